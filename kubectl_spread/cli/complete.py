@@ -15,10 +15,10 @@ import click
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-FILE = click.Path(readable=False)  # whether it can be read is for who reads it to say; a shell completes it
+FILE = click.Path(readable=False)  # a shell completes it; the reader reports an unreadable file
 _PATIENCE_S = 1.0
 _MOST_NAMES = 500
-_LARGEST_SNAPSHOT = 256 << 10  # bytes, of which names are offered
+_LARGEST_SNAPSHOT = 256 << 10  # bytes; larger snapshots are not read for completion
 _LEVELS = ("error", "warning", "info")
 
 

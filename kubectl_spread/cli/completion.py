@@ -20,7 +20,7 @@ from click.shell_completion import ShellComplete
 from kubectl_spread.cli.main import commands
 from kubectl_spread.text.wording import safe
 
-# What cobra calls directives: files may be offered, or directories, or nothing but the candidates.
+# cobra's directives: the shell may add files, or directories, or nothing to the candidates.
 _FILES, _DIRECTORIES, _NO_FILES, _NO_SPACE = 0, 16, 4, 2
 _OF_TYPES = {"file": _FILES, "dir": _DIRECTORIES}
 
@@ -30,7 +30,7 @@ def main() -> NoReturn:
     output = sys.stdout
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
         if sys.stderr is not None:
-            os.dup2(nowhere.fileno(), sys.stderr.fileno())  # also what a credential plugin has to say
+            os.dup2(nowhere.fileno(), sys.stderr.fileno())  # this also silences credential plugins
         with contextlib.suppress(Exception):
             text = "".join(f"{line}\n" for line in lines(sys.argv[1:]))
             output.write(text)

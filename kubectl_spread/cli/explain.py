@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import Cluster
     from kubectl_spread.operations.explain import ExplainResult
 
-_WIDTH = 120  # where nobody says how wide the output may be
+_WIDTH = 120  # if the width of the output is unknown
 
 
 @click.command(cls=SectionedCommand)

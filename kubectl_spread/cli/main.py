@@ -21,7 +21,7 @@ from kubectl_spread.errors import SpreadError
 
 _ISSUES = "https://github.com/kubectl-spread/kubectl-spread/issues"
 
-_COMPLETE = "_KUBECTL_SPREAD_COMPLETE"  # set by a shell that asks, as click has it
+_COMPLETE = "_KUBECTL_SPREAD_COMPLETE"  # click's variable, which the shell sets for completion
 
 
 class _Commands(LazyGroup):
@@ -90,7 +90,7 @@ def run(args: Optional[list[str]] = None) -> int:
         complain(error)
         return Exit.UNREADABLE
     except BrokenPipeError:
-        # The reader has gone; what Python still holds must not be written at exit.
+        # The reader closed the pipe, so Python must not flush its buffer at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.CLEAN
     except OSError as error:

@@ -11,7 +11,7 @@ from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.cli.stderr import flush
 
-_WIDTH = 80  # where the output goes to no terminal
+_WIDTH = 80  # if the output is no terminal
 
 
 def explain_message(text: str, output: str, *, colour: bool, is_alone: bool) -> int:

@@ -36,7 +36,7 @@ def interruptible(watch: Watch) -> Iterator[None]:
 
     try:
         before = signal.signal(signal.SIGINT, stop)
-    except ValueError:  # not on the main thread, where no signal arrives
+    except ValueError:  # signals arrive only on the main thread
         yield
         return
     try:

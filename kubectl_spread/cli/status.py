@@ -212,7 +212,7 @@ def _watch(reader: StatusReader, shown: _Shown, interval_s: float) -> None:
     """Read the status until the user interrupts. After the first read, report a lasting error only once."""
     import gc
 
-    gc.enable()  # a program that goes on has what to collect
+    gc.enable()  # a long-running program needs garbage collection
     shown.show(reader.read(is_again=True))
     told = ""
     while True:

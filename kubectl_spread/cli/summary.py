@@ -56,7 +56,7 @@ def complete_outputs(_: click.Context, __: click.Parameter, incomplete: str) -> 
     return [name for name in FORMATS if name.startswith(incomplete)]
 
 
-_WHERE_ANY = ("lists", "templates")  # counts that the report has only where there are some
+_WHERE_ANY = ("lists", "templates")  # counts that the report has only if they are not 0
 
 
 def print_result(

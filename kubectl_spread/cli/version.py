@@ -14,7 +14,7 @@ from kubectl_spread.errors import ClusterError
 from kubectl_spread.sources.live.flags import Flags
 
 SCHEDULER = "v1.36.2"
-_PATIENCE = "5s"  # where no --request-timeout says otherwise
+_PATIENCE = "5s"  # unless --request-timeout is given
 
 
 @click.command(cls=SectionedCommand)

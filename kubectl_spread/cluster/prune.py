@@ -19,7 +19,7 @@ from kubectl_spread.objects.kinds import KINDS
 
 Plain = dict[str, Any]
 
-# Read without a message where they do not decode, or only looked at for being there.
+# Fields that are ignored if they do not decode, or of which only the presence matters.
 _STRINGS = decode.ListOf(decode.Atom.STRING)
 _ROLLING = decode.Struct("RollingUpdate", dict.fromkeys(("maxSurge", "maxUnavailable", "partition"), decode.Atom.ANY))
 _STRATEGY = decode.Struct("Strategy", {"type": decode.Atom.STRING, "rollingUpdate": _ROLLING})

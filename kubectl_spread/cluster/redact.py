@@ -34,12 +34,12 @@ from kubectl_spread.objects.workload import REVISION_LABEL_OF
 
 Plain = dict[str, Any]
 
-_WELL_KNOWN_ADDRESSES = frozenset({"", "0.0.0.0", "::", "127.0.0.1", "::1"})  # noqa: S104 (what the API means by no IP)
+_WELL_KNOWN_ADDRESSES = frozenset({"", "0.0.0.0", "::", "127.0.0.1", "::1"})  # noqa: S104 (the API's meaning of no IP)
 _SHORT_NUMBER = re.compile(r"[+-]?[0-9]{1,4}\Z")
 _NUMBER = re.compile(r"[+-]?[0-9]+\Z")
 _PERCENT = re.compile(r"[0-9]+%\Z")
 
-# What a label's value names, by the label's key; `value` else.
+# The kind of name in a label's value, by the label's key; by default `value`.
 _OF_LABELS = {
     HOSTNAME: "node",
     NAMESPACE_NAME: "namespace",
@@ -74,7 +74,7 @@ _STAYS = frozenset(
     """.split()  # noqa: SIM905 (a list that is read as words)
 )
 
-# By Go type and field, what a string names; without a type in any. "" stays.
+# The kind of name in a string, by Go type and field; without a type for all types. "" keeps the string.
 _ROLES: dict[tuple[str, str], str] = {
     **{("", field): "" for field in _STAYS},
     ("CSINodeDriver", "name"): "",
@@ -108,7 +108,7 @@ _ROLES: dict[tuple[str, str], str] = {
     ("", "reason"): "reason",
     **dict.fromkeys(((struct, "type") for struct in ("Condition", "PodCondition")), "condition"),
 }
-# Of what a string names, the words that stay.
+# The words that stay, by kind of name.
 _KEPT = {
     "component": words.COMPONENTS,
     "condition": words.CONDITION_TYPES,
@@ -147,7 +147,7 @@ class _Names:
         self._keys: set[str] = set()
         self._workloads: set[str] = set()
         self._claim_templates: set[str] = set()
-        self._composed: dict[str, tuple[str, ...]] = {}  # the names that a name is made of, where an object tells
+        self._composed: dict[str, tuple[str, ...]] = {}  # the names that a name is composed of, if an object shows them
         self._known: dict[str, str] = {}
         for plain in objects:
             self._look_at(plain)

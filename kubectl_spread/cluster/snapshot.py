@@ -134,17 +134,17 @@ class Cluster(NamedTuple):
     budgets: tuple[DisruptionBudget, ...] = ()
     storage: Storage = Storage()
     priority_classes: dict[str, PriorityClass] = _BUILT_IN
-    device_classes: dict[str, str] = {}  # noqa: RUF012  # extended resource -> the class whose devices it stands for
+    device_classes: dict[str, str] = {}  # noqa: RUF012  # extended resource -> the class of its devices
     controllers: dict[OwnerKey, Controller] = {}  # noqa: RUF012
-    events: dict[OwnerKey, tuple[ClusterEvent, ...]] = {}  # noqa: RUF012  # by what they are about, the latest first
+    events: dict[OwnerKey, tuple[ClusterEvent, ...]] = {}  # noqa: RUF012  # by their objects, the latest first
     kubernetes_version: str = ""  # as a snapshot names it: `v1.34.2`
-    scheduler_configuration: str = ""  # the text of one, where a snapshot holds it
+    scheduler_configuration: str = ""  # its text, if a snapshot holds it
     limit_ranges: tuple[LimitRange, ...] = ()
     quotas: tuple[Quota, ...] = ()
     runtime_classes: dict[str, RuntimeClass] = {}  # noqa: RUF012
     autoscalers: dict[OwnerKey, Autoscaler] = {}  # noqa: RUF012  # by the workload that is scaled
-    unread: tuple[Unread, ...] = ()  # what might not be read
-    complete: frozenset[str] = frozenset()  # kinds of which every object is here; of others some may be missing
+    unread: tuple[Unread, ...] = ()  # resources that may not be read
+    complete: frozenset[str] = frozenset()  # kinds with all objects present; objects of other kinds may be missing
 
     def bound(self) -> list[Pod]:
         """Return the pods that count: bound to a node, and neither succeeded nor failed."""

@@ -42,8 +42,8 @@ class UnknownReason(Enum):
     """Why the scheduler's decision today is unknown."""
 
     STATIC_POD = "staticPod"
-    NO_PROFILE = "noProfile"  # names: the scheduler that the pod asks for
-    NO_NODE = "noNode"  # names: the node, which the facts do not have
+    NO_PROFILE = "noProfile"  # names: the pod's schedulerName
+    NO_NODE = "noNode"  # names: the node, which the facts lack
     NOT_EVALUATED = "notEvaluated"  # names: features that are not evaluated
 
 

@@ -44,7 +44,7 @@ from kubectl_spread.scheduler.preemption import post_filter
 from kubectl_spread.scheduler.preemption import PostFilterResult
 from kubectl_spread.scheduler.unsupported import not_evaluated
 
-# What the API server writes into the condition of a pod that has gates.
+# The API server's message in the condition of a pod with gates.
 # Source: pkg/registry/core/pod/strategy.go, applySchedulingGatedCondition (v1.36.2).
 GATED = "Scheduling is blocked due to non-empty scheduling gates"
 
@@ -61,9 +61,9 @@ class PodVerdict(Enum):
     NODE_GONE = "NodeGone"  # bound to a node that does not exist
     WAITS_FOR_VOLUME = "WaitsForVolume"  # a node is chosen, and the volume of a claim is being made for it
     WAITS_FOR_PREEMPTION = "WaitsForPreemption"  # pods were evicted for it, and have not ended yet
-    REFUSED = "Refused"  # the scheduler refuses it, though by what is known here it fits
+    REFUSED = "Refused"  # the scheduler refuses it, although it fits by the cluster facts
     CONTENDED = "Contended"  # it fits, but Pending pods before it in the queue may take the room
-    NO_SCHEDULER = "NoScheduler"  # no profile has the name that the pod asks for
+    NO_SCHEDULER = "NoScheduler"  # no profile has the name in the pod's schedulerName
     NOT_CREATED = "NotCreated"  # its controller could not create it, or has not yet
     NOT_PREDICTABLE = "NotPredictable"  # it depends on something that is not evaluated
 
@@ -131,24 +131,24 @@ class Explanation(NamedTuple):
     conflicts: tuple[Conflict, ...] = ()
     node_names: tuple[str, ...] = ()
     domain_key: str = ""  # the label that groups many nodes: the topology key of the first constraint, else the zone
-    domain_of: tuple[str, ...] = ()  # its value on each of `node_names`; empty where a node lacks it
+    domain_of: tuple[str, ...] = ()  # its value on each of `node_names`; empty if a node lacks it
     beyond: tuple[str, ...] = ()
     nominated_node: str = ""
     victims: tuple[Pod, ...] = ()
-    others: tuple[str, ...] = ()  # pods of the same workload for which the same holds
+    others: tuple[str, ...] = ()  # equal pods of the same workload
     ignored: Ignored = Ignored()
-    scheduler: SchedulerPods = SchedulerPods()  # of a pod whose scheduler is not known
-    more_conflicts: int = 0  # found, but left out
+    scheduler: SchedulerPods = SchedulerPods()  # of a pod with an unknown scheduler
+    more_conflicts: int = 0  # number of conflicts that are left out
     conflicts_are_complete: bool = True  # whether there are no others
-    preemption: Optional[PreemptionReport] = None  # where no node fits and the scheduler would try it
-    scores: Optional[ScoreTable] = None  # where a node fits
+    preemption: Optional[PreemptionReport] = None  # set if no node fits and the scheduler would try it
+    scores: Optional[ScoreTable] = None  # set if a node fits
     bound_pod: Optional[BoundPodReport] = None  # of a pod that is bound; its scores and constraints are in it
     causes: tuple[Cause, ...] = ()  # why no node fits, for the first sentence
-    claims: tuple[ClaimTrouble, ...] = ()  # claims for which no node is looked at, or whose volume is waited for
+    claims: tuple[ClaimTrouble, ...] = ()  # claims that block scheduling, or whose volume is not provisioned yet
     assumed: tuple[tuple[str, str], ...] = ()  # Pending pods that are counted as placed before it, and their nodes
     rivals: tuple[str, ...] = ()  # keys of Pending pods that compete with it and may come before it
     disagreement: Optional[Disagreement] = None  # of a pod that the scheduler refuses though it fits
-    outage: str = ""  # of a bound pod whose node is down, the key of the taint that says so
+    outage: str = ""  # key of the taint that marks the node of a bound pod as down
     last_turn: Optional[Explanation] = None  # of a pod that fits now, if its rivals come before it
 
 

@@ -19,7 +19,7 @@ from kubectl_spread.records import NamedTuple
 class NotConsidered(Enum):
     """Why the scheduler does not look at a node."""
 
-    NAMED_NODES = "namedNodes"  # the pod asks for other nodes by name
+    NAMED_NODES = "namedNodes"  # the pod names other nodes
     CHOSEN_NODE = "chosenNode"  # another node is chosen for the pod, and it still fits
     REFUSED_BEFORE = "refusedBefore"  # the pod is refused before any node is looked at
 
@@ -71,7 +71,7 @@ class NodeView(NamedTuple):
     domains: tuple[tuple[ConstraintReport, Optional[DomainReport]], ...]
     pods: int
     not_considered: Optional[NotConsidered] = None
-    chosen: str = ""  # the node that is chosen for the pod, where that is why this one is not looked at
+    chosen: str = ""  # the chosen node, if it is the reason why this one is not examined
 
 
 def node_view(name: str, examined: Examined) -> Optional[NodeView]:

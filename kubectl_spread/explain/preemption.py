@@ -30,7 +30,7 @@ from kubectl_spread.scheduler.preemption import NOW
 from kubectl_spread.scheduler.preemption import preference
 
 _MOST_CANDIDATES = 10
-_MOST_NODES = 20  # that are asked whether a pod elsewhere is in the way
+_MOST_NODES = 20  # nodes to examine for an obstructing pod on another node
 _MOST_PODS = 50  # elsewhere, for each of them
 
 
@@ -174,7 +174,7 @@ def _criterion(best: Candidate, second: Candidate) -> Criterion:
     criteria = zip(Criterion, preference(best), preference(second), strict=False)
     found = next((criterion for criterion, one, other in criteria if one != other), Criterion.NAME)
     if found is Criterion.PRIORITIES and len(best.victims) != len(second.victims):
-        # Each priority is counted from the lowest there is, so that one victim less outweighs what they sum up to.
+        # Each priority is counted from the lowest possible one, so the number of victims dominates the sum.
         return Criterion.VICTIMS
     return found
 

@@ -278,7 +278,7 @@ def _soft_constraint(raw: RawScore, nodes: NodeIndices, cls: PodClass, columns: 
     key = raw.constraint.topology_key
     found: dict[str, SoftDomain] = {}
     for at, node in enumerate(nodes.tolist()):
-        # The scheduler scores by nodes, not by the label's values, where the key is that of the hostname.
+        # For the hostname key, the scheduler scores by nodes, not by the label's values.
         value = columns.nodes[node].name if key == HOSTNAME else columns.nodes[node].labels.get(key, "")
         if value not in found:
             found[value] = SoftDomain(value, int(raw.matching[at]), float(raw.scores[at]))

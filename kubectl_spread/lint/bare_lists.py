@@ -44,11 +44,11 @@ from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]
 
-# The rules about workloads that ask nothing of a pod; SPR301 knows such subjects.
+# Rules about workloads that read no pod fields; SPR301 handles these subjects.
 WITHOUT_A_POD = frozenset({"SPR216", "SPR301", "SPR302", "SPR602"})
 _OF_FINAL = frozenset({"SPR201", "SPR202"})  # if no chart, operator or base adds a selector
 _SHAPE = decode.ListOf(decode.TOPOLOGY_SPREAD_CONSTRAINT)
-# The chart or the operator may add what is missing: only a pod shows whether it does.
+# The chart or the operator may add missing fields; only the created pod shows that.
 _NEEDS_A_POD = frozenset({Rule.MATCH_KEYS_WITHOUT_SELECTOR})
 _NEAR = 0.8  # Prometheus has `additionalLabelSelectors`
 _MISSING = {

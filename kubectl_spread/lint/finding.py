@@ -35,7 +35,7 @@ class Safety(Enum):
 class RuleTarget(Enum):
     """The objects that a rule checks."""
 
-    OBJECT = "object"  # the text, and what the API server would refuse
+    OBJECT = "object"  # the text and its errors in the API server
     WORKLOAD = "workload"  # a workload that decodes
     AROUND = "around"  # another object, of one of the kinds in the rule's `needs`
 

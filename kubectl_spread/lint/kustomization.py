@@ -32,7 +32,7 @@ class UnknownReplicas(Enum):
     REPLICAS = "unknown"
 
 
-Replicas = Union[int, None, UnknownReplicas]  # None where nothing sets them
+Replicas = Union[int, None, UnknownReplicas]  # None if nothing sets them
 
 
 class PatchTarget(NamedTuple):

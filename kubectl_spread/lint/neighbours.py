@@ -24,7 +24,7 @@ class Area(NamedTuple):
     names_namespace: bool
 
 
-AreaOf = Callable[[Subject], Optional[Area]]  # None where everything in the root counts
+AreaOf = Callable[[Subject], Optional[Area]]  # None if everything in the root counts
 
 
 class Neighbourhoods:
@@ -51,7 +51,7 @@ class Neighbourhoods:
             near.update(inside.get(directory, ()))
         if not area.names_namespace:
             return self._picked(near)
-        if near <= named:  # the same for all such areas, so that it is made once
+        if near <= named:  # equal for all these areas, so that it is made once
             if None not in self._known:
                 self._known[None] = self._picked(named)
             return self._known[None]

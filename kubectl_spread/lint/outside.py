@@ -35,7 +35,7 @@ class NestedObjects(NamedTuple):
 
     subjects: tuple[Subject, ...]
     others: tuple[Manifest, ...]
-    has_patches: bool = False  # of a kustomization: what is incomplete is merged into something else
+    has_patches: bool = False  # of a kustomization: incomplete constraints are merged into others
 
 
 class Outside(NamedTuple):

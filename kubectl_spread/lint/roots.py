@@ -30,7 +30,7 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
 
-Chain = tuple[Kustomization, ...]  # from the one that lists a file to the outermost overlay
+Chain = tuple[Kustomization, ...]  # from the kustomization that lists a file to the outermost overlay
 
 
 class RootKind(Enum):
@@ -119,7 +119,7 @@ def _set_by(chain: Chain, manifest: Manifest) -> Replicas:
         for scaling in item.scalings:
             if scaling.target.covers(manifest.kind, names):
                 found = scaling.replicas
-    # What a kustomization lists is a base for overlays that may be in another repository.
+    # Listed files are a base for overlays that may be in another repository.
     return UnknownReplicas.REPLICAS if found is None and len(chain) == 1 else found
 
 

@@ -35,7 +35,7 @@ def first_action(text: str) -> Optional[Span]:
         actions.append(_STATEMENT)
     if not actions:
         return None
-    # Needed only where something does not parse, so not compiled on import.
+    # Needed only after a parse error, so not compiled on import.
     tokens = re.compile(f"{_COMMENT}|{_SINGLE_QUOTED}|{_DOUBLE_QUOTED}|(?P<action>{'|'.join(actions)})", re.DOTALL)
     match = next((match for match in tokens.finditer(text) if match["action"]), None)
     return Span(match.start(), match.end()) if match else None

@@ -11,7 +11,7 @@ from kubectl_spread.objects.labels import key_errors
 from kubectl_spread.objects.labels import REGION
 from kubectl_spread.objects.labels import ZONE
 
-# By the deprecated label, the one that took its place.
+# Replacements of deprecated labels.
 SUCCESSORS = {
     "failure-domain.beta.kubernetes.io/zone": ZONE,
     "failure-domain.beta.kubernetes.io/region": REGION,

@@ -29,7 +29,7 @@ def harm(result: Result, text: str, repairs: Iterable[Repair], *, recheck: Calla
 def _means(fixed: SourceFile, source: SourceFile, repairs: Iterable[Repair]) -> bool:
     """Return whether the documents are the former ones, changed as intended; a new one may have become valid."""
     expected, problems = _documents(source)
-    changes: dict[int, list[editing.Change]] = {}  # by where the document starts
+    changes: dict[int, list[editing.Change]] = {}  # by the offset of the document
     for repair in repairs:
         if repair.document is not None:
             changes.setdefault(repair.document.start, []).extend(repair.fix.changes)

@@ -29,7 +29,7 @@ from kubectl_spread.text.source import Span
 QUICK_FIX = types.CodeActionKind.QuickFix.value
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.kubectl-spread"
 
-_MOST_FINDINGS = 20  # that one answer is about: what is offered for each was tried on the whole text
+_MOST_FINDINGS = 20  # in one answer, because each action was tried on the whole text
 
 
 class Desk(NamedTuple):

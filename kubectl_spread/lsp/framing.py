@@ -14,7 +14,7 @@ _LONGEST = 1 << 13  # bytes of a header line
 
 _HEADER = re.compile(rb"(?P<name>[A-Za-z][A-Za-z0-9-]*):[ \t]*(?P<value>[^\r\n]*?)[ \t]*\r?\n")
 _LENGTH = re.compile(rb"[0-9]{1,10}")
-_SHOWN = 40  # characters of what is wrong
+_SHOWN = 40  # characters of an invalid header
 
 
 class Framed:

@@ -16,7 +16,7 @@ from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.source import Span
 
 _BYTES = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}  # codec, bytes of a unit
-# What takes more than one unit. A text of 2.5 MB may be one line, in which thousands of places are asked for.
+# Characters of more than one unit. A text of 2.5 MB may be one line with thousands of requested positions.
 _WIDE = {"utf-8": re.compile(r"[^\x00-\x7f]"), "utf-16": re.compile(r"[^\x00-\uffff]")}
 _REMEMBERED = 8  # texts
 

@@ -47,7 +47,7 @@ from kubectl_spread.lsp.review import reviewed
 from kubectl_spread.lsp.review import ReviewedDocument
 from kubectl_spread.operations.documents import DocumentChecker
 
-_PAUSE_S = 0.2  # without a change, before what is typed is checked
+_PAUSE_S = 0.2  # without a change, before a check starts
 
 _log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ def serve(checker: DocumentChecker) -> bool:
         SourceError: what the client sends are no messages.
     """
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s: %(message)s")
-    # Of their own, as pygls closes what it writes to, and nothing else may be written there.
+    # A duplicate, because pygls closes its stream, and nothing else may write to it.
     output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     session = _Session(checker)
     messages = Framed(sys.stdin.buffer)
@@ -164,7 +164,7 @@ class _Session:
 
     def _check_now(self) -> None:
         task = asyncio.ensure_future(self._publish())
-        self.tasks.add(task)  # a task that nobody holds may be collected
+        self.tasks.add(task)  # an unreferenced task may be garbage-collected
         task.add_done_callback(self.tasks.discard)
 
     async def current(self) -> Review:

@@ -15,7 +15,7 @@ _BUDGETS = "kubectl get poddisruptionbudgets -n NAMESPACE"
 _POOLS = "kubectl get nodepools -o wide"
 _NODE_CLAIMS = "kubectl get nodeclaims -o wide"
 _KARPENTER_LOG = "kubectl logs -n kube-system -l app.kubernetes.io/name=karpenter --tail=100"
-_CLAUSE = r"[^\n;]*"  # to the end of the line, or of what is said of one node pool
+_CLAUSE = r"[^\n;]*"  # to the end of the line, or of the clause of one node pool
 
 FORMS = (
     Form("scaledUp", Component.CLUSTER_AUTOSCALER, r"pod triggered scale-up:?(?P<groups> *\[[^\[\]\n]*\])?",

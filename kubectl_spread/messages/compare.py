@@ -12,7 +12,7 @@ from kubectl_spread.messages.reason_kind import ReasonKind
 from kubectl_spread.messages.scheduler_reasons import squeezed
 from kubectl_spread.records import NamedTuple
 
-_FIRST_WITH_CLAUSE = 24  # the minor version from which messages tell what preemption came to
+_FIRST_WITH_CLAUSE = 24  # the first minor version with a preemption clause in messages
 
 
 class ComparisonResult(Enum):
@@ -41,7 +41,7 @@ class Comparison(NamedTuple):
     total_now: Optional[int] = None
     changes: tuple[CountChange, ...] = ()
     preemption: tuple[CountChange, ...] = ()
-    is_clause_other: bool = False  # one tells what preemption came to and the other does not, or they tell different
+    is_clause_other: bool = False  # the preemption clauses differ, or only one message has one
 
 
 class _Counted(NamedTuple):
@@ -109,7 +109,7 @@ def _counts(parts: tuple[Part, ...], total: Optional[int], *, are_named: bool) -
     has_special = any(part.kind in special for part in parts)
     for part in parts:
         if part.kind is ReasonKind.ANY_POD_AFFINITY and has_special:
-            continue  # it says again, of the same nodes, what the special reason says
+            continue  # it repeats the special reason for the same nodes
         key = _key(part, are_named=are_named)
         count = part.number if part.number is not None else total or 0
         reason = "node(s) had untolerated taint(s)" if key == (ReasonKind.TAINT, "") else part.reason

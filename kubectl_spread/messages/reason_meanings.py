@@ -187,7 +187,7 @@ MEANINGS = {
     ),
 }
 
-# Cut off before the words that tell a skew from a missing label.
+# Cut off before the words that distinguish a skew from a missing label.
 SPREAD_CUT = Meaning(
     "{Those} passed every earlier check, but a topology spread constraint refused the pod. The text is cut off "
     "before the reason: either the pod would make the skew greater than maxSkew, or {they} {do} not have the "

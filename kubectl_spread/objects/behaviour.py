@@ -16,10 +16,10 @@ T = TypeVar("T")
 class Impact(Enum):
     """The aspect of scheduling that a behaviour can change."""
 
-    PLACEMENT = "placement"  # which nodes fit, or which of them is taken
+    PLACEMENT = "placement"  # the feasible nodes, or the choice among them
     TEXT = "text"  # a reason, a code or a message
     SCORES = "scores"  # the table of scores, and not the order of the nodes
-    VALIDATION = "validation"  # what the API server refuses
+    VALIDATION = "validation"  # refusals of the API server
 
 
 class Era(Generic[T]):
@@ -49,7 +49,7 @@ class Behaviour(Generic[T]):
         self.source = source
         self.effect = effect
         self.eras = eras
-        self._values: dict[Release, T] = {}  # perf: a class of pods asks for a dozen of them
+        self._values: dict[Release, T] = {}  # perf: each class of pods reads a dozen of them
 
     def era(self, release: Release) -> Era[T]:
         """Return the era that a release belongs to; the first era if the release is older than all."""

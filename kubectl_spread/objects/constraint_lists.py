@@ -28,8 +28,8 @@ _IN_TEXT = "opologySpreadConstraints"  # a chart may have a word of its own befo
 _FIELD = re.compile("|".join(FIELDS))
 _COMMENT = re.compile(r"[ \t]*#")
 _KYVERNO = re.compile(r"[-+^=X<]*\((.*)\)")  # its anchors around a key: `+(name)`, `<(name)`
-_NOT_APPLIED = frozenset({"metadata", "status"})  # of an object: what others have written there
-# Of Kyverno's policies: what an object is compared with, and what is merged into one.
+_NOT_APPLIED = frozenset({"metadata", "status"})  # fields of an object that controllers and tools write
+# Fields of Kyverno's policies: patterns to compare an object with, and patches to merge into it.
 _PATTERNS = frozenset({"pattern", "anyPattern", "preconditions", "deny"})
 _MERGED = frozenset({"patchStrategicMerge", "patchesStrategicMerge"})
 _SCHEMAS = frozenset({"CustomResourceDefinition", "CustomResourceDefinitionList"})

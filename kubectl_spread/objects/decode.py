@@ -337,7 +337,7 @@ def problems(value: Any, shape: Shape) -> list[Problem]:
 
 def decodes(value: Any, shape: Shape) -> bool:
     """Return whether a plain value has no problem of kind TYPE; several times faster than listing them."""
-    # perf: what there is most of comes first, and a list comprehension is faster than a generator.
+    # perf: the most frequent types come first, and a list comprehension is faster than a generator.
     if value is None or shape is _ANY:
         return True
     if shape is _STRING:

@@ -27,7 +27,7 @@ class _Field(NamedTuple):
     name: str
 
 
-# From when on an API server knows a field at all, and drops it where its gate is off.
+# The first release whose API server knows a field. It drops the field if the gate is off.
 KNOWN_SINCE = {"minDomains": 24, "nodeAffinityPolicy": 25, "nodeTaintsPolicy": 25, "matchLabelKeys": 25}
 _DEFAULTS = {"minDomains": 1, "nodeAffinityPolicy": HONOR, "nodeTaintsPolicy": IGNORE}
 _TERM_FIELDS = {"matchLabelKeys": 31, "mismatchLabelKeys": 31, "namespaceSelector": 22}

@@ -15,7 +15,7 @@ from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]
 
-EVERY = "[*]"  # a step of a route that stands for every item of a list
+EVERY = "[*]"  # a step of a route that means every item of a list
 EACH = "*"  # and one for every item of a list, or every value of a mapping
 
 

@@ -21,7 +21,7 @@ from kubectl_spread.text.source import Span
 _OBJECT = re.compile(r"""(?:^[ \t]*(?:-[ \t]+)?|[{,]\s*)["']?kind["']?[ \t]*:""", re.MULTILINE)
 
 
-# The schema in such a definition names the field, and may be thousands of lines long.
+# The schema in a definition names the field, and may be thousands of lines long.
 _DEFINITION = re.compile(r"""["']?kind["']?\s*:\s*["']?CustomResourceDefinition\b""")
 
 

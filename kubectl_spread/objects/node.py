@@ -17,5 +17,5 @@ class Node(NamedTuple):
     images: tuple[tuple[str, int], ...] = ()  # name, bytes
     features: tuple[str, ...] = ()  # declared
     kubelet_version: str = ""
-    avoids: tuple[tuple[str, str], ...] = ()  # kind and uid of controllers whose pods it would rather not have
+    avoids: tuple[tuple[str, str], ...] = ()  # kind and uid of controllers; the node prefers to have none of their pods
     created: str = ""  # as the API server writes times

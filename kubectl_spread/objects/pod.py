@@ -97,7 +97,7 @@ class PodClass(NamedTuple):
     volumes: tuple[PodVolume, ...] = ()
     features: tuple[str, ...] = ()  # that the node must declare
     node_name: str = ""  # spec.nodeName of a pod that is yet to be scheduled
-    beyond: tuple[str, ...] = ()  # what it asks for that the prediction does not cover
+    beyond: tuple[str, ...] = ()  # features that the prediction does not cover
     balanced: Optional[tuple[tuple[str, int], ...]] = None
     older: tuple[tuple[Sums, OlderRequests], ...] = ()
 
@@ -136,7 +136,7 @@ class Pod(NamedTuple):
     reason: str = ""  # of its PodScheduled condition
     created: str = ""  # times are as the API server writes them
     refused_since: str = ""  # when its PodScheduled condition became False
-    deleted: str = ""  # when its deletion was asked for
+    deleted: str = ""  # when its deletion was requested
     finalizers: tuple[str, ...] = ()
     is_ready: Optional[bool] = None  # by its Ready condition; None without one
     ready_since: str = ""  # when that changed last

@@ -28,7 +28,7 @@ _OWN = {
     "PodSpec": ("nodeName",),
     "PodStatus": ("phase", "nominatedNodeName", "startTime"),
     "Volume": ("name",),
-    # Types that hold fields which differ and which nobody looks at: mounts, times.
+    # Types with per-pod fields that the program never reads: mounts, times.
     "Container": (),
     "ContainerStatus": (),
     "PodCondition": (),

@@ -44,7 +44,7 @@ class _Places(NamedTuple):
 
     metadata_end: int
     spec_end: int
-    text: str  # of the spec, without what is a pod's own
+    text: str  # of the spec, without the pod's own fields
     node: str
 
 

@@ -23,7 +23,7 @@ _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _NEED_DIGITS = ("Pi", "Ei")  # and exponents below -9
 _LONGEST = 1000  # digits; the API server has no limit
-_MAX = (2**63 - 1) * 1000  # larger quantities are capped, smaller ones than its negative too
+_MAX = (2**63 - 1) * 1000  # quantities are capped at this and at its negative
 
 
 class QuantityError(ValueError):
@@ -44,7 +44,7 @@ def parse(value: Any) -> int:
     return _parse(value.strip(" ") if isinstance(value, str) else _number_text(value))
 
 
-@functools.lru_cache(maxsize=4096)  # a cluster has few different ones
+@functools.lru_cache(maxsize=4096)  # a cluster has few different quantities
 def _parse(text: str) -> int:
     match = _NUMBER.match(text)
     if not text or match is None:

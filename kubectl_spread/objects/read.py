@@ -273,7 +273,7 @@ def _host_ports(spec: Plain) -> tuple[HostPort, ...]:
         for port in mappings(container.get("ports")):
             number = port.get("hostPort") or (port.get("containerPort") if spec.get("hostNetwork") else 0)
             if number:
-                ip = port.get("hostIP") or "0.0.0.0"  # noqa: S104 (what the API means by no IP)
+                ip = port.get("hostIP") or "0.0.0.0"  # noqa: S104 (the API's meaning of no IP)
                 found.append(HostPort(ip, port.get("protocol") or "TCP", int(number)))
     return tuple(found)
 

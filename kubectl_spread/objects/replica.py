@@ -23,14 +23,14 @@ from kubectl_spread.objects.workload import Workload
 
 Plain = dict[str, Any]
 
-# Whose pods belong to a ReplicaSet of their revision, and the label that sets it apart.
+# Kinds with a ReplicaSet per revision, and the label that identifies the revision.
 _BY_REPLICA_SET = {
     "Deployment": POD_TEMPLATE_HASH,
     "Rollout": REVISION_LABEL_OF["Rollout"],
     "Service": POD_TEMPLATE_HASH,
 }
 
-# What the DaemonSet controller lets its pods tolerate (daemon/util, AddOrUpdateDaemonPodTolerations).
+# Tolerations that the DaemonSet controller adds to its pods (daemon/util, AddOrUpdateDaemonPodTolerations).
 _DAEMON_TOLERATIONS: tuple[Plain, ...] = tuple(
     {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": effect}
     for key, effect in (

@@ -36,7 +36,7 @@ def is_scalar(name: str) -> bool:
     return is_extended(name)
 
 
-@functools.cache  # a cluster has few different ones
+@functools.cache  # a cluster has few different resource names
 def is_extended(name: str) -> bool:
     """Return whether a name is qualified and not Kubernetes's own (v1/helper/helpers.go, IsExtendedResourceName)."""
     if "/" not in name or "kubernetes.io/" in name or name.startswith("requests."):

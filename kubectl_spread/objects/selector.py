@@ -12,7 +12,7 @@ from typing import Optional
 from kubectl_spread.objects.labels import Labels
 from kubectl_spread.records import NamedTuple
 
-_INT64_TEXT = r"[+-]?0*([0-9]{1,19})\Z"  # compiled where Gt and Lt are met
+_INT64_TEXT = r"[+-]?0*([0-9]{1,19})\Z"  # compiled on the first Gt or Lt
 
 
 class LabelRequirement(NamedTuple):
@@ -80,7 +80,7 @@ class Selector(NamedTuple):
 
 
 NOTHING = Selector(None)
-# What `{}` selects where it does count: a label that no pod has is never one of no values.
+# The meaning of `{}` in releases in which it counts pods: every pod lacks this label, so NotIn holds.
 EVERY_POD = Selector((LabelRequirement("", "NotIn"),))
 
 

@@ -12,5 +12,5 @@ class Sums(Enum):
     WITHOUT_OVERHEAD = 2  # as PER_CONTAINER, and the overhead of a pod to be placed does not score
     EXACT = 3  # exact; for scores the containers and the init containers of a bound pod apart
     SIDECARS = 4  # the sidecars of bound pods count in scores
-    RESIZED = 5  # what is being resized counts with the most it may have
+    RESIZED = 5  # a resize counts with the maximum of its requests
     POD_LEVEL = 6  # the pod's own resources come before those of its containers

@@ -55,7 +55,7 @@ class Toleration(NamedTuple):
 # Taints of nodes that are down: the node lifecycle controller adds NoSchedule and NoExecute for the same outage.
 OUTAGES = {"node.kubernetes.io/not-ready": "not ready", "node.kubernetes.io/unreachable": "unreachable"}
 
-# What a taint says of its node, for the keys that Kubernetes, autoscalers and network plugins use.
+# Meanings of the taints that Kubernetes, autoscalers and network plugins set.
 WELL_KNOWN = {
     **OUTAGES,
     "node.kubernetes.io/memory-pressure": "short of memory",
@@ -78,7 +78,7 @@ WELL_KNOWN = {
 
 UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable", "", NO_SCHEDULE)
 
-# What the DefaultTolerationSeconds admission plugin adds to every pod that does not say otherwise.
+# The DefaultTolerationSeconds admission plugin adds these to every pod without such a toleration.
 DEFAULT_TOLERATIONS = (
     Toleration("node.kubernetes.io/not-ready", "Exists", "", NO_EXECUTE, 300),
     Toleration("node.kubernetes.io/unreachable", "Exists", "", NO_EXECUTE, 300),

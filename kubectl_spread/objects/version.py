@@ -22,7 +22,7 @@ class Release(NamedTuple):
         return f"1.{self.minor}.{self.patch}"
 
 
-# The patch whose decisions were recorded for each minor version. A version without a patch stands for it.
+# The patch whose decisions were recorded for each minor version. A version without a patch means this patch.
 MEASURED = {
     20: 15,
     21: 9,
@@ -45,7 +45,7 @@ MEASURED = {
 # The last patches of the minor versions without recordings.
 _UNMEASURED = {18: 20, 19: 16}
 
-# The minor version from which on a field of a constraint counts: the first with its feature gate on by default.
+# The first minor version with a field of a constraint: its feature gate is on by default.
 FIELD_SINCE: dict[str, int] = {"minDomains": 27, "nodeAffinityPolicy": 26, "nodeTaintsPolicy": 26, "matchLabelKeys": 27}
 
 

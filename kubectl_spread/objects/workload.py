@@ -21,14 +21,14 @@ DEFAULT_NAMESPACE = "default"  # of objects that name none
 POD_TEMPLATE_HASH = "pod-template-hash"
 ROLLOUT_HASH = "rollouts-pod-template-hash"
 
-# Of kinds whose pods belong to objects that the cluster facts need not hold, the label that names the workload.
+# The label that names a pod's workload, for kinds whose intermediate objects may be missing in the cluster facts.
 NAMED_BY_LABEL = {
     "Service": "serving.knative.dev/service",
     "DeploymentConfig": "deploymentconfig",
     "LeaderWorkerSet": "leaderworkerset.sigs.k8s.io/name",
 }
 
-# The label whose value is another one after each change of the template.
+# The label whose value changes with each change of the template.
 REVISION_LABEL_OF = {
     "Deployment": POD_TEMPLATE_HASH,
     "StatefulSet": "controller-revision-hash",
@@ -61,7 +61,7 @@ class PodGroup(NamedTuple):
     first: int = 0
 
 
-# Those whose number of replicas can be set, and asked for (the scale subresource).
+# Kinds with the scale subresource, which sets and reports the number of replicas.
 SCALED_KINDS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController", "Rollout"})
 
 
@@ -83,7 +83,7 @@ class Workload(NamedTuple):
     claims: tuple[Plain, ...] = ()  # the volumeClaimTemplates of these names
     selector: Optional[Plain] = None  # spec.selector as written
     known_hash: str = ""  # the value of the revision label of the pods that run already
-    is_foreign: bool = False  # what its controller adds to the pods is unknown
+    is_foreign: bool = False  # the fields that its controller adds to the pods are unknown
     group: PodGroup = PodGroup()  # of a LeaderWorkerSet
     is_ordered: bool = False  # a StatefulSet that creates each pod only once all pods before it are ready
 

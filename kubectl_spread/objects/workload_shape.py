@@ -10,7 +10,7 @@ from kubectl_spread.objects.kinds import EVERY
 from kubectl_spread.objects.kinds import WorkloadKind
 from kubectl_spread.text.node import Route
 
-# What a controller's spec says about how many pods there are.
+# The fields of a controller's spec that decide the number of pods.
 _CONTROLLER_FIELDS = {
     "replicas": decode.Atom.INT32,
     "parallelism": decode.Atom.INT32,

@@ -99,7 +99,7 @@ def check_workloads(request: ClusterCheckRequest) -> CheckResult:
     asked = asked._replace(namespace="default")  # running workloads name their own
     known = _load(asked.source, session, selection)
     found = _running(known, asked, selection)
-    # Rules may ask where each workload goes: placing all at once is cheaper than one at a time.
+    # Rules may need the placement of each workload, and placing all at once is cheaper.
     prepared = check.prepared(asked, found.read, known)
     judged = prepared.judge(found.read.results)
     findings = [item._replace(repair=None) for item in judged.findings]  # there is no file to fix
@@ -187,7 +187,7 @@ def _source(controller: Controller) -> SourceFile:
     metadata |= {"annotations": controller.annotations} if controller.annotations else {}
     groups = KINDS[owner.kind].groups
     version = owner.api_version or (f"{min(groups)}/v1" if "" not in groups else "v1")
-    # An object with a status comes out of a cluster, where selectors are complete and pods may have a node.
+    # An object with a status is from a cluster, in which selectors are complete and pods may have a node.
     status = {"observedGeneration": 1}
     plain: Plain = {"apiVersion": version, "kind": owner.kind, "metadata": metadata, "spec": controller.spec}
     text = emitted({**(kept(plain) or plain), "status": status})

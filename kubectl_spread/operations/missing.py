@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kubectl_spread.cluster.snapshot import Cluster
     from kubectl_spread.cluster.snapshot import Unread
 
-# What leads from a workload to its pods.
+# The kinds between a workload and its pods.
 _BETWEEN = {"Deployment": ("ReplicaSet",), "CronJob": ("Job",)}
 
 

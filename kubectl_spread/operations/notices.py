@@ -11,7 +11,7 @@ from kubectl_spread.records import NamedTuple
 class Level(Enum):
     """The severity of a notice."""
 
-    NOTE = "note"  # what the answer rests on
+    NOTE = "note"  # an assumption of the answer
     WARNING = "warning"  # an input is not as it should be
 
 

@@ -49,7 +49,7 @@ from kubectl_spread.suggest.search import suggest
 from kubectl_spread.suggest.suggestion import Suggestions
 from kubectl_spread.text.wording import counted
 
-_MOST_GROUPS = 8  # of Pending pods of one workload, each told by itself
+_MOST_GROUPS = 8  # of Pending pods of one workload, each with its own report
 
 
 class ReportSettings(NamedTuple):

@@ -14,7 +14,7 @@ from kubectl_spread.text.wording import safe
 NARROWEST = 40
 _CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "bold": "1"}
 _GAP, _NARROW_GAP = 3, 2
-_SHORT = 18  # columns up to this width stay whole as long as possible, such as the arithmetic of a domain
+_SHORT = 18  # columns up to this width stay whole as long as possible, for example the arithmetic of a domain
 _NARROWEST_COLUMNS = (_SHORT, 12, 0)  # how narrow columns may become, one attempt after another
 
 

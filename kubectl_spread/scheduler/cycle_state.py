@@ -89,7 +89,7 @@ class CycleState:
             ]
             by_node = [(weight, state) for weight, state in weighted if is_by_node(state)]
             others = [(weight, state) for weight, state in weighted if not is_by_node(state)]
-            # Last: what PreScore of another raises comes before a score that is out of range.
+            # This comes last, because errors of other plugins' PreScore precede a score that is out of range.
             self._deciding = (*others, (1, _together(by_node, columns))) if by_node else tuple(others)
         return self._deciding
 

@@ -27,7 +27,7 @@ def int64(number: int) -> int:
 
 def round_half_away(number: Floats) -> Int64s:
     """Return math.Round of numbers that are not negative: 0.49999999999999994 is 0, 2.5 is 3."""
-    nearest = np.rint(number)  # but for halves, which go to the even neighbour
+    nearest = np.rint(number)  # except that it rounds halves to even
     nearest += number - nearest == 0.5
     return nearest.astype(np.int64)
 

@@ -33,7 +33,7 @@ NO_CLAIMS = "no new claims to deallocate"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NO_VICTIMS = "No preemption victims found for incoming pod"
 
-# DynamicResources finds its own PreFilter state missing where an earlier plugin's PreFilter rejected the pod.
+# DynamicResources lacks its PreFilter state if an earlier plugin's PreFilter rejected the pod.
 _STATE_NOT_FOUND = "not found"
 _UNRESOLVABLE = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
 
@@ -112,7 +112,7 @@ def post_filter(pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> PostF
     for plugin in profile.post_filter:
         if plugin == names.DYNAMIC_RESOURCES:
             if filtered.rejection is not None:
-                return PostFilterResult(_STATE_NOT_FOUND)  # an error, which silences what was said before
+                return PostFilterResult(_STATE_NOT_FOUND)  # an error, which replaces the earlier message
             prefixes.append(NO_CLAIMS)
         elif plugin == names.DEFAULT_PREEMPTION:
             found = dry_run(pod, filtered, scheduler)
@@ -145,7 +145,7 @@ def dry_run(pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> DryRun:
 def _to_try(filtered: FilterResult, diagnosis: Diagnosis) -> Iterator[str]:
     """Yield the nodes where preemption might help (nodesWherePreemptionMightHelp)."""
     if filtered.rejection is not None:
-        # In such a release the statuses of a pod that PreFilter refuses were not handed on.
+        # These releases did not pass on the statuses of a pod that PreFilter rejected.
         if PREEMPTION_TRIES_REFUSED.of(filtered.release):
             yield from diagnosis.statuses
         return
@@ -218,7 +218,7 @@ class _Selection:
 
     def _fits(self, at: int, removed: Sequence[Pod], nominated: Sequence[Pod]) -> bool:
         """Return whether a node fits if only its pods can be in the way."""
-        # perf: a few thousand nodes are asked about each of their pods
+        # perf: this runs for each pod on a few thousand nodes
         if nominated and any(state.filter_with(at, removed, nominated) for state in self._states):
             return False
         return not any(state.filter_with(at, removed, ()) for state in self._states)

@@ -32,7 +32,7 @@ from kubectl_spread.text.source import Span
 MAX_DEPTH = 256  # levels; the deepest Kubernetes object nests about 20
 
 _CUT = re.compile(r"^(?:---(?=[ \t\r\n]|\Z)|\.\.\.[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z))", re.MULTILINE)
-# kubectl takes every such line for a separator, and refuses what is neither white space nor a comment.
+# kubectl takes each of these lines for a separator, and refuses other text than white space and comments.
 _SEPARATOR = re.compile(r"^---(?![ \t]*\{\{)[^\r\n]*[^\s][^\r\n]*", re.MULTILINE)
 _SEPARATOR_TEXT = re.compile(r"^---[ \t]*(?P<text>[^\s#][^\r\n]*)", re.MULTILINE)
 # Nothing in these can match in two ways, so that they cost no more than the text is long.
@@ -254,7 +254,7 @@ def _roots(chunk: Chunk) -> Iterable[Node]:
         try:
             return json_nodes.roots(chunk.text, chunk.start, max_depth=MAX_DEPTH)
         except json_nodes.NotJSONError:
-            pass  # the YAML parser says what is wrong, if anything is
+            pass  # the YAML parser reports the error, if there is one
     return _Composer(chunk).documents()
 
 
@@ -373,7 +373,7 @@ class _Composer:
                 continue
             elif kind is alias_event:
                 done = self._alias(event, len(stack))
-            else:  # the end of a collection: that of the document comes after its root
+            else:  # the end of a collection; the end of the document follows its root
                 opened = stack.pop()
                 done = opened.close(self.base + event.end_mark.index)
                 if opened.is_mapping:

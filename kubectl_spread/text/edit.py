@@ -23,7 +23,7 @@ from kubectl_spread.text.node import Route
 from kubectl_spread.text.node import Scalar
 from kubectl_spread.text.node import Sequence
 
-_STEP = 2  # columns that a level is indented by where the document does not show it
+_STEP = 2  # default indentation, if the document shows none
 _PLAIN = r"[A-Za-z0-9_./][A-Za-z0-9_./-]*\Z"
 _LIST_BELOW_KEY = r"(?m)^( *)(?:- )*[^#\s][^#\n]*:[ \t]*\r?\n(\1 *)- "
 

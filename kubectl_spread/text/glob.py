@@ -54,7 +54,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
             parts.append(_step(step) + ("" if is_last else "/"))
     try:
         return re.compile("".join(parts) + r"(?:/.*)?\Z", re.DOTALL)
-    except re.error:  # a set such as [z-a]: it stands for itself
+    except re.error:  # an invalid set like [z-a] is literal text
         return re.compile(re.escape(pattern) + r"\Z")
 
 

@@ -19,9 +19,9 @@ from kubectl_spread.text import surrogates
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
 
-# Gets a mapping that is an item, and the document as far as it is known; what it gives back takes the item's place.
+# Gets an item that is a mapping, and the document so far; returns the replacement of the item.
 Replace = Callable[[dict[str, Any], dict[str, Any]], Any]
-# Gets the text and where an item begins; gives back the item and where it ends, or None to have it parsed.
+# Gets the text and the begin of an item; returns the item and its end, or None to let the parser read it.
 Scan = Callable[[str, int], Optional[tuple[Any, int]]]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 _HINT = re.compile(r"\\u[dD][89a-fA-F]")
-# Compiled where the hint is met.
+# Compiled on first use.
 _ESCAPE = r"(?s)\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
 
 
@@ -32,6 +32,6 @@ def _yaml_escape(match: re.Match[str]) -> str:
     if match[1] is None:
         return match[0]
     high, low = int(match[1], 16) - 0xD800, int(match[2], 16) - 0xDC00
-    # An escaped line break, which YAML drops, makes up for the two characters that this is shorter. (Not in a key,
-    # which must stand on one line; no Kubernetes object has such a key.)
+    # An escaped line break, which YAML drops, fills the two missing characters. (Not in a key,
+    # which must be on one line; no Kubernetes object has a key like this.)
     return f"\\\n\\U{0x10000 + (high << 10) + low:08x}"

@@ -22,7 +22,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainC
 
 MOST_NAMES = 5
 
-# What tells the revisions of a workload apart.
+# Labels that distinguish the revisions of a workload.
 REVISION_LABELS = ("pod-template-hash", "rollouts-pod-template-hash", "controller-revision-hash")
 
 

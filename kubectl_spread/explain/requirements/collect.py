@@ -38,7 +38,7 @@ from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 
-# Plugins whose requirements stand with those of another.
+# Plugins whose requirements are part of another plugin's.
 _WITH_ANOTHER = (names.TAINT_TOLERATION, names.VOLUME_ZONE)
 
 _MAKERS: dict[str, Callable[[PluginResult, PodClass, Columns], Iterable[Requirement]]] = {

@@ -106,7 +106,7 @@ class _Search:
 
     def __init__(self, rows: set[int], count: int) -> None:
         self._rows = sorted(rows, key=lambda row: (row.bit_count(), row))
-        # Which rows each requirement hits.
+        # The rows that each requirement hits.
         self._hits = [sum(1 << at for at, row in enumerate(self._rows) if row >> item & 1) for item in range(count)]
         self._all = (1 << len(self._rows)) - 1
         self._steps = 0

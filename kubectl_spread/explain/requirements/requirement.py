@@ -23,7 +23,7 @@ class RequirementKind(Enum):
     TAINT = "taint"  # key: the taint, `key=value:effect`; of several, the part they share
     ADDED_AFFINITY = "addedAffinity"
     NODE_SELECTOR = "nodeSelector"  # key: the label
-    NODE_AFFINITY = "nodeAffinity"  # key: the label of one expression; empty where several terms are one requirement
+    NODE_AFFINITY = "nodeAffinity"  # key: the label of one expression; empty if several terms are one requirement
     NAMED_NODES = "namedNodes"
     PORT = "port"
     PODS = "pods"

@@ -35,7 +35,7 @@ def resources(verdict: PluginResult, cls: PodClass, columns: Columns) -> Iterato
         else:
             name = text.removeprefix(_INSUFFICIENT)
             if not requests.get(name) and bool(mask.all()):
-                continue  # older releases compare it although the pod asks for none
+                continue  # older releases compare it although the pod requests none
             yield Requirement(
                 verdict.plugin,
                 f"the {name} request",

@@ -14,7 +14,7 @@ from kubectl_spread.lint.registry import RULES
 class RuleProfile(Enum):
     """The rules to begin with."""
 
-    MINIMAL = "minimal"  # the errors among the default ones
+    MINIMAL = "minimal"  # the default rules with severity error
     DEFAULT = "default"  # all that are no opinions
     STRICT = "strict"  # all
 

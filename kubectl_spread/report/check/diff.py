@@ -15,7 +15,7 @@ from kubectl_spread.text.wording import safe
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _CONTEXT = 3  # lines
-# Control characters other than tab, and those that change the direction or the lines of what a terminal shows.
+# Control characters except tab, and characters that change the direction or the lines of terminal output.
 _MISLEADING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 Opcode = tuple[str, int, int, int, int]  # as difflib has it

@@ -27,7 +27,7 @@ _MOST_FEW = 3
 _MOST_REFUSALS = 4
 _BY_NAME = "metadata.name"  # the field by which a DaemonSet pins its pods
 
-# Requirements that say by their name why a node is refused.
+# Requirements whose name is already the reason.
 _SELF_EVIDENT = (RequirementKind.CORDON, RequirementKind.TAINT, RequirementKind.NODE_NAME)
 _SHORT = {ZONE: "zone", HOSTNAME: "node", REGION: "region"}
 

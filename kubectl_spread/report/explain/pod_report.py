@@ -32,8 +32,8 @@ class PodReport(NamedTuple):
     comparison: Optional[MessageComparison] = None
     other_events: tuple[ClusterEvent, ...] = ()
     suggestions: Optional[Suggestions] = None
-    untold: tuple[str, ...] = ()  # Pending pods of the workload that differ from all that are told
-    node: Optional[NodeView] = None  # the only one that is asked about
+    untold: tuple[str, ...] = ()  # Pending pods of the workload that no report covers
+    node: Optional[NodeView] = None  # the only requested node
     forecast: Optional[Forecast] = None  # of a workload with soft constraints
 
     @property

@@ -29,7 +29,7 @@ def lines(suggestions: Suggestions, *, colour: bool, width: int = WIDTH) -> list
     if not suggestions.items:
         return none_lines(suggestions)
     out: list[str] = []
-    told: set[str] = set()  # notes that hold for several are told once
+    told: set[str] = set()  # notes of several suggestions are printed once
     headings = {True: VERIFIED, False: NOT_VERIFIED}
     for number, item in enumerate(suggestions.items, 1):
         if item.verified in headings:

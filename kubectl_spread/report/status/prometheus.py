@@ -16,7 +16,7 @@ from kubectl_spread.simulate.status import ConstraintStatus
 from kubectl_spread.simulate.status import WorkloadStatus
 from kubectl_spread.text.wording import safe
 
-_MOST_DOMAINS = 50  # of a constraint whose domains have a time series each: a host is no domain to keep one for
+_MOST_DOMAINS = 50  # a constraint with more domains, for example hostnames, has no time series per domain
 _ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
@@ -101,7 +101,7 @@ def _labels(status: WorkloadStatus, item: ConstraintStatus) -> dict[str, str]:
 
 
 def _sample(name: str, labels: dict[str, str], value: int) -> str:
-    # What a terminal would obey is made harmless first, but for line breaks, which the format escapes itself.
+    # Control characters are replaced first, except line breaks, which the format escapes itself.
     inner = ",".join(
         f'{key}="{chr(10).join(map(safe, text.split(chr(10)))).translate(_ESCAPED)}"' for key, text in labels.items()
     )

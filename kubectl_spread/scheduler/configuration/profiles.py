@@ -184,7 +184,7 @@ _PLUGINS: dict[str, _Known] = {
 }
 
 
-# The rows that say when a plugin became one of the defaults, when it no longer was, and when it began to score.
+# The rows with the releases in which a plugin became a default, stopped being one, and began to score.
 _DEFAULT_SINCE = {
     names.DYNAMIC_RESOURCES: behaviours.CLAIMS,
     names.NODE_DECLARED_FEATURES: behaviours.DECLARED_FEATURES,
@@ -200,7 +200,7 @@ _SCORES_SINCE = {
     names.VOLUME_BINDING: behaviours.VOLUME_BINDING_SCORES,
 }
 _ON_REQUEST = frozenset({names.NODE_RESOURCES_MOST_ALLOCATED})
-# The order of Filter up to 1.19; what is not named comes last.
+# The order of Filter up to 1.19; other plugins come last.
 _FIRST_FILTERS = (
     names.NODE_UNSCHEDULABLE,
     names.NODE_RESOURCES_FIT,
@@ -212,7 +212,7 @@ _FIRST_FILTERS = (
 )
 
 
-# Points after which the pod's node is settled.
+# Points after the choice of the pod's node.
 _TOO_LATE = frozenset({"postBind"})
 _VERBS = ("filterVerb", "prioritizeVerb", "bindVerb", "preemptVerb")
 

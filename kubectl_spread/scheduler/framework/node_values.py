@@ -73,7 +73,7 @@ class ScoredTogether:
         sums: Int64s = self._sums.now()[feasible]
         if any([state.overflows for _, state in self._weighted]):  # noqa: C419 (perf: a list is faster)
             for _, state in self._weighted:
-                state.score(feasible)  # which looks at the feasible nodes only: their sums are right if none raises
+                state.score(feasible)  # it checks feasible nodes only; their sums are right if it does not raise
         return sums
 
     def _compute(self, nodes: NodeIndices) -> Int64s:

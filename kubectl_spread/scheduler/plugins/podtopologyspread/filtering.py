@@ -46,7 +46,7 @@ REASONS = (
     ),
 )
 MAX_INT32 = 2**31 - 1
-_FEW = 8  # domains, up to which one at a time is faster than all at once
+_FEW = 8  # up to this number of domains, a loop is faster than an array operation
 
 
 class DomainCounts:
@@ -73,12 +73,12 @@ class DomainCounts:
         self.eligible[self.topology.codes[included if eligible_nodes is None else included & eligible_nodes]] = True
         self.domains_num = int(self.eligible.sum())
         self._counter = MatchCounter(pod_class.namespace, constraint.selector, columns)
-        # match_num, with the largest number where a domain is not eligible: its least is the minimum.
+        # match_num, with the largest integer for ineligible domains, so that its minimum is the global minimum.
         self._match_num: Int64s = np.where(self.eligible, 0, MAX_INT32).astype(np.int64)
         self._too_full: Bools = np.zeros(size, np.bool_)
         self._fits: Bools = self.topology.codes >= 0
         self._nodes_of: dict[int, NodeIndices] = {}
-        # What `_too_full` and `_fits` were worked out with; right as long as `_at_min` is not 0.
+        # The minimum for which `_too_full` and `_fits` were computed; valid while `_at_min` is not 0.
         self._most = 0  # the most matching pods that a domain may have
         self._min = 0
         self._at_min = 0  # domains that have no more than that

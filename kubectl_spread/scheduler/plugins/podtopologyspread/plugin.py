@@ -37,7 +37,7 @@ SYSTEM_DEFAULTS = (
     TopologySpreadConstraint(1, 5, ZONE, SCHEDULE_ANYWAY),
 )
 
-# The owners whose selector narrows that of the Services, by kind and exact apiVersion.
+# The owners whose selector narrows the Services' selector, by kind and exact apiVersion.
 _SELECTING_OWNERS = {"ReplicationController": "v1", "ReplicaSet": "apps/v1", "StatefulSet": "apps/v1"}
 
 
@@ -96,7 +96,7 @@ def default_selector(pod_class: PodClass, columns: Columns, release: Release = L
         found = columns.cluster.owner_selectors.get(owner)
         requirements = () if found is None or found.requirements is None else found.requirements
         if owner.kind == "ReplicationController":
-            # Its selector is a map like that of a Service and overrides theirs; that of the others comes on top.
+            # Its selector is a map like a Service's and overrides theirs; the selectors of other owners are added.
             equalities.update((requirement.key, requirement.values[0]) for requirement in requirements)
         else:
             more += requirements

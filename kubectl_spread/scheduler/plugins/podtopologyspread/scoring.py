@@ -35,7 +35,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_node
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import with_all_keys
 
 MAX_NODE_SCORE = 100
-_FEW_COUNTS = 64  # different ones, up to which one at a time is faster than all nodes at once
+_FEW_COUNTS = 64  # up to this number of distinct counts, a loop is faster than an array operation
 
 
 class RawScore(NamedTuple):

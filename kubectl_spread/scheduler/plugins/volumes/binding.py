@@ -161,7 +161,7 @@ class _State:
         for claim in self._bound:
             volume = self._storage.volumes.get(claim.volume_name)
             if volume is None:
-                bits[bits == 0] = bit(3)  # the first claim that is wrong is the one told
+                bits[bits == 0] = bit(3)  # report only the first invalid claim
                 return bits
             bits[~self._storage.reachable(volume)] = bit(0)
         return bits
