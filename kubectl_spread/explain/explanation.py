@@ -112,12 +112,10 @@ class Explanation(NamedTuple):
     """The reasons why a pod is on its node, or on none.
 
     `message` is the present message of the scheduler, or of the API server for a pod with gates. `reported` is the
-    message
-    in the cluster facts. If preemption would help, `nominated_node` and `victims` name the node and the pods to
-    evict. If
-    it has happened already, `victims` are the evicted pods that still run. If a pod is not predictable, `beyond`
-    names the
-    features that it depends on. Then the evidence covers only the evaluated rules, and there is no message.
+    message in the cluster facts. If preemption would help, `nominated_node` and `victims` name the node and the pods to
+    evict. If it has happened already, `victims` are the evicted pods that still run. If a pod is not predictable,
+    `beyond` names the features that it depends on. Then the evidence covers only the evaluated rules, and there is no
+    message.
     """
 
     pod: Pod

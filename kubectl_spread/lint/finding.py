@@ -140,8 +140,7 @@ class Finding(NamedTuple):
     """A problem at one place, with the rule that reports it and the affected object.
 
     `path` is the field as the API server prints it. `is_unreadable`: the API server could not decode the document,
-    so its
-    content was not checked.
+    so its content was not checked.
     """
 
     rule: RuleMeta

@@ -96,8 +96,7 @@ def kustomization(directory: str, plain: Mapping[str, Any], documents: Mapping[s
         directory: the absolute path of its directory.
         plain: its only document.
         documents: the plain documents of its readable patches. The key is the absolute path of a file, or the text
-            of an
-            inline patch.
+            of an inline patch.
     """
     listed = [
         _below(directory, text) for key in ("resources", "bases", "components") for text in _texts(plain.get(key))

@@ -38,8 +38,7 @@ class UnfixedFindings:
         """Yield the current findings that may be fixed: each one is among the first findings.
 
         Fixes can uncover findings, for example in an object that did not decode. The run has not shown these, so
-        their fixes
-        wait for the next run.
+        their fixes wait for the next run.
         """
         by_kind: dict[tuple[str, str, ObjectRef], list[Finding]] = {}
         for finding in findings:

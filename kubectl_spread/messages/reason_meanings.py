@@ -1,8 +1,7 @@
 """The meaning of each kind of reason, and the commands to run next.
 
-A node is counted under the first check that refuses it
-(pkg/scheduler/apis/config/v1/default_plugins.go): cordon, node name, taints, node affinity, ports, resources, volumes,
-spread constraints, pod affinity, devices, features.
+A node is counted under the first check that refuses it (pkg/scheduler/apis/config/v1/default_plugins.go): cordon, node
+name, taints, node affinity, ports, resources, volumes, spread constraints, pod affinity, devices, features.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Disks of in-tree volume plugins, which CSI drivers attach since their migration.
 
 Only the fields that distinguish two volumes are translated. Source: staging/src/k8s.io/csi-translation-lib/plugins,
-aws_ebs.go,
-gce_pd.go, azure_disk.go, openstack_cinder.go; pkg/scheduler/framework/plugins/nodevolumelimits/utils.go,
+aws_ebs.go, gce_pd.go, azure_disk.go, openstack_cinder.go; pkg/scheduler/framework/plugins/nodevolumelimits/utils.go,
 isCSIMigrationOn, which names these four (v1.36.2).
 """
 

@@ -1,9 +1,8 @@
 """Places of constraints outside a whole pod spec, in the kinds of well-known operators.
 
 A path leads to the mapping that holds the list; `*` is any key of a mapping and any item of a list. `as_written`
-says that the
-operator copies a constraint without a labelSelector as it is, so that it counts no pods; others add a selector. An
-operator that `fills_in` adds every field but topologyKey.
+says that the operator copies a constraint without a labelSelector as it is, so that it counts no pods; others add a
+selector. An operator that `fills_in` adds every field but topologyKey.
 
 Source: the Go types of rook/rook, VictoriaMetrics/operator, prometheus-operator/prometheus-operator,
 strimzi/strimzi-kafka-operator, cloudnative-pg/cloudnative-pg, tektoncd/operator, tektoncd/pipeline, envoyproxy/gateway,

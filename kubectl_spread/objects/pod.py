@@ -66,9 +66,8 @@ class PodClass(NamedTuple):
     """Everything a scheduler plugin may read of a pod, hashable; replicas of a workload share one.
 
     `requests` is sorted by resource name: CPU in milli-cores, everything else in whole units. `nonzero` and `scored`
-    are
-    its variants for scoring (`resources.Requests`). `balanced` is another variant, set if it differs from `requests`.
-    `older` has all of them by the rules of older releases, if the results differ.
+    are its variants for scoring (`resources.Requests`). `balanced` is another variant, set if it differs from
+    `requests`. `older` has all of them by the rules of older releases, if the results differ.
     """
 
     namespace: str

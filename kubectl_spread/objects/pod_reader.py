@@ -1,8 +1,7 @@
 """Reading of many pods: replicas that differ only in per-pod fields are checked and read once.
 
 Replicas have one template, and a cluster has a thousand times fewer templates than pods. The shared part of a pod is
-the pod
-without its per-pod fields, which `_OWN` names. Fields that the program never reads are not in `decode.POD`.
+the pod without its per-pod fields, which `_OWN` names. Fields that the program never reads are not in `decode.POD`.
 """
 
 from __future__ import annotations

@@ -173,8 +173,7 @@ class Scheduler:
         """Return the nodes with the highest score, in the cluster's order; a single node is not scored.
 
         In a cluster of 100 nodes or more the scheduler stops its search early, unless it is configured to visit all
-        nodes.
-        Then the result holds the best of the nodes that the search finds.
+        nodes. Then the result holds the best of the nodes that the search finds.
         """
         nodes = self._search(pod, filtered)
         return nodes if len(nodes) == 1 else self._best(pod, nodes)

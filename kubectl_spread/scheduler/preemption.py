@@ -228,8 +228,7 @@ def _by_importance(pods: list[Pod]) -> list[Pod]:
     """Sort pods by importance; equal ones stay in order, those without a start time are reversed.
 
     Upstream takes the current time for such a pod. Its sort visits the later pod of the list first, so that pod gets
-    the
-    earlier time. This holds for up to 12 pods; the order of more is not known.
+    the earlier time. This holds for up to 12 pods; the order of more is not known.
     """
     listed = enumerate(pods)
     ordered = sorted(listed, key=lambda item: (_importance(item[1]), item[0] if item[1].start_time else -item[0]))

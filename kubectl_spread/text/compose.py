@@ -135,8 +135,7 @@ def chunks(text: str) -> list[Chunk]:
     """Cut a stream before every `---` line and after every `...` line.
 
     In the first column either marker ends a document in any context (YAML 1.2, 9.1.4). Inside a block scalar it
-    would be
-    indented. So this is exact. Directives stay with the document they precede.
+    would be indented. So this is exact. Directives stay with the document they precede.
     """
     starts = [0, *(match.start() if match[0] == "---" else match.end() for match in _CUT.finditer(text))]
     ends = [*starts[1:], len(text)]
@@ -228,8 +227,7 @@ def _broken_json(source: SourceFile, chunk: Chunk, refused: _RefusedError) -> Op
     """Return the JSON error of a text that begins as JSON; None for other texts, or without an error.
 
     YAML in flow style begins in the same way, unless the file's name says JSON. A YAML parser accepts some texts
-    that JSON
-    does not.
+    that JSON does not.
     """
     if not re.match(_BEGINS_AS_JSON, chunk.text):
         return None

@@ -10,8 +10,7 @@ data:
 ```
 
 A quoted scalar is parsed from its value, and each node is moved to the place of its characters. In a folded block
-(`>`),
-and in text that cannot be mapped character by character, every node gets the begin of the scalar as its place.
+(`>`), and in text that cannot be mapped character by character, every node gets the begin of the scalar as its place.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Optional
 
 from kubectl_spread.records import NamedTuple
 
-_ORIGIN = r"(?m)^# Source: (\S(?:[^\r\n]*\S)?)"  # compiled where it is met
+_ORIGIN = r"(?m)^# Source: (\S(?:[^\r\n]*\S)?)"  # compiled on first use
 
 
 class Span(NamedTuple):
@@ -30,8 +30,7 @@ class SourceFile:
     """One input, decoded, without its byte order mark.
 
     `name` is its name in messages: the path as given, or `<stdin>`. `origins` returns, on demand, the begin of each
-    part of a
-    rendered text with the template that it comes from.
+    part of a rendered text with the template that it comes from.
     """
 
     __slots__ = ("_find_origins", "_origins", "_starts", "name", "text")

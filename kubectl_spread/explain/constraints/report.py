@@ -95,10 +95,8 @@ class ConstraintReport(NamedTuple):
     """The arithmetic of one constraint; `domains` are sorted by value, `counts` are of eligible domains.
 
     A ScheduleAnyway constraint has numbers but refuses no node. `is_default`: the pod has no constraints, and this
-    one is
-    from the scheduler's configuration. `revision` is the revision of the pod in its workload. Fields after `domains`
-    are
-    set only in a detailed report.
+    one is from the scheduler's configuration. `revision` is the revision of the pod in its workload. Fields after
+    `domains` are set only in a detailed report.
     """
 
     constraint: TopologySpreadConstraint

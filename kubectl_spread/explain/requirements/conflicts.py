@@ -36,8 +36,7 @@ class Conflict(NamedTuple):
     """Requirements that no node meets together. Each proper subset of them is met by some node.
 
     `arithmetic`: for each of the `requirements`, why it refuses the nodes that the earlier ones leave. It is empty
-    if the
-    caller needs no words.
+    if the caller needs no words.
     """
 
     requirements: tuple[Requirement, ...]

@@ -48,8 +48,7 @@ class Requirement(NamedTuple):
     text: a name for display; never compared.
     position: index of a spread constraint, None for other kinds.
     at: index in the pod's own list (constraints, expressions, terms, ports, volumes), if it has one.
-    why: returns one sentence, with numbers: why the nodes of a mask (bool (N,)) do not meet it. It is valid until
-    the next
+    why: returns one sentence, with numbers: why the nodes of a mask (bool (N,)) do not meet it. Valid until the next
         pod is bound.
     cause: equal for requirements with the same cause; empty if the cause is its own.
     parts: the requirements that `causes.merged` merged into this one.
