@@ -1,1 +1,1 @@
-"""Placing of pods, and its consequences."""
+"""Placement of pods, and its consequences."""

@@ -1,4 +1,4 @@
-"""Answers to the lint rules' questions about a cluster (`cluster.facts.ClusterFacts`), from the scheduler's own code.
+"""Answers to the lint rules' questions about a cluster (`cluster.facts.ClusterFacts`), computed by the scheduler model.
 
 The plugins filter the first replica of the workload; their counts and refusals are the answers. Required affinity to
 other workloads' pods and claims that do not exist are ignored, because other workloads may change them.
@@ -81,7 +81,7 @@ _SEARCHES = 3  # all workloads together
 
 
 class KnownCluster:
-    """The nodes and pods of a cluster, and the profiles of its scheduler."""
+    """Nodes and pods of a cluster, and the profiles of its scheduler."""
 
     def __init__(
         self,
@@ -171,7 +171,7 @@ class KnownCluster:
         return None if len(placement.placed) < placement.replicas else _spread(placement, constraint)
 
     def placed(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
-        """Return where all pods of a workload go if none runs yet; None if only labels of nodes are known."""
+        """Return the placement of a workload's pods if none runs yet; None if unknown, or if some stay Pending."""
         placement = self._placement_of(workload) if self._keys is None else None
         if placement is None or len(placement.placed) < placement.replicas:
             return None
@@ -261,12 +261,12 @@ class KnownCluster:
         return tuple(bounds)
 
     def outcome(self, workload: Workload) -> Optional[PlacedReplicas]:
-        """Return how many of the workload's pods find a node, together with other workloads if they were placed so."""
+        """Return how many of the workload's pods find a node, with other workloads if they were placed together."""
         placement = self._placement_of(workload)
         return None if placement is None else _read(placement)
 
     def impossible(self, workload: Workload) -> Optional[Impossible]:
-        """Return the hard constraints that keep some pod Pending in every possible placement, if they do."""
+        """Return the hard constraints that keep some pod Pending in every possible placement; None without any."""
         key = _identity(workload)
         if key not in self._impossible:
             self._impossible[key] = workload, self._search(workload)
@@ -353,7 +353,7 @@ class KnownCluster:
         return Evidence(owner, pod, pod_class, filtered, chosen, candidates, usable, own, reports, positions, {})
 
     def _first_replica(self, owner: Workload) -> Pod:
-        """Create the first pod of a workload, unless it was created to be placed."""
+        """Return the first pod of a workload, created here unless the placement has created it already."""
         known = self._placements.get(_key(owner))
         if known is not None and known.first_replica is not None and known.workload == owner:
             return known.first_replica
@@ -392,7 +392,7 @@ class KnownCluster:
         return None if known.unpredicted else known
 
     def _search(self, workload: Workload) -> Optional[Impossible]:
-        """Try every way of placing the missing pods, if there are not too many ways."""
+        """Search all placements of the missing pods, if there are not too many."""
         found = self._evidence_of(workload)
         if found is None:
             return None
@@ -430,13 +430,13 @@ def _key(owner: Workload) -> OwnerKey:
 
 
 def _is_same(placed: Workload, owner: Workload) -> bool:
-    """Return whether a workload was placed with the same constraints: a rule may ask about changed ones."""
+    """Return whether a workload was placed with the same constraints, as a rule may ask about changed ones."""
     specs = [item.template.get("spec") or {} for item in (placed, owner)]
     return placed.replicas == owner.replicas and specs[0].get(_FIELD) == specs[1].get(_FIELD)
 
 
 def _identity(workload: Workload) -> tuple[Any, ...]:
-    """Return a key of a workload. It holds the id() of the template, so keep the workload with the key."""
+    """Return a key of a workload. It contains the id() of the template, so store the workload with the key."""
     return (*_key(workload), workload.replicas, id(workload.template))
 
 

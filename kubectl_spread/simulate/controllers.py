@@ -117,7 +117,7 @@ def _controller_key(owner: Workload) -> OwnerKey:
 def missing_replicas(
     owner: Workload, owned: OwnedPods, create: Callable[[Workload, int], Pod] = replica
 ) -> Iterator[Pod]:
-    """Yield the pods that a workload's controller still has to create; `create` makes the one of an ordinal."""
+    """Yield the pods that a workload's controller has yet to create; `create` returns the pod of an ordinal."""
     running = running_pods(owner, owned)
     if owner.kind == "DaemonSet":
         covered = {pod.node_name for pod in running}
@@ -150,7 +150,7 @@ def _own(owner: Workload, owned: OwnedPods) -> list[Pod]:
 
 
 def _is_of_template(pod: Pod, owner: Workload) -> bool:
-    """Return whether a pod is made of a workload's template: a LeaderWorkerSet has two."""
+    """Return whether a pod is created from a workload's template: a LeaderWorkerSet has two."""
     member = dict(pod.cls.labels).get(_MEMBER, "") if owner.kind == "LeaderWorkerSet" else ""
     return not member.isdecimal() or owner.group.first <= int(member) < owner.group.first + owner.group.size
 

@@ -96,7 +96,7 @@ def softened(owner: Workload, positions: Iterable[int]) -> Workload:
 
 
 class Walk:
-    """The states that are exhausted: every path from them was taken."""
+    """Exhausted states: every path from them was taken."""
 
     def __init__(self, kinds: list[int]) -> None:
         self._kinds = kinds
@@ -112,7 +112,7 @@ class Walk:
         return () in self._exhausted
 
     def pick(self, hosts: NodeIndices) -> int:
-        """Go on to a state that is not exhausted."""
+        """Move to a state that is not exhausted."""
         alike = {(self._kinds[host], self._pods.get(host, 0)): host for host in reversed(hosts.tolist())}
         options = {self._after(host): host for host in alike.values()}
         self._path.append((self._state(self._pods), list(options)))

@@ -1,4 +1,4 @@
-"""The plugins' answers for a workload's first replica, and the domains of its constraints."""
+"""Plugins' verdicts on a workload's first replica, and the domains of its constraints."""
 
 from __future__ import annotations
 
@@ -24,16 +24,13 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilt
 
 
 class Evidence(NamedTuple):
-    """The plugins' answers for a workload's first replica.
+    """Plugins' verdicts on a workload's first replica.
 
-    pod: the first replica.
-    pod_class: its class without requirements that other pods or later claims decide.
-    chosen: bool (N,), nodes that its node affinity allows.
-    candidates: bool (N,), nodes that it may use, full ones included.
-    usable: bool (N,), nodes that accept it if none of the workload's own pods runs there.
-    own: the workload's running pods.
-    positions: where the constraints are in the manifest.
-    accounts: filled when a rule asks for one.
+    pod: the first replica. pod_class: its class without requirements that other pods or later claims decide. chosen:
+    bool (N,), nodes that its node affinity allows. candidates: bool (N,), nodes that it may use, full ones included.
+    usable: bool (N,), nodes that accept it if none of the workload's own pods runs there. own: the workload's running
+    pods. positions: positions of the constraints in the manifest. accounts: cache of constraint facts, filled on
+    demand.
     """
 
     owner: Workload
@@ -50,7 +47,7 @@ class Evidence(NamedTuple):
 
 
 def passes(filtered: FilterResult, plugins: tuple[str, ...]) -> Bools:
-    """Bool (N,): nodes that none of the plugins refuses."""
+    """Return a mask of the nodes that no plugin refuses, bool (N,)."""
     left: Bools = filtered.considered.copy()
     for verdict in filtered.plugin_results:
         if verdict.plugin in plugins:

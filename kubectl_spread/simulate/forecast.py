@@ -49,7 +49,7 @@ _MOST_STEPS = 2_500
 
 
 class CountRange(NamedTuple):
-    """The fewest and the most over the runs."""
+    """Lowest and highest value over the runs."""
 
     least: int
     most: int
@@ -105,12 +105,12 @@ def forecast(
     """Place a workload's pods in many ways; returns None if it has no soft constraint or its pods have no choice.
 
     Args:
-        workload: pods of it that run already stay where they are.
-        cluster: where the others go.
-        profiles: the scheduler's, by name.
-        all_nodes: look at every node, also where the scheduler would stop early.
-        runs: how many ways to take at most.
-        steps: how many pods to place in all of them together.
+        workload: its running pods stay on their nodes.
+        cluster: the cluster for the other pods.
+        profiles: of the scheduler, by name.
+        all_nodes: examine every node, also if the scheduler would stop early.
+        runs: maximum number of runs.
+        steps: maximum number of pods to place, over all runs.
     """
     if workload.kind in ("DaemonSet", "PodTemplate"):
         return None
@@ -157,7 +157,7 @@ def _too_many(pods: int, nodes: int) -> str:
 
 
 def _is_told_apart(pods: list[Pod], owner: Workload) -> bool:
-    """Return whether it matters which pod goes where."""
+    """Return whether the pods differ, so that it matters which pod gets which node."""
     return bool(pods[0].cls.volumes) or twins(pods[0], owner, len(pods)) is None
 
 
@@ -179,7 +179,7 @@ def _has_choice(rehearsal: Rehearsal, found: list[Placement]) -> bool:
 def _outcomes(
     rehearsal: Rehearsal, kinds: Optional[list[int]], runs: int, *, is_sampled: bool
 ) -> tuple[list[Placement], bool]:
-    """Place the pods in every way that differs by kinds of nodes; if there are too many, in some ways at random."""
+    """Place the pods in every way that differs by kinds of nodes; if there are too many, use random ways."""
     found: list[Placement] = []
     if kinds is not None:
         walk = Walk(kinds)
@@ -201,7 +201,7 @@ def _outcomes(
 
 
 class _Counted(NamedTuple):
-    """A constraint before any pod is placed."""
+    """Counts of a constraint before any pod is placed."""
 
     counts: DomainCounts
     is_hard: bool

@@ -46,7 +46,7 @@ class PendingPod(NamedTuple):
 
 
 class Gated(NamedTuple):
-    """A pod that its scheduling gates hold back."""
+    """A pod that its scheduling gates keep from being scheduled."""
 
     pod: str
     message: str
@@ -79,7 +79,7 @@ class EvictedPod(NamedTuple):
 
 
 class CreatedAgain(NamedTuple):
-    """The outcome of the pod that replaces an evicted one."""
+    """Outcome for the pod that replaces an evicted one."""
 
     node: str
     message: str = ""

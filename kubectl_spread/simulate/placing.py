@@ -46,7 +46,7 @@ def seeded(seed: int) -> Pick:
 
 
 class Binding(NamedTuple):
-    """A pod on its node; `fitting` nodes were feasible, `hosts` of them had the highest score."""
+    """A pod bound to a node; `fitting` nodes were feasible, and `hosts` of them had the highest score."""
 
     pod: Pod
     node: int
@@ -56,7 +56,7 @@ class Binding(NamedTuple):
 
 
 class Unschedulable(NamedTuple):
-    """A pod that found no node; `error`: a plugin failed to score the nodes that fit."""
+    """A pod without a node; `error`: a plugin failed to score the feasible nodes."""
 
     filtered: FilterResult
     error: Optional[ScoreError] = None
@@ -73,9 +73,9 @@ class Placer:
         """Start with a cluster.
 
         Args:
-            cluster: that the scheduler sees.
+            cluster: the cluster that the scheduler sees.
             scheduler: its columns change with every pod.
-            release: any profile of the scheduler; all of them follow the same release.
+            release: any profile of the scheduler; all follow the same release.
             pick: chooses among nodes of equal score.
         """
         self.cluster = cluster
@@ -87,7 +87,7 @@ class Placer:
         self._refusals: dict[int, Unschedulable] = {}  # by class, right until something changes
 
     def unpredictable(self, pod: Pod) -> tuple[str, ...]:
-        """Return the features of a pod that decide where it goes and are not evaluated."""
+        """Return the features of a pod that decide its node but are not evaluated."""
         scheduler = self.scheduler
         profile = scheduler.profile_of(pod.cls) if scheduler.has_profile(pod.cls) else None
         return not_evaluated(pod.cls, profile, self.cluster)
@@ -124,7 +124,7 @@ class Placer:
         return Binding(self.bind(pod, node), node, int(filtered.feasible.sum()), len(hosts), filtered)
 
     def bind(self, pod: Pod, node: int) -> Pod:
-        """Let the scheduler bind a pod to a node; returns the pod with its node's labels."""
+        """Bind a pod to a node, and return the pod with its node's labels."""
         bound = self._on_node(pod, node)
         self.scheduler.bind(bound, node)
         self._has_changed()
@@ -156,7 +156,7 @@ class Placer:
         return created._replace(uid=f"{pod.uid}/again", node_name="", nominated_node="", phase="Pending")
 
     def now(self) -> Cluster:
-        """Return the cluster of this moment."""
+        """Return the current cluster."""
         others = [pod for pod in self.cluster.pods if not (pod.node_name and pod.is_visible)]
         return self.cluster._replace(pods=(*self.scheduler.columns.bound_pods, *others))
 
@@ -212,7 +212,7 @@ def place_in_turn(pods: Iterable[Pod], placer: Placer, *, needed: str = "") -> P
 
 
 def _placed(pod: Pod, placer: Placer) -> Optional[Pod]:
-    """Return the pod on its node; None if it finds none."""
+    """Return the pod on its node; None if no node fits."""
     if pod.node_name:
         node = placer.scheduler.columns.index.get(pod.node_name)
         return None if node is None else placer.bind(pod, node)

@@ -129,7 +129,7 @@ class Prospects:
         return Prospect(examined._replace(explanation=explanation), cluster, self.fate(pod))
 
     def _that_matter(self, pod: Pod, outcome: QueuePlacement, feasible: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Return the pods placed first that make the difference: its siblings, and pods on nodes that fit now."""
+        """Yield the pods placed first that make the difference: its siblings, and pods on nodes that fit now."""
         own, cluster = owner_of(pod.cls, self._cluster), self._cluster
         siblings = {other.key for other in cluster.pending() if own and owner_of(other.cls, cluster) == own}
         for key, node in outcome.placed.items():

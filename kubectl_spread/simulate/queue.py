@@ -34,7 +34,7 @@ _AWAITED = (
 
 
 class PlannedPreemption(NamedTuple):
-    """A pod that evicts others, and the node that it is nominated to."""
+    """A pod that evicts others, and its nominated node."""
 
     pod: Pod
     node: str
@@ -66,7 +66,7 @@ class Queue:
         self.moment: Optional[Cluster] = None
 
     def add(self, pod: Pod) -> bool:
-        """Add a new pod; returns whether it runs, or may run."""
+        """Add a new pod; return whether it runs, or may run."""
         before = self._waiting_count
         if pod.cls.gates:
             self.gated.append(Gated(pod.name, GATED))
@@ -113,7 +113,7 @@ class Queue:
             self._try(item.pod._replace(nominated_node=node) if node else item.pod)
 
     def lose(self, victim: Pod) -> bool:
-        """Forget a placed pod that was evicted; returns whether it was one of these."""
+        """Forget a placed pod that was evicted; return whether it was in this queue."""
         if victim.namespace != self.namespace:
             return False
         left = [item for item in self.placed if (item.pod, item.node) != (victim.name, victim.node_name)]
@@ -178,7 +178,7 @@ class Queue:
             self.first = without_scheduler(pod, self._placer.cluster, scheduler.names)
 
     def _refuse(self, pod: Pod, refusal: Unschedulable) -> None:
-        """Let a pod wait; one that preemption makes room for takes that room from the pods after it."""
+        """Let a pod wait. If preemption makes room for it, this room is not available to later pods."""
         if not self.pending and self._explains:
             self.moment = self._placer.now()
         explained = self._explanation(pod, refusal)

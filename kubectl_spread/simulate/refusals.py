@@ -23,7 +23,7 @@ class QuotaUsage:
         self._used: dict[tuple[str, str], Quantities] = {}
 
     def refusal(self, owner: Workload) -> str:
-        """Return why a quota refuses the next pod of a workload, in the API server's words; else charge it."""
+        """Return the API server's message if a quota refuses the next pod of a workload; otherwise charge the quota."""
         spec = owner.template.get("spec") or {}
         own = [quota for quota in self._cluster.quotas if quota.namespace == owner.namespace]
         for quota in sorted(own, key=lambda quota: quota.name):
@@ -56,7 +56,7 @@ def _counted(quota: Quota, cluster: Cluster) -> Quantities:
 
 
 def lasting_refusal(owner: Workload, cluster: Cluster) -> str:
-    """Return why every new pod of a workload is refused, in the API server's words; empty where none is."""
+    """Return the API server's message if every new pod of a workload is refused; empty if none is."""
     spec = owner.template.get("spec") or {}
     name = spec.get("runtimeClassName") or ""
     if name and "RuntimeClass" in cluster.complete and name not in cluster.runtime_classes:
@@ -66,7 +66,7 @@ def lasting_refusal(owner: Workload, cluster: Cluster) -> str:
 
 
 def unknown_class(owner: Workload, cluster: Cluster) -> str:
-    """Return the RuntimeClass that a workload's pods name and the facts may lack."""
+    """Return the RuntimeClass that a workload's pods name, if the cluster facts may lack it."""
     name = (owner.template.get("spec") or {}).get("runtimeClassName") or ""
     is_known = name in cluster.runtime_classes or "RuntimeClass" in cluster.complete
     return "" if is_known else str(name)

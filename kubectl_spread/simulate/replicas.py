@@ -61,18 +61,18 @@ def place(
     explain_first: bool = False,
     evicts: bool = False,
 ) -> list[Placement]:
-    """Place workloads in the order of their pods' priority, then in the order given, each seeing the pods before it.
+    """Place workloads in the order of their pods' priority, then in the given order; each sees the pods before it.
 
-    Pods of a workload that run in the cluster already are its first replicas; only the missing ones are placed.
+    Pods of a workload that already run in the cluster are its first replicas; only the missing ones are placed.
 
     Args:
-        workloads: in the order they compete.
-        cluster: where they go.
-        profiles: the scheduler's, by name.
+        workloads: in the order in which they compete.
+        cluster: the cluster for them.
+        profiles: of the scheduler, by name.
         pick: chooses among nodes of equal score; the first by name without one.
-        all_nodes: look at every node, also where the scheduler would stop early.
+        all_nodes: examine every node, also if the scheduler would stop early.
         explain_first: explain also the first replica of each workload, at the moment it was placed.
-        evicts: carry preemption out; else a pod that it makes room for stays Pending, with its nominated node.
+        evicts: carry preemption out; otherwise a pod that it makes room for stays Pending, with its nominated node.
     """
     rehearsal = Rehearsal(workloads, cluster, profiles, all_nodes=all_nodes)
     return rehearsal.run(pick or first, explain_first=explain_first, evicts=evicts)
@@ -164,7 +164,7 @@ class _Run(NamedTuple):
 
 
 class _Placing:
-    """One workload on its way to a Placement."""
+    """Placement of one workload in progress."""
 
     def __init__(self, owner: Workload, run: _Run) -> None:
         cluster = run.placer.cluster
@@ -200,7 +200,7 @@ class _Placing:
     def _create(self) -> bool:
         """Let the controller create pods; of an ordered set none after one that does not run.
 
-        Returns whether there was any to create.
+        Returns whether it created any.
         """
         has_created = False
         for created in self._coming:
@@ -214,7 +214,7 @@ class _Placing:
         return has_created
 
     def placement(self) -> Placement:
-        """Return where the pods went; call it after all pods are placed."""
+        """Return the placement of the pods; call it after all pods are placed."""
         queue, columns = self.queue, self._run.placer.scheduler.columns
         return Placement(
             workload=self.owner,
@@ -260,7 +260,7 @@ def _priority(owner: Workload) -> int:
 
 
 def _matching(pod_class: PodClass, columns: Columns) -> dict[str, dict[str, int]]:
-    """Count all pods that the first constraint of each topology key selects, by the values of the key."""
+    """Count all pods that the first constraint of each topology key selects, per domain."""
     found: dict[str, dict[str, int]] = {}
     for constraint in pod_class.constraints:
         if constraint.topology_key in found:
@@ -276,7 +276,7 @@ def _matching(pod_class: PodClass, columns: Columns) -> dict[str, dict[str, int]
 
 
 def _domains(owner: Workload, placed: list[PlacedPod], columns: Columns) -> dict[str, dict[str, int]]:
-    """Count the workload's pods by the values of each topology key that its constraints name."""
+    """Count the workload's pods per domain of each topology key in its constraints."""
     constraints = mappings((owner.template.get("spec") or {}).get("topologySpreadConstraints"))
     nodes = np.array([columns.index[pod.node] for pod in placed if pod.node in columns.index], np.intp)
     found: dict[str, dict[str, int]] = {}

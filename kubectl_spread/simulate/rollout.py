@@ -1,4 +1,4 @@
-"""Running workloads: the pods that wait now, and the first step of each workload's next rollout."""
+"""Status of running workloads: waiting pods, and the first step of each workload's next rollout."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _QUARTER = "25%"
 
 
 class WaitingGroup(NamedTuple):
-    """Pending pods of a workload that are equal; the explanation is the first one's."""
+    """Equal Pending pods of a workload, with the explanation of the first one."""
 
     key: OwnerKey
     explanation: Explanation
@@ -54,7 +54,7 @@ class Stuck(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """Pods of a workload that are bound to a node which does not exist."""
+    """Pods of a workload that are bound to a node that does not exist."""
 
     key: OwnerKey
     node: str
@@ -74,8 +74,8 @@ def lost(pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster) -> list[Lost]:
     """Find pods on nodes that were deleted.
 
     Args:
-        pods: bound ones, with the workload of each.
-        cluster: that has them.
+        pods: bound pods, each with its workload.
+        cluster: the cluster of the pods.
     """
     nodes = {node.name for node in cluster.nodes}
     found: dict[tuple[OwnerKey, str], list[str]] = {}
@@ -86,7 +86,7 @@ def lost(pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster) -> list[Lost]:
 
 
 def uncreated(keys: Iterable[OwnerKey], owned: OwnedPods) -> Iterator[Uncreated]:
-    """Find workloads that lack pods because creating them failed, as by a quota."""
+    """Find workloads that lack pods because creating them failed, for example because of a quota."""
     for key in keys:
         state = state_of(key, owned)
         if state is not None and state.missing and state.failures:
@@ -99,8 +99,8 @@ def waiting(
     """Explain Pending pods, equal ones together.
 
     Args:
-        pods: with the workload of each.
-        cluster: that has them.
+        pods: each with its workload.
+        cluster: the cluster of the pods.
         profiles: of the scheduler.
     """
     alike: dict[tuple[OwnerKey, Any], list[Pod]] = {}
@@ -115,7 +115,7 @@ def waiting(
 
 
 class Rollouts:
-    """Tries the next rollout of workloads on one cluster, without changing it."""
+    """Trial rollouts of workloads on one cluster, which is not changed."""
 
     def __init__(self, cluster: Cluster, profiles: Mapping[str, Profile]) -> None:
         self._cluster = cluster
@@ -154,7 +154,7 @@ class Rollouts:
         return Stuck(owner, found, "".join(old.name for old in gone)) if is_stuck else None
 
     def _is_known(self, pod: Pod) -> bool:
-        """Return whether a pod's node can be predicted: its claims are known, and a scheduler takes the pod."""
+        """Return whether a pod's node can be predicted: its claims are known, and a scheduler handles the pod."""
         pod_class, claims = pod.cls, self._cluster.storage.claims
         has_claims = all(
             not item.claim or ObjectKey(pod_class.namespace, item.claim) in claims for item in pod_class.volumes
@@ -191,14 +191,17 @@ def _rolls(owner: Workload) -> bool:
 
 
 def _first_of(new: Workload) -> Pod:
-    """Return the first pod of a rollout: of a StatefulSet the last one."""
+    """Return the first pod of a rollout; for a StatefulSet the last ordinal."""
     if new.kind == "Deployment":
         return replica(new, 0)._replace(name=f"{new.name}-new", uid="")
     return replica(new, (new.replicas or 1) - 1)
 
 
 def _steps(owner: Workload, spec: Plain, own: list[Pod]) -> Optional[tuple[bool, list[Pod]]]:
-    """Return whether a new pod comes before an old one goes, and which may go; None if all go at once, or none."""
+    """Return whether a new pod is created before an old one is deleted, and the pods that may be deleted.
+
+    Returns None if all pods are deleted at once, or none.
+    """
     if owner.kind == "StatefulSet":
         last = replica_name(owner, (owner.replicas or 1) - 1)
         if (spec.get("updateStrategy") or {}).get("type") == "OnDelete":

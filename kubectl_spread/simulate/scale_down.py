@@ -1,8 +1,8 @@
-"""The pods that a ReplicaSet deletes when it is scaled down.
+"""Deletion order of a ReplicaSet's pods when it is scaled down.
 
-All pods run, are ready and have no deletion cost. Then pods go first whose node has the most of them, counted once
-before any is deleted. Of pods with equal counts the youngest goes, which is unknown here. So whole groups of equal
-counts go, and any pods of the last group: the best choice is assumed.
+All pods are assumed to run, to be ready and to have no deletion cost. Pods on the nodes with the most of them are
+deleted first, counted once before any deletion. Of pods with equal counts the youngest is deleted, but ages are unknown
+here. So whole groups of equal counts are deleted, and any pods of the last group: the best choice is assumed.
 
 Source: pkg/controller/controller_utils.go, ActivePodsWithRanks (v1.36.2); pkg/controller/replicaset/replica_set.go,
 getPodsRankedByRelatedPodsOnSameNode.
@@ -28,9 +28,9 @@ def least_uneven(
     Returns None if no pod is deleted, or if there are many domains.
 
     Args:
-        pods: the node and the domain of each; None where it is not counted.
-        others: domain -> the pods counted there that are not of these.
-        replicas: how many are to be left.
+        pods: node and domain of each pod; the domain is None if the pod is not counted.
+        others: domain -> pods counted there in addition to these.
+        replicas: number of pods to leave.
     """
     if replicas >= len(pods) or not 1 < len(others) <= _MOST_DOMAINS:
         return None
@@ -61,7 +61,7 @@ def _kept(
 
 
 def _filled(base: Mapping[str, int], last: Counter[Optional[str]], number: int) -> ConstraintCounts:
-    """Return the counts with some pods of the last group kept, each in the emptiest domain."""
+    """Return the counts if some pods of the last group stay, each in the emptiest domain."""
     counts, room = dict(base), Counter({domain: last[domain] for domain in base})
     for _ in range(number):
         open_to = [domain for domain in counts if room[domain]]

@@ -1,4 +1,4 @@
-"""After every pod was tried: refused pods are tried again, and preemption evicts pods."""
+"""Final rounds of a placement: refused pods are retried, and preemption evicts pods."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class PlacedWorkload(Protocol):
     queue: Queue
 
     def retry(self) -> None:
-        """Try the refused pods again."""
+        """Retry the refused pods."""
 
 
 def settle(placings: Sequence[PlacedWorkload], placer: Placer, *, evicts: bool, explains: bool) -> None:
@@ -51,9 +51,9 @@ def _retry(placings: Sequence[PlacedWorkload], evictor: _Evictor, placer: Placer
 
 
 class _Evictor:
-    """Carries out preemption, and lets the controllers of evicted pods create them again.
+    """Executor of preemption. It lets the controllers of evicted pods create replacements.
 
-    others: pods that controllers outside the run create again, by namespace.
+    others: replacements from controllers outside the run, by namespace.
     """
 
     def __init__(self, queues: list[Queue], placer: Placer, *, explains: bool) -> None:
@@ -68,7 +68,7 @@ class _Evictor:
         return [*self._own, *self.others.values()]
 
     def evict(self) -> bool:
-        """Carry out the preemptions that wait; returns whether there was any."""
+        """Carry out the planned preemptions, and return whether there were any."""
         victims: dict[str, Pod] = {}
         for queue in self._queues:
             for preemption in queue.preemptions():
@@ -86,7 +86,7 @@ class _Evictor:
         return True
 
     def _replace(self, victim: Pod) -> None:
-        """Let the controller of an evicted pod create it again; a bare pod does not come back."""
+        """Let the controller of an evicted pod create a replacement; a bare pod is lost."""
         own = next((queue for queue in self._queues if queue.lose(victim)), None)
         if victim.owner is None:
             return
@@ -98,7 +98,7 @@ class _Evictor:
         own.add(self._placer.created_again(victim))
 
     def tell_outcomes(self) -> None:
-        """Add to each eviction the outcome of the pod that is created again."""
+        """Add the outcome of the replacement to each eviction."""
         for queue in self._queues:
             queue.evictions = [
                 eviction._replace(again=_outcome(eviction.pod, self._again[eviction.pod.uid]))

@@ -1,4 +1,4 @@
-"""Running workloads and their constraints: the matching pods of each domain, and whether the skew is within maxSkew.
+"""Status of running workloads' constraints: matching pods per domain, and whether the skew is within maxSkew.
 
 The scheduler's own plugin counts for the pod that a workload's controller would create next. So the same nodes and pods
 count, terminating pods do not, and matchLabelKeys select the current revision.
@@ -74,12 +74,12 @@ class DomainCount(NamedTuple):
 
 
 class ConstraintStatus(NamedTuple):
-    """A constraint of a workload's pods, or one of the scheduler's defaults.
+    """Status of a constraint of a workload's pods, or of a default constraint of the scheduler.
 
     domains: the eligible ones, by value, with their nodes.
     counts: their matching pods; no domain if the counts are unknown.
     not_before: the latest creation of a counted node or pod, or deletion of a pod. The counts are not older than
-        this. Set if the constraint does not hold; empty if the facts lack a time.
+        this. Set if the constraint is violated; empty if the cluster facts lack a time.
     """
 
     position: int
@@ -114,9 +114,10 @@ class ConstraintStatus(NamedTuple):
 
 
 class WorkloadStatus(NamedTuple):
-    """A workload; `wanted` is None if it does not set its number of pods, `why` is the reason of unknown counts.
+    """Status of a workload.
 
-    running: pods on a node that exists. lost: pods on nodes that were deleted. uncreated: pods it may not create.
+    wanted: None if the workload does not set its number of pods. why: reason of unknown counts. running: pods on a node
+    that exists. lost: pods on nodes that were deleted. uncreated: pods that the API server refuses.
     """
 
     key: OwnerKey
@@ -154,9 +155,9 @@ def statuses(
     """Yield the status of every workload by namespace, kind and name; controlled workloads belong to their owner.
 
     Args:
-        cluster: with or without the workloads themselves; one that only its pods tell of is taken as they are.
+        cluster: workloads that are missing in it are derived from their pods.
         profiles: of the scheduler.
-        wants: which workloads to look at, by their key and their own labels.
+        wants: selects workloads by their key and their own labels.
     """
     known = _Known(cluster, OwnedPods(cluster), Columns(cluster), profiles)
     pods = _by_workload(cluster)
@@ -216,7 +217,7 @@ def _status(key: OwnerKey, labels: Labels, own: list[Pod], known: _Known) -> Wor
 
 
 def _plugin(pod_class: PodClass, known: _Known) -> Union[PodTopologySpread, str]:
-    """Return the plugin that counts for the pods of a class, or why none does."""
+    """Return the plugin that counts for the pods of a class, or the reason why there is none."""
     profile = known.profiles.get(pod_class.scheduler_name)
     if profile is None:
         return f"no profile of the scheduler is called {pod_class.scheduler_name}"
@@ -252,7 +253,7 @@ def _next_class(key: OwnerKey, own: list[Pod], known: _Known) -> PodClass:
 
 
 def _unknown(pod_class: PodClass, why: str) -> tuple[ConstraintStatus, ...]:
-    """Return the pod's constraints if no plugin counts for them."""
+    """Return the pod's constraints without counts, if no plugin counts for them."""
     return tuple(
         ConstraintStatus(
             position=item.position,
@@ -341,7 +342,7 @@ def _domains(counts: DomainCounts, now: ConstraintCounts) -> tuple[DomainCount, 
 def _standing(
     constraint: Constraint, counts: ConstraintCounts, *, is_hard: bool, kind: str
 ) -> tuple[ConstraintState, str]:
-    """Return whether a constraint holds, with the reason if it needs one."""
+    """Return the state of a constraint, with a reason if it needs one."""
     if constraint.selector.requirements is None or constraint.selector.is_empty:
         return ConstraintState.NO_EFFECT, "its selector counts no pod"
     if counts.skew is None:
@@ -364,7 +365,7 @@ def _standing(
 
 
 def _not_before(counts: DomainCounts, pod_class: PodClass, columns: Columns) -> str:
-    """Return the latest time at which a counted node or pod came, or a pod was deleted."""
+    """Return the latest time at which a counted node or pod was created, or a pod was deleted."""
     times: list[str] = [columns.nodes[at].created for at in np.flatnonzero(_counted(counts)).tolist()]
     of_pods = (
         columns.seen(pod_class.namespace, counts.constraint.selector)[columns.bound_groups]

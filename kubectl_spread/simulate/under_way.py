@@ -1,4 +1,4 @@
-"""The rest of a rollout that has started, played on the engine over time."""
+"""Rest of an ongoing rollout, simulated over time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class RolloutEnd(Enum):
 
 
 class UnderWay(NamedTuple):
-    """A rollout with old pods left; `pod` and `message`: the pod that stays Pending if it gets stuck."""
+    """An ongoing rollout; `pod` and `message` are of the pod that stays Pending if the rollout gets stuck."""
 
     key: OwnerKey
     end: RolloutEnd
@@ -56,11 +56,11 @@ class UnderWay(NamedTuple):
 def under_way(
     controllers: Iterable[tuple[OwnerKey, Controller]], cluster: Cluster, profiles: Mapping[str, Profile]
 ) -> Iterator[UnderWay]:
-    """Play the rest of each rollout of Deployments and StatefulSets that is under way, of a few at most.
+    """Simulate the rest of each ongoing rollout of Deployments and StatefulSets, up to a limit.
 
     Args:
-        controllers: the workloads to look at.
-        cluster: that has them.
+        controllers: the workloads to consider.
+        cluster: the cluster of the workloads.
         profiles: of the scheduler.
     """
     left, owned = MOST_ROLLOUTS, OwnedPods(cluster)

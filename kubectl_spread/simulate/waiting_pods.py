@@ -38,7 +38,7 @@ class QueuePlacement(NamedTuple):
 
 
 class WaitingPods:
-    """The Pending pods that the scheduler takes, and whether their order matters."""
+    """Pending pods that the scheduler tries to place, and whether their order matters."""
 
     def __init__(self, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool = False) -> None:
         self._cluster = cluster
@@ -76,7 +76,7 @@ class WaitingPods:
 
 
 def _is_queued(pod: Pod) -> bool:
-    """Return whether the scheduler takes a pod: not while it is gated, nor once it is deleted."""
+    """Return whether the scheduler tries to place the pod: it is neither gated nor being deleted."""
     return not pod.cls.gates and not pod.terminating
 
 

@@ -52,7 +52,7 @@ class PodState(NamedTuple):
 
 
 class SteadyWorkload(NamedTuple):
-    """A workload in a steady state; `not_created`: pods that its controller holds back."""
+    """State of a workload; `not_created` is the number of pods that its controller holds back."""
 
     desired: int
     ready: int
@@ -63,14 +63,14 @@ class SteadyWorkload(NamedTuple):
 
 
 class Blocked(NamedTuple):
-    """An eviction that is refused for ever."""
+    """An eviction that is refused permanently."""
 
     pod: PodState
     cause: str
 
 
 class TraceEvent(NamedTuple):
-    """One thing that happened on the way; `pod` is empty where it happened to a workload."""
+    """An event of a trace; `pod` is empty if the event concerns a workload."""
 
     kind: EventKind
     owner: Optional[OwnerKey]
@@ -83,7 +83,7 @@ class TraceEvent(NamedTuple):
 
 
 class Outcome:
-    """One steady state."""
+    """A steady state in which a step can end."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class Outcome:
 
     @property
     def newly_pending(self) -> tuple[PodState, ...]:
-        """Return the Pending pods of workloads that had fewer of them in the beginning."""
+        """Return the Pending pods of workloads that had fewer of them at the start."""
         before = self._view.pending_before
         after = Counter(pod.owner for pod in self.pending)
         return tuple(pod for pod in self.pending if after[pod.owner] > before[pod.owner])
@@ -134,11 +134,11 @@ class Outcome:
         return self._view.counts(self.state, key, topology_key)
 
     def cluster(self) -> Cluster:
-        """Return the nodes, the storage and the pods as they are then; pods that took no part are as they were."""
+        """Return the cluster in this outcome; pods that took no part are unchanged."""
         return self._view.cluster(self.state)
 
     def revision_of(self, key: OwnerKey) -> int:
-        """Return the number of the revision that a workload's pods should have; 0 where it does not exist."""
+        """Return the number of the workload's target revision; 0 if the workload does not exist."""
         return self._view.revision_of(self.state, key)
 
     def is_paused(self, key: OwnerKey) -> bool:
@@ -155,7 +155,7 @@ class Outcome:
 
 
 class View:
-    """Turns states of a world into the terms of its objects."""
+    """Translator from states of a world to the cluster's objects."""
 
     def __init__(self, world: World, start: State, *, message: Callable[[P, State], str]) -> None:
         self.world = world
@@ -174,7 +174,7 @@ class View:
         return tuple(self._pod(pod, state, names, messages=messages) for pod in state.pods)
 
     def _words(self, pod: P, state: State, messages: dict[tuple[int, int], str]) -> str:
-        """Return the scheduler's words, which are the same for pods that are alike."""
+        """Return the scheduler's message, which equal pods share."""
         key = (self.world.shape(pod.cls), pod.nominated)
         if key not in messages:
             messages[key] = self._message(pod, state)
@@ -221,7 +221,7 @@ class View:
         return [item.at for item in self.world.revisions if item.owner == owner].index(rev) + 1
 
     def cluster(self, state: State) -> Cluster:
-        """Return a state as a cluster; pods that took part have made-up uids."""
+        """Return a state as a cluster; pods that took part have synthetic uids."""
         world = self.world
         facts = world.facts[state.facts].cluster
         storage = storage_of(world, facts.storage, state.claims)
@@ -289,7 +289,7 @@ class View:
         return sorted({node.labels[topology_key] for node in nodes if node is not None and topology_key in node.labels})
 
     def revision_of(self, state: State, key: OwnerKey) -> int:
-        """Return the number of the revision that a workload's pods should have; 0 where it does not exist."""
+        """Return the number of the workload's target revision; 0 if the workload does not exist."""
         owner = self.world.find_owner(key)
         own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
         return 0 if own is None else self.number(self.world.specs[own.spec].rev)
@@ -308,7 +308,7 @@ class View:
         }
 
     def event(self, move: Move) -> TraceEvent:
-        """Return a move in the terms of objects."""
+        """Return a move as an event with names of objects."""
         owner, rev = (move.pod.owner, move.pod.rev) if move.pod is not None else (move.owner, move.rev)
         key = self.world.keys[owner] if owner >= 0 else None
         name = "" if move.pod is None else self.name(move.pod)
@@ -333,7 +333,7 @@ def is_complete(world: World, state: State, owner: int) -> bool:
 
 
 def skews(view: View, states: Iterable[State]) -> dict[tuple[OwnerKey, str], int]:
-    """Return the largest difference between two domains on the way, for each key that a workload's constraints have."""
+    """Return the largest skew during the step, for each topology key of a workload's constraints."""
     found: dict[tuple[OwnerKey, str], int] = {}
     world = view.world
     keys = {
@@ -361,7 +361,7 @@ class _Domains(NamedTuple):
     of_node: dict[int, str]
 
     def skew(self, pods: Iterable[P]) -> int:
-        """Return how many pods more the fullest domain has than the emptiest."""
+        """Return the number of pods in the fullest domain minus the number in the emptiest."""
         counts = Counter(
             self.of_node[pod.node] for pod in pods if pod.end == Deletion.ALIVE and pod.node in self.of_node
         )
@@ -386,7 +386,7 @@ def _constraints(world: World, rev: int) -> tuple[TopologySpreadConstraint, ...]
 
 
 def fewest_ready(world: World, states: Iterable[State]) -> dict[OwnerKey, int]:
-    """Return the fewest ready pods of each workload on the way."""
+    """Return the lowest number of ready pods of each workload during the step."""
     found: dict[OwnerKey, int] = {}
     for state in states:
         ready = Counter(pod.owner for pod in state.pods if pod.stage == Stage.READY and pod.end == Deletion.ALIVE)

@@ -47,7 +47,7 @@ def matching(world: World, cls: int, found: tuple[BudgetStatus, ...]) -> list[Bu
 
 
 def as_seen(world: World, state: State) -> tuple[DisruptionBudget, ...]:
-    """Return the budgets with the numbers of now."""
+    """Return the budgets with their current status."""
     return tuple(
         status.budget._replace(disruptions_allowed=status.allowed, disrupted_pods=frozenset())
         for status in statuses(world, state)

@@ -31,7 +31,7 @@ RELEASED = "released"  # of a volume whose claim was deleted; it stands where ot
 
 
 def storage_of(world: World, base: Storage, claims: Made) -> Storage:
-    """Return the storage objects once claims were made, bound or deleted."""
+    """Return the storage objects after claims were created, bound or deleted."""
     if not claims:
         return base
     found, volumes = dict(base.claims), dict(base.volumes)
@@ -59,7 +59,7 @@ def storage_of(world: World, base: Storage, claims: Made) -> Storage:
 
 
 def ensure(draft: Draft, owner: int, ordinal: int) -> None:
-    """Make the claims of a StatefulSet's pod that do not exist; each is bound at once to a volume that waits for it."""
+    """Create the missing claims of a StatefulSet's pod, and bind each that need not wait for the pod."""
     world = draft.world
     key = world.keys[owner]
     for template in world.claim_templates.get(owner, {}):
@@ -88,7 +88,7 @@ def put(draft: Draft, namespace: str, name: str, value: str) -> None:
 
 
 def is_made_at_once(world: World, namespace: str, name: str) -> bool:
-    """Return whether a provisioner makes the volume of a new claim without waiting for its pod."""
+    """Return whether a provisioner creates the volume of a new claim without waiting for its pod."""
     claim = _claim(world, ObjectKey(namespace, name))
     found = None if claim is None else world.cluster.storage.classes.get(claim.storage_class)
     return found is not None and not found.waits and found.provisioner not in ("", objects.NO_PROVISIONER)
@@ -107,7 +107,7 @@ def delete(draft: Draft, namespace: str, name: str) -> None:
 
 
 def _claim(world: World, key: ObjectKey) -> Optional[Claim]:
-    """Return the claim that a StatefulSet makes; None where no template has its name."""
+    """Return the claim that a StatefulSet creates; None if no template has its name."""
     for owner, templates in world.claim_templates.items():
         workload = world.keys[owner]
         for name, template in templates.items():
@@ -121,7 +121,7 @@ def _claim(world: World, key: ObjectKey) -> Optional[Claim]:
 
 
 def _bound_at_once(claim: Claim, storage: Storage) -> Optional[Volume]:
-    """Return the volume that the controller binds without waiting for a pod: the smallest that suits."""
+    """Return the volume that the controller binds without waiting for a pod: the smallest that fits."""
     own = [volume for volume in storage.volumes.values() if volume.claim == claim.key and not volume.claim_uid]
     if own:
         return own[0]
@@ -142,7 +142,7 @@ def _bound_at_once(claim: Claim, storage: Storage) -> Optional[Volume]:
 
 
 def _provisioned(world: World, claim: Claim, node: str) -> Volume:
-    """Return a volume made for a claim where its first pod runs."""
+    """Return a volume that is provisioned for a claim on the node of its first pod."""
     labels = next((item.labels for item in world.facts[0].cluster.nodes if item.name == node), {})
     key, value = (
         (ZONE, labels[ZONE])

@@ -1,4 +1,4 @@
-"""Steps of the user, carried out on a state."""
+"""The user's steps, applied to a state."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def slot(pod: P) -> Slot:
 
 
 def do(world: World, state: State, op: steps.Op) -> list[Draft]:
-    """Return the states right after a step, before anybody reacts; several where a choice is random."""
+    """Return the states right after a step, before any controller reacts; several if a choice is random."""
     if isinstance(op, (steps.DeleteSome, steps.PatchSome)):
         return [_on_pods(world, state, op, pods) for pods in _matching(world, state, op.match, limit=op.limit)]
     draft = Draft(world, state)
@@ -73,7 +73,7 @@ def _patched(world: World, pod: P, op: steps.PatchSome) -> P:
 
 
 def _labelled(world: World, pod: P, labels: Iterable[tuple[str, Optional[str]]]) -> P:
-    """Return a pod with other labels; a controller that does not select it any more lets go of it."""
+    """Return a pod with other labels; a controller that no longer selects it releases it."""
     cls = world.classes[pod.cls]
     changed = {**dict(cls.labels), **dict(labels)}
     kept = {key: value for key, value in changed.items() if value is not None}
@@ -126,7 +126,7 @@ def _restart(draft: Draft, op: steps.Restart) -> None:
 
 
 def _restarted(world: World, before: int, op: steps.Restart) -> int:
-    """Return the revision that a restart makes; the same one in every state."""
+    """Return the revision after a restart; the same one in every state."""
     found = world.restarted.get((before, id(op)))
     if found is None:
         rev = world.revisions[before]

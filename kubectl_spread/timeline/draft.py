@@ -1,4 +1,4 @@
-"""A state while something happens to it."""
+"""A mutable state."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kubectl_spread.timeline.world import World
 
 
 class Draft:
-    """Pods and controllers that may be changed, with a record of the moves."""
+    """Mutable pods and controllers, with a record of the moves."""
 
     def __init__(self, world: World, state: State) -> None:
         self.world = world
@@ -49,7 +49,7 @@ class Draft:
         self.moves.append(Move(EventKind.CREATED, pod))
 
     def bind(self, pod: P, node: int, *, others: int = 0) -> None:
-        """Let the scheduler bind a pod."""
+        """Bind a pod, as the scheduler does."""
         self.replace(pod, pod._replace(node=node, nominated=PENDING, stage=self._stage_of_bound(pod.rev)))
         self.moves.append(Move(EventKind.SCHEDULED, pod, node, others=others))
 
@@ -79,7 +79,7 @@ class Draft:
         return Deletion.PREEMPTED if kind is EventKind.PREEMPTED else Deletion.TERMINATING
 
     def remove(self, pod: P) -> None:
-        """Let a pod's deletion finish."""
+        """Finish a pod's deletion."""
         self.pods.remove(pod)
         self.moves.append(Move(EventKind.GONE, pod, pod.node))
 

@@ -1,4 +1,4 @@
-"""Walks through the states that can be reached: all of them, some at random, or one."""
+"""Searches through the reachable states: all of them, a random sample, or one path."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def one(
     canonical: Canonical = lambda state: state,
     deadline: Optional[float] = None,
 ) -> Exploration:
-    """Follow one way to its end; `choose` takes one of the steps."""
+    """Follow one path to its end; `choose` picks one of the steps."""
     state = canonical(start)
     came_from: dict[State, Optional[State]] = {state: None}
     for at in range(_MOST_STEPS):
@@ -111,7 +111,7 @@ def first(steps: list[Way]) -> Way:
 
 
 def at_random(seed: int) -> Callable[[list[Way]], Way]:
-    """Return a chooser that takes any step, the same ones for the same seed.
+    """Return a chooser of random steps, the same ones for the same seed.
 
     It draws the kind of the step first. Otherwise a pod that fits on many nodes would always be scheduled before a
     deletion finishes.

@@ -43,7 +43,7 @@ _HASH = "controller-revision-hash"
 
 
 class LoadedWorld(NamedTuple):
-    """A world and its beginning; live: the workloads whose pods take part."""
+    """A world and its initial state; live: the workloads whose pods take part."""
 
     world: World
     state: State
@@ -51,7 +51,7 @@ class LoadedWorld(NamedTuple):
 
 
 def with_owners(cluster: Cluster) -> Cluster:
-    """Return the cluster with Deployments as owners of ReplicaSets that the facts do not have: by name and hash."""
+    """Return the cluster with Deployments as owners of missing ReplicaSets, inferred from name and hash."""
     found: dict[OwnerKey, OwnerKey] = {}
     classes = {id(pod.cls): pod.cls for pod in cluster.pods}  # of many pods few
     for cls in classes.values():
@@ -75,15 +75,15 @@ def load(
     kubelet: Optional[Kubelet] = None,
     patience_s: float = float("inf"),
 ) -> LoadedWorld:
-    """Return the beginning.
+    """Return the world of a cluster and its initial state.
 
     Args:
-        cluster: the facts.
+        cluster: the cluster facts.
         profiles: of the scheduler, by name.
         touched: workloads that take part in any case.
         nodes: nodes whose pods take part.
-        kubelet: how pods behave.
-        patience_s: how much time passes within a step.
+        kubelet: behaviour of bound pods.
+        patience_s: simulated time within a step, in seconds.
     """
     world = World(cluster, profiles, kubelet=kubelet, patience_s=patience_s)
     return _Loading(cluster, world).load(frozenset(touched), frozenset(nodes))
@@ -123,7 +123,7 @@ class _Loading:
         return LoadedWorld(self.world, State(tuple(sorted(pods)), sets, 0), live)
 
     def _involved(self, pods: Iterable[Pod], nodes: frozenset[str]) -> frozenset[OwnerKey]:
-        """Return the workloads that have something left to do, or pods on some nodes."""
+        """Return the workloads that have unfinished work, or pods on some nodes."""
         found = set()
         for pod in pods:
             if not pod.node_name or pod.terminating or pod.node_name in nodes:
@@ -172,7 +172,7 @@ class _Loading:
         return own
 
     def _old_revision(self, key: OwnerKey, owner: Workload, at: int, *, text: str, pods: Iterable[Pod]) -> int:
-        """Return a revision whose template is not known, only its pods."""
+        """Return a revision that is only known from its pods."""
         template = _unknown_template(text)
         rev = self.world.revision(at, owner._replace(template=template), known_hash=text).at
         self._rev_of[key, text] = rev
@@ -232,7 +232,7 @@ class _Loading:
         return deployment.Set(rev, size, desired, _integer(controller.annotations.get(_MOST), 0))
 
     def _distinct(self, sets: list[deployment.Set], keys: list[OwnerKey], *, pods: list[Pod]) -> list[deployment.Set]:
-        """Return the sets with a revision each: shortened facts can hold several with equal templates."""
+        """Return the ReplicaSets with one revision each: shortened facts can have several with equal templates."""
         latest = {item.rev: at for at, item in enumerate(sets)}
         newest = _hash_of(pods)
         for at, (item, key) in enumerate(zip(sets, keys, strict=True)):
@@ -254,7 +254,7 @@ class _Loading:
         return made
 
     def _guessed_set(self, name: str, above: Controller, owner: int, *, pods: list[Pod]) -> deployment.Set:
-        """Return a ReplicaSet that only its pods tell about."""
+        """Return a ReplicaSet that is only known from its pods."""
         mine = [pod for pod in pods if pod.owner is not None and pod.owner.name == name]
         text = dict(mine[0].cls.labels).get(POD_TEMPLATE_HASH, name)
         rev = self._old_revision(self.world.keys[owner], above.workload, owner, text=text, pods=mine)
@@ -321,7 +321,7 @@ class _Loading:
 
 
 def _pinned(cls: PodClass) -> str:
-    """Return the node that a DaemonSet's pod asks for."""
+    """Return the node that a DaemonSet's pod is pinned to."""
     for term in cls.node_affinity.required or ():
         for requirement in term.match_fields:
             if requirement.values:

@@ -64,7 +64,7 @@ _EXCESS: dict[type, Callable[..., list[tuple[P, ...]]]] = {
 
 
 class Moves:
-    """The steps of every state of one world."""
+    """Possible steps of every state of one world."""
 
     def __init__(self, world: World, oracle: Oracle, *, is_hasty: bool = False) -> None:
         """Set up the moves of a world.
@@ -77,7 +77,7 @@ class Moves:
         self._oracle = oracle
 
     def settled(self, draft: Draft, owners: Optional[Iterable[int]] = None) -> Step:
-        """Return the step once controllers have done all that needs no choice; `owners`: the only ones concerned."""
+        """Return the step after controllers have made all changes without a choice; `owners` limits the controllers."""
         asked = range(len(draft.sets)) if owners is None else {owner for owner in owners if owner >= 0}
         for owner in asked:
             own = draft.sets[owner]
@@ -86,7 +86,7 @@ class Moves:
         return draft.step()
 
     def after(self, state: State) -> list[Way]:
-        """Return every step of a state, each worked out when it is taken; empty where the state is steady."""
+        """Return every step of a state, each computed when it is taken; empty if the state is steady."""
         if not self._is_hasty:
             return self._after(state)
         found = self._known.get(state)
@@ -126,7 +126,7 @@ class Moves:
         return self.settled(draft, {pod.owner for pod in pods})
 
     def _waiting(self, state: State) -> list[P]:
-        """Return one of each kind of pods that wait, alike but for their ordinals."""
+        """Return one waiting pod of each kind; pods of one kind only differ in their ordinals."""
         found: dict[tuple[int, int, int, int, int], P] = {}
         for pod in state.pods:
             if pod.node == PENDING and pod.end == Deletion.ALIVE:
@@ -135,7 +135,7 @@ class Moves:
         return list(found.values())
 
     def _scheduled(self, state: State) -> list[Way]:
-        """Let the scheduler try the pods of the highest priority that can be helped."""
+        """Return the scheduler's attempts for the pods of the highest priority that can be helped."""
         by_priority: dict[int, list[P]] = {}
         for pod in self._waiting(state):
             by_priority.setdefault(self._world.classes[pod.cls].priority, []).append(pod)
@@ -175,7 +175,7 @@ class Moves:
                 yield partial(self._gone, state, pods, is_noticed=False)
 
     def _noticed(self, state: State, ending: list[P]) -> list[list[P]]:
-        """Return the deletions whose end lets a waiting pod find other nodes: all together, or one that is decisive."""
+        """Return the deletions whose end lets a waiting pod find other nodes: all together, or a decisive one."""
         every = [pod for pod in state.pods if pod.end in _ENDING]
         if self._is_hasty:
             single = [[pod] for pod in ending] if len(every) > 1 else []
@@ -201,7 +201,7 @@ class Moves:
         return any(item[0] == "drain" and item[1] == pod.node for item in state.todo[:1])
 
     def _has_overtaking(self, state: State) -> bool:
-        """Return whether a waiting pod may be faster than the pod that a controller makes next, and go before it."""
+        """Return whether a waiting pod may be bound before a controller creates a pod of higher priority."""
         classes = self._world.classes
         if len({cls.priority for cls in classes}) < 2:
             return False
@@ -209,14 +209,14 @@ class Moves:
         return any(pod.node == PENDING and classes[pod.cls].priority < highest for pod in state.pods)
 
     def _lagging(self, state: State) -> list[Way]:
-        """Let the scheduler be faster than a controller that has a pod to make."""
+        """Return ways in which the scheduler is faster than a controller that has to create a pod."""
         if not self._has_overtaking(state):
             return []
         step = self.settled(Draft(self._world, state))
         return [] if step.state == state else [*self._scheduled(state), lambda: step]
 
     def _provisioned(self, state: State) -> list[Way]:
-        """Let a provisioner make a volume for a claim that does not wait for a pod: in any zone."""
+        """Return ways to provision a volume, in any zone, for a claim that does not wait for a pod."""
         nodes_of = {
             node.labels.get(ZONE, node.name): node.name
             for node in self._world.facts[state.facts].nodes
@@ -242,7 +242,7 @@ class Moves:
         return self.settled(draft, {pod.owner for pod in pods} if is_noticed else ())
 
     def _went_on(self, state: State) -> Iterator[Way]:
-        """Let pods become ready whose controllers then go on."""
+        """Yield ways in which pods become ready whose controllers then continue."""
         for owner, own in enumerate(state.sets):
             if isinstance(own, deployment.DeploymentState):
                 yield from self._rolled(state, owner)
@@ -255,7 +255,7 @@ class Moves:
             yield from self._ready_each(state)
 
     def _rolled(self, state: State, owner: int) -> Iterator[Way]:
-        """Let so many pods become ready, and then old ones make room."""
+        """Make a number of pods ready, and then scale down old ReplicaSets."""
         own: deployment.DeploymentState = state.sets[owner]
         pods = of_owner(state.pods, owner)
         bound = deployment.to_be_ready(pods, owner)
@@ -318,7 +318,7 @@ class Moves:
             yield from self._evictions(state, item)
 
     def _drained(self, state: State, item: Any) -> Iterator[Way]:
-        """Delete the pods of a node without asking budgets."""
+        """Delete the pods of a node without consulting budgets."""
         left = self._to_evict(state, item)
         if not left and not self._is_draining(state, item):
             yield partial(Step, (), _without(state, item))
@@ -346,7 +346,7 @@ class Moves:
                 yield partial(self._deleted, state, (pod,), EventKind.EVICTED)
 
     def _is_draining(self, state: State, item: Any) -> bool:
-        """Return whether a drained node still has pods that are on their way out."""
+        """Return whether a drained node still has terminating pods."""
         return item[0] == "drain" and any(
             pod.node == item[1] and pod.end in (*_ENDING, Deletion.HELD) and self._is_taken(state, item, pod)
             for pod in state.pods
@@ -362,7 +362,7 @@ class Moves:
         ]
 
     def _is_taken(self, state: State, item: Any, pod: P) -> bool:
-        """Return whether a drain takes a pod of its node: neither a DaemonSet's nor a mirror pod."""
+        """Return whether a drain removes a pod of its node: neither a DaemonSet's nor a mirror pod."""
         if pod.owner >= 0 and isinstance(state.sets[pod.owner], daemonset.DaemonSetState):
             return False
         cls, selector = self._world.classes[pod.cls], item[2]
@@ -371,7 +371,7 @@ class Moves:
         return selector is None or bool(selector.matches(dict(cls.labels)))
 
     def _by_nodes(self, state: State) -> Iterator[Way]:
-        """Let the garbage collector and taints remove pods."""
+        """Yield ways in which the garbage collector or taints remove pods."""
         taken = self._world.evicting(state.facts)
         if not taken:
             return
@@ -395,7 +395,7 @@ class Moves:
         return [partial(self._gone, state, ending)] if ending else []
 
     def _given_up(self, state: State) -> list[Way]:
-        """End a command whose evictions stay refused, and go on with the next."""
+        """Return ways to end a command whose evictions stay refused, and to continue with the next."""
         item = next((item for item in state.todo if item[0] != "blocked"), None)
         if item is None:
             return []
@@ -420,7 +420,7 @@ def _replaced(todo: tuple[Any, ...], item: Any, others: tuple[Any, ...]) -> tupl
 
 
 def _present(state: State, slots: tuple[Any, ...]) -> list[P]:
-    """Return the pods that are still where they were, as many of each as were named."""
+    """Return the named pods that are still on their nodes, up to the number named of each kind."""
     found: list[P] = []
     left = list(slots)
     for pod in state.pods:

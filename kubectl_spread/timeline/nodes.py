@@ -43,7 +43,7 @@ def cordoned(node: Node, *, is_cordoned: bool) -> Node:
 
 
 def keeps(node: Node, taint: Taint) -> bool:
-    """Return whether a taint that a user sets stays: one of the node's conditions is kept as the condition is."""
+    """Return whether a taint that a user sets stays; the taint of a node condition must be present already."""
     if not taint.repels or taint.key not in _OF_CONDITIONS:
         return True
     return any(item.key == taint.key for item in node.taints)
@@ -69,7 +69,7 @@ def untainted(node: Node, key: str, effect: str) -> Node:
 
 
 def with_down(facts: WorldFacts, down: frozenset[int]) -> WorldFacts:
-    """Return the facts with other nodes that do not answer, and the taints that follow for all nodes."""
+    """Return the facts with other unreachable nodes, and the resulting taints of all nodes."""
     alive = {at for at, node in enumerate(facts.nodes) if node is not None}
     down &= alive
     evicting = {at for at in down if down != alive and _evicts(facts, _zone(facts.nodes[at]), down=down)}
@@ -87,7 +87,7 @@ def with_down(facts: WorldFacts, down: frozenset[int]) -> WorldFacts:
 
 
 def _evicts(facts: WorldFacts, zone: tuple[str, str], *, down: frozenset[int]) -> bool:
-    """Return whether the pods of a zone's dead nodes are evicted: not in the mode of partial disruption."""
+    """Return whether the pods of a zone's dead nodes are evicted: not during a partial disruption."""
     members = [at for at, node in enumerate(facts.nodes) if node is not None and _zone(node) == zone]
     dead = sum(at in down for at in members)
     if dead == len(members):  # full disruption, while another zone is healthy

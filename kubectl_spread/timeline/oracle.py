@@ -43,7 +43,7 @@ class Involved(Exception):  # noqa: N818 (no error: the world has to be made wit
 
 
 class PreemptionOption(NamedTuple):
-    """A way to make room: a node, and the pods that go."""
+    """A way to make room: a node, and the pods to evict."""
 
     node: int
     victims: tuple[P, ...]
@@ -56,7 +56,7 @@ class SchedulerAnswer(NamedTuple):
 
 
 class Oracle:
-    """Answers for every state of a world."""
+    """Scheduler's answers for every state of a world."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -96,7 +96,7 @@ class Oracle:
         return tuple(kept.world_node[at] for at in found.tolist())
 
     def evictions(self, pod: P, state: State) -> tuple[PreemptionOption, ...]:
-        """Return the ways in which a pod that fits nowhere may make room by preemption, all equally good."""
+        """Return the ways in which preemption may make room for a pod that fits on no node, all equally good."""
         if not self.is_predictable(pod.cls) or not self._has_lower(pod, state):
             return ()
         kept, asked, filtered = self._refused(pod, state)
@@ -117,7 +117,7 @@ class Oracle:
         )
 
     def _involve(self, victims: Iterable[Pod]) -> None:
-        """Ask for a world in which some pods take part with their workloads, or alone where they have none."""
+        """Raise `Involved` for pods that must take part with their workloads, or with their nodes if they have none."""
         owner_of = self._world.cluster.top_owner
         keys, nodes = set[OwnerKey](), set[str]()
         for pod in victims:
@@ -182,7 +182,7 @@ class Oracle:
 
 
 class _Kept:
-    """A scheduler for one version of the facts, and the pods that it sees now."""
+    """A scheduler for one version of the facts, with its current pods."""
 
     def __init__(self, world: World, state: State) -> None:
         self._world = world
@@ -256,7 +256,7 @@ class _Kept:
         return Pod(name, name, self._world.classes[pod.cls], nominated_node=nominated)
 
     def allow(self, allowed: tuple[DisruptionBudget, ...]) -> None:
-        """Tell preemption how many evictions each budget allows now."""
+        """Set how many evictions each budget allows now, for preemption."""
         self.columns.cluster = self._cluster._replace(budgets=allowed)
 
     def reserved(self, pod: P, node: int, state: State) -> Made:

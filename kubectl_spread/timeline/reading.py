@@ -1,4 +1,4 @@
-"""Controllers' specs, as the cluster facts have them, in the form that the controllers here work with."""
+"""Specs of controllers, converted from the cluster facts for the controllers here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KINDS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "Statefu
 
 
 def spec_of(world: World, owner: int, controller: Controller, *, known_hash: str = "") -> int:
-    """Return the index of a workload's spec; a template that is new makes a revision."""
+    """Return the index of a workload's spec; a new template creates a revision."""
     workload = controller.workload
     rev = world.revision(owner, workload, known_hash=known_hash).at
     made = _MAKERS[workload.kind](workload, controller.spec, rev)

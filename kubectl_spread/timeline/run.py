@@ -96,7 +96,7 @@ class StepAnswer(NamedTuple):
 
     @property
     def may_wedge(self) -> bool:
-        """Return whether something does not complete in some outcome that was found."""
+        """Return whether some outcome found does not complete."""
         return self.is_endless or any(not item.is_complete for item in self.outcomes)
 
     def counts(self, key: OwnerKey, topology_key: str) -> dict[str, tuple[int, int]]:
@@ -124,7 +124,7 @@ class Watch:
         self.is_stopped = False
 
     def saw(self, states: int) -> bool:
-        """Take note of how many states were visited; return whether to stop."""
+        """Record the number of visited states, and return whether to stop."""
         self.states = states
         return self.is_stopped
 
@@ -198,12 +198,12 @@ def _expanded(cluster: Cluster, written: Iterable[Written]) -> list[tuple[steps.
 
 
 def _as_step(item: Written) -> Sequence[steps.Op]:
-    """Return the operations of a step; one alone is a NamedTuple."""
+    """Return the operations of a step; a single one is a NamedTuple."""
     return (cast(steps.Op, item),) if hasattr(item, "_fields") else item
 
 
 def _touched(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> tuple[frozenset[OwnerKey], frozenset[str]]:
-    """Return the workloads and the nodes that steps are about."""
+    """Return the workloads and nodes that steps refer to."""
     keys: set[OwnerKey] = set()
     nodes: set[str] = set()
     uids: set[str] = set()
@@ -279,7 +279,7 @@ class _Player:
         return frozenset(self._world.node_names[known[uid][4]] for uid in uids if uid in known and known[uid][4] >= 0)
 
     def _prepare(self) -> None:
-        """Number everything that the steps bring along before anything is compared."""
+        """Number all objects of the steps before states are compared."""
         for op in (op for step in self._ops for op in step):
             if isinstance(op, steps.CreatePod):
                 self._world.class_index(op.cls)
@@ -307,7 +307,7 @@ class _Player:
         return Answer(tuple(found), tuple(self._world.notes))
 
     def _beginning(self) -> Outcome:
-        """Return the facts as they are, before anything happens."""
+        """Return the cluster facts before the first step."""
         view = View(self._world, self._start, message=lambda *_: "")
         return Outcome(view, self._start, path=tuple)
 
@@ -415,7 +415,7 @@ def named(ops: Iterable[steps.Op]) -> frozenset[str]:
 
 
 def joined(ops: Iterable[steps.Op]) -> tuple[Node, ...]:
-    """Return the nodes that steps add or change, as they are afterwards."""
+    """Return the nodes that steps add or change, in their new form."""
     return tuple(node for op in ops if isinstance(op, steps.ChangeNodes) for node in op.nodes)
 
 
@@ -453,6 +453,6 @@ class _Path:
         return tuple(move for move in made if move.kind is not EventKind.DONE or move.number >= 0)
 
     def _leading(self, now: State, wanted: State) -> Optional[Step]:
-        """Return the step from one state to another, or to one that is the same but for names."""
+        """Return the step from one state to another, or to an equivalent one."""
         steps_after = (way() for moves in self._moves for way in moves.after(now))
         return next((step for step in steps_after if self._symmetry.canonical(step.state) == wanted), None)

@@ -107,7 +107,7 @@ class Move(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One move and all that follows from it at once, with the state it leads to."""
+    """A move with its immediate consequences, and the state after it."""
 
     moves: tuple[Move, ...]
     state: State

@@ -22,39 +22,39 @@ class Become(NamedTuple):
 
 
 class Apply(NamedTuple):
-    """A workload is created, or changed."""
+    """Creation or change of a workload."""
 
     controller: Controller
 
 
 class Scale(NamedTuple):
-    """A workload gets another number of replicas."""
+    """Change of a workload's replicas."""
 
     key: OwnerKey
     replicas: int
 
 
 class Restart(NamedTuple):
-    """A workload's template gets an annotation, as `kubectl rollout restart` writes it."""
+    """Restart of a workload by an annotation in its template, as by `kubectl rollout restart`."""
 
     key: OwnerKey
 
 
 class Undo(NamedTuple):
-    """A Deployment goes back to its revision before."""
+    """Rollback of a Deployment to its previous revision."""
 
     key: OwnerKey
 
 
 class Pause(NamedTuple):
-    """A Deployment is paused, or goes on."""
+    """Pause or resumption of a Deployment."""
 
     key: OwnerKey
     is_paused: bool = True
 
 
 class Delete(NamedTuple):
-    """A workload is deleted, with its pods."""
+    """Deletion of a workload with its pods."""
 
     key: OwnerKey
 
@@ -69,7 +69,7 @@ class PodMatch(NamedTuple):
 
 
 class DeleteSome(NamedTuple):
-    """Pods of a workload are deleted, one after the other; at most `limit` of them, 0 for all that match."""
+    """Deletion of a workload's pods, one after the other; at most `limit` of them, 0 for all that match."""
 
     match: PodMatch
     limit: int = 0
@@ -87,7 +87,7 @@ class DeletePods(NamedTuple):
 
 
 class DeleteSelected(NamedTuple):
-    """All pods of a namespace that a selector takes are deleted, one after the other; "" is every namespace."""
+    """Deletion of all selected pods of a namespace, one after the other; "" is every namespace."""
 
     namespace: str
     selector: Selector
@@ -95,20 +95,20 @@ class DeleteSelected(NamedTuple):
 
 
 class LabelPods(NamedTuple):
-    """Pods get labels, or lose them where the value is None; by their uids."""
+    """Change of pod labels, by uid; a value of None removes a label."""
 
     uids: tuple[str, ...]
     labels: tuple[tuple[str, Optional[str]], ...]
 
 
 class Evict(NamedTuple):
-    """Pods are evicted through the API, tried again while a budget refuses it; by their uids."""
+    """Eviction of pods through the API, by uid; repeated while a budget refuses it."""
 
     uids: tuple[str, ...]
 
 
 class PatchSome(NamedTuple):
-    """Running pods of a workload get other labels or another cost, or stop being ready."""
+    """Change of running pods of a workload: their labels, deletion cost or readiness."""
 
     match: PodMatch
     limit: int = 0
@@ -129,21 +129,21 @@ class Drain(NamedTuple):
 
 
 class Cordon(NamedTuple):
-    """Nodes are cordoned, or uncordoned."""
+    """Cordoning or uncordoning of nodes."""
 
     nodes: tuple[str, ...]
     is_cordoned: bool = True
 
 
 class TaintNodes(NamedTuple):
-    """Nodes get a taint."""
+    """Addition of a taint to nodes."""
 
     nodes: tuple[str, ...]
     taint: Taint
 
 
 class Untaint(NamedTuple):
-    """Nodes lose the taints of a key, all effects or one."""
+    """Removal of the taints of a key from nodes, with all effects or one."""
 
     nodes: tuple[str, ...]
     key: str
@@ -151,25 +151,25 @@ class Untaint(NamedTuple):
 
 
 class ChangeNodes(NamedTuple):
-    """Nodes become others of the same names, or are new."""
+    """Addition of nodes, or replacement by name."""
 
     nodes: tuple[Node, ...]
 
 
 class DeleteNodes(NamedTuple):
-    """Node objects are deleted; the pod garbage collector removes their pods."""
+    """Deletion of node objects; the pod garbage collector removes their pods."""
 
     nodes: tuple[str, ...]
 
 
 class NodesDown(NamedTuple):
-    """Kubelets do not answer any more."""
+    """Failure of nodes: their kubelets stop answering."""
 
     nodes: tuple[str, ...]
 
 
 class NodesUp(NamedTuple):
-    """Kubelets answer again."""
+    """Recovery of nodes: their kubelets answer again."""
 
     nodes: tuple[str, ...]
 
@@ -181,7 +181,7 @@ class ChangeFacts(NamedTuple):
 
 
 class CreatePod(NamedTuple):
-    """A pod without a controller is created."""
+    """Creation of a pod without a controller."""
 
     name: str
     cls: PodClass

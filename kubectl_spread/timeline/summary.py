@@ -30,7 +30,7 @@ class Verdict(Enum):
 
 
 class Range(NamedTuple):
-    """The fewest and the most over all outcomes."""
+    """Lowest and highest value over all outcomes."""
 
     least: int
     most: int
@@ -86,7 +86,7 @@ class WorkloadSummary(NamedTuple):
 
 
 class PendingPods(NamedTuple):
-    """Pods that stay Pending with one message; outcomes: in how many, pods: in each of these."""
+    """Pods that stay Pending with the same message; outcomes: number of these, pods: number in each."""
 
     owner: Optional[OwnerKey]
     pod: str
@@ -97,7 +97,7 @@ class PendingPods(NamedTuple):
 
 
 class BlockedEviction(NamedTuple):
-    """An eviction that a budget refuses for ever; outcomes: in how many."""
+    """An eviction that a budget refuses permanently; outcomes: number of outcomes with it."""
 
     owner: Optional[OwnerKey]
     pod: str
@@ -107,7 +107,7 @@ class BlockedEviction(NamedTuple):
 
 
 class Ending(NamedTuple):
-    """One distinct outcome; counts: pods by workload, topology key, domain and revision."""
+    """A distinct outcome; counts: pods by workload, topology key, domain and revision."""
 
     is_complete: bool
     is_endless: bool
@@ -244,7 +244,7 @@ class _Summary:
         )
 
     def _topology_keys(self, key: OwnerKey) -> list[str]:
-        """Return the keys of a workload's constraints; without any the zone, or the node where there are no zones."""
+        """Return the keys of a workload's constraints; without any, the zone, or the hostname if there are no zones."""
         found = sorted(topology for owner, topology in self.step.worst_skew if owner == key)
         if found or key.kind == "DaemonSet":
             return found
@@ -256,7 +256,7 @@ class _Summary:
         )
 
     def _together(self) -> tuple[WorkloadSpread, ...]:
-        """Return the pods of all workloads that the step is about, for the topology keys that all of them have."""
+        """Return the pods of all concerned workloads together, for their common topology keys."""
         keys = sorted(key for key in self.concerns if key.kind != "DaemonSet")
         if len(keys) < 2:
             return ()
@@ -328,7 +328,7 @@ class _Summary:
         return tuple(sorted(gone))
 
     def _endings(self) -> tuple[tuple[Ending, Outcome], ...]:
-        """Return the outcomes that a user can tell apart."""
+        """Return the outcomes that a user can distinguish."""
         found: dict[str, tuple[Ending, Outcome]] = {}
         for outcome in self.outcomes:
             ending = self._ending(outcome)
@@ -360,7 +360,7 @@ def _pods_of(outcome: Outcome, key: OwnerKey) -> tuple[tuple[object, ...], ...]:
 
 
 def _way(outcome: Outcome, steps: int) -> tuple[Outcome, ...]:
-    """Return the outcomes that lead to one, and that itself; at most so many."""
+    """Return the outcomes of previous steps that lead to an outcome, and the outcome itself; at most a few."""
     found = [outcome]
     while len(found) < steps and found[0].before is not None:
         found.insert(0, found[0].before)
@@ -421,7 +421,7 @@ class Played(NamedTuple):
 
     @property
     def is_fine(self) -> bool:
-        """Return whether kubectl does all of it, and it completes in every outcome that was found."""
+        """Return whether kubectl completes the command, and every outcome found completes."""
         return not self.refusal and self.summary.verdict is Verdict.COMPLETES
 
 

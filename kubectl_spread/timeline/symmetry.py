@@ -60,7 +60,7 @@ _NO_MARKS: Mapping[str, object] = {}
 
 
 class Symmetry:
-    """The interchangeable nodes of a world, seen from one state."""
+    """Interchangeable nodes of a world, based on one state."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class Symmetry:
         return state._replace(pods=found, todo=todo)
 
     def _places(self, pods: list[P]) -> Optional[dict[int, int]]:
-        """Return where each node's pods go; None where all stay."""
+        """Return the new node of each node's pods; None if all stay."""
         contents: dict[int, list[tuple[int, ...]]] = defaultdict(list)
         for pod in pods:
             if pod.node != PENDING:
@@ -197,7 +197,7 @@ class Symmetry:
         return pod
 
     def alike(self, key: str) -> dict[str, Any]:
-        """Return a signature of each domain of a key: domains with equal ones are interchangeable."""
+        """Return a signature of each domain of a key; domains with equal signatures are interchangeable."""
         return self._domains.get(key, {})
 
 
@@ -276,7 +276,7 @@ def _default_keys(world: World) -> set[str]:
 
 
 def _topology_keys(classes: Iterable[PodClass], defaults: Iterable[str]) -> list[str]:
-    """Return the label keys that only serve to tell domains apart."""
+    """Return the label keys that only distinguish domains."""
     found = set(defaults)
     for cls in classes:
         found.update(item.topology_key for item in cls.constraints)
@@ -292,7 +292,7 @@ def _terms(cls: PodClass) -> Iterator[PodAffinityTerm]:
 
 
 def _selecting_keys(world: World, classes: Iterable[PodClass]) -> set[str]:
-    """Return the label keys whose values something names."""
+    """Return the label keys whose values are named by a selector."""
     found: set[str] = set()
     for cls in classes:
         found.update(key for key, _ in cls.node_selector)
@@ -310,7 +310,7 @@ def _selecting_keys(world: World, classes: Iterable[PodClass]) -> set[str]:
 
 
 def _is_named(node: Node, classes: Iterable[PodClass]) -> bool:
-    """Return whether some pod asks for the node by its name."""
+    """Return whether some pod requires the node by name."""
     return any(
         node.name in requirement.values
         for cls in classes
@@ -326,7 +326,7 @@ def _is_unique(key: str, nodes: dict[int, Node]) -> bool:
 
 
 def _nested(keys: Iterable[str], nodes: dict[int, Node]) -> list[str]:
-    """Return keys each of whose domains lies in one domain of the key before it, the coarsest first."""
+    """Return nested keys, the coarsest first: each domain lies in one domain of the previous key."""
     coarse = [key for key in keys if not _is_unique(key, nodes)]
     coarse.sort(key=lambda key: (len({node.labels.get(key) for node in nodes.values()}), key))
     levels: list[str] = []
@@ -396,7 +396,7 @@ def _is_trivial(group: _Group) -> bool:
 
 
 def _ordered(group: _Group, contents: dict[int, list[tuple[int, ...]]]) -> tuple[Any, list[int]]:
-    """Return the contents of a group in an order that does not depend on names, and the nodes in that order."""
+    """Return the contents of a group in an order independent of names, and the nodes in this order."""
     if not group.classes:
         found = contents.get(group.node)
         return (tuple(sorted(found)) if found else ()), [group.node]

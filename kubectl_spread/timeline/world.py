@@ -45,9 +45,9 @@ class Kubelet(NamedTuple):
 
 
 class WorldFacts(NamedTuple):
-    """The cluster without its pods: another one for each change of a node, a Service, a budget.
+    """The cluster without its pods; each change of a node, a Service or a budget creates another version.
 
-    nodes: by index in the world; None where a node does not exist. down: indices of nodes that do not answer.
+    nodes: by index in the world; None if a node does not exist. down: indices of unreachable nodes.
     """
 
     nodes: tuple[Optional[Node], ...]
@@ -60,7 +60,7 @@ class WorldFacts(NamedTuple):
 
 
 class Revision(NamedTuple):
-    """One template of a workload; `number` is as kubectl's rollout history counts."""
+    """A template of a workload; `number` is its number in kubectl's rollout history."""
 
     at: int
     owner: int
@@ -71,7 +71,7 @@ class Revision(NamedTuple):
 
 
 class World:
-    """Numbers for everything that states refer to."""
+    """Numbering of all objects that states refer to."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class World:
         return next(iter(self.profiles.values())).minor
 
     def owner(self, key: OwnerKey) -> int:
-        """Return the index of a workload, a new one where it is not known."""
+        """Return the index of a workload, a new one if it is unknown."""
         at = self._owner_at.get(key)
         if at is None:
             at = self._owner_at[key] = len(self.keys)
@@ -129,17 +129,17 @@ class World:
         return at
 
     def find_owner(self, key: OwnerKey) -> Optional[int]:
-        """Return the index of a workload; None where it is not known."""
+        """Return the index of a workload; None if it is unknown."""
         return self._owner_at.get(key)
 
     def spec(self, spec: Any) -> int:
-        """Return the index of a controller's spec; equal ones have one."""
+        """Return the index of a controller's spec; equal specs share an index."""
         if spec not in self.specs:
             self.specs.append(spec)
         return self.specs.index(spec)
 
     def revision(self, owner: int, written: Workload, *, known_hash: str = "") -> Revision:
-        """Return the revision of a workload that has the template, a new one where there is none."""
+        """Return the revision of a workload with the template, a new one if there is none."""
         stored = as_stored(admitted(written, self.cluster), self.minor)
         for known in self.revisions:
             if known.owner == owner and same_template(known.workload.template, stored.template):
@@ -159,7 +159,7 @@ class World:
         return made
 
     def _know_selector(self, workload: Workload) -> None:
-        """Let default constraints take over the selector of the controller that makes the pods."""
+        """Let default constraints use the selector of the pods' controller."""
         if workload.selector is None or workload.kind in ("Pod", "Job"):
             return
         controller = controller_of(workload)
@@ -193,7 +193,7 @@ class World:
         return replica(workload, max(0, ordinal - workload.first_ordinal)).cls
 
     def known_class(self, rev: int, cls: PodClass) -> None:
-        """Let pods of a revision be as one that runs."""
+        """Model the pods of a revision on a running pod."""
         self._known[rev] = cls
 
     def never_ready(self, rev: int) -> None:
@@ -213,12 +213,12 @@ class World:
         return found
 
     def is_anonymous(self, cls: int) -> bool:
-        """Return whether pods that differ in their ordinal alone are treated alike, by volumes that are theirs too."""
+        """Return whether pods that only differ in their ordinal are equivalent, including their volumes."""
         full = self.classes[cls]
         return all(volume.claim and self._reserved(full, volume) is not None for volume in full.volumes)
 
     def _reserved(self, cls: PodClass, volume: PodVolume) -> Optional[Volume]:
-        """Return the volume that waits for a claim by its name."""
+        """Return the volume that is reserved for a claim."""
         if self._volume_of is None:
             volumes = self.cluster.storage.volumes.values()
             self._volume_of = {item.claim: item for item in volumes if item.claim is not None}
@@ -230,7 +230,7 @@ class World:
         return "" if found is None else repr((found.terms, sorted(found.labels.items()), sorted(found.access_modes)))
 
     def node_index(self, name: str) -> int:
-        """Return the index of a node, a new one where it is not known."""
+        """Return the index of a node, a new one if it is unknown."""
         at = self.node_at.get(name)
         if at is None:
             at = self.node_at[name] = len(self.node_names)
@@ -238,7 +238,7 @@ class World:
         return at
 
     def changed_facts(self, facts: int, key: Any, change: Callable[[WorldFacts], WorldFacts]) -> int:
-        """Return the index of facts after a change, which is made once for each `key`."""
+        """Return the index of the facts after a change, which is computed once per `key`."""
         found = self._next_facts.get((facts, key))
         if found is None:
             made = change(self.facts[facts])
@@ -252,12 +252,12 @@ class World:
 
     @cached_property
     def lowest(self) -> float:
-        """Return the lowest priority of the background's pods."""
+        """Return the lowest priority of the background pods."""
         classes = {id(pod.cls): pod.cls for pod in self.background}
         return min((cls.priority for cls in classes.values()), default=float("inf"))
 
     def columns(self, cluster: Cluster) -> Columns:
-        """Return columns of their own for a cluster, with the pods of the background alone."""
+        """Return separate columns for a cluster, with the background pods only."""
         cluster = cluster._replace(pods=self.background)
         return Columns(cluster) if self.bound is None else self.bound.changed(cluster, self._others)
 
@@ -268,7 +268,7 @@ class World:
         return frozenset(pod.uid for pod in bound) - {pod.uid for pod in self.background}
 
     def on_node(self, name: str) -> list[Pod]:
-        """Return the pods of the background on a node."""
+        """Return the background pods on a node."""
         if self._on_node is None:
             self._on_node = {}
             for pod in self.background:
@@ -276,7 +276,7 @@ class World:
         return self._on_node.get(name, [])
 
     def evicting(self, facts: int) -> frozenset[int]:
-        """Return the nodes that do not exist any more, or have a NoExecute taint."""
+        """Return the nodes that no longer exist, or have a NoExecute taint."""
         found = self._evicting.get(facts)
         if found is None:
             nodes = self.facts[facts].nodes
@@ -290,11 +290,11 @@ class World:
         return found
 
     def keep(self, cluster: Cluster) -> None:
-        """Let a cluster that is known by its identity stay alive."""
+        """Keep a cluster alive whose identity is used as a key."""
         self._clusters.append(cluster)
 
     def node(self, facts: int, at: int) -> Optional[Node]:
-        """Return a node as it is now; None where it does not exist."""
+        """Return a node in its current form; None if it does not exist."""
         nodes = self.facts[facts].nodes
         return nodes[at] if 0 <= at < len(nodes) else None
 

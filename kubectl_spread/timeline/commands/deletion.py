@@ -1,4 +1,4 @@
-"""kubectl delete.
+"""The command `kubectl delete`.
 
 Source: staging/src/k8s.io/kubectl/pkg/cmd/delete/delete.go (v1.36.2).
 """
@@ -29,7 +29,7 @@ def delete(command: Command, situation: Situation) -> CommandEffect:
 
 
 def _selected_pods(command: Command, situation: Situation, *, is_forced: bool) -> CommandEffect | None:
-    """Return the effect on all pods with some labels; None where something else is deleted."""
+    """Return the effect of deleting all pods with some labels; None if other kinds are deleted."""
     words = command.arguments
     if len(words) != 1 or "/" in words[0] or not (command.has("selector") or command.has("all")):
         return None

@@ -1,4 +1,4 @@
-"""Steps of our own: a domain is lost or comes back, and nodes join."""
+"""Steps beyond kubectl: a domain fails or recovers, and nodes join."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _MOST_NODES = 15_000
 
 
 def lose(command: Command, situation: Situation) -> CommandEffect:
-    """Let all nodes with a label stop answering."""
+    """Make all nodes with a label unreachable."""
     names = _nodes_of(command, situation)
     situation.lost |= set(names)
     return CommandEffect((steps.NodesDown(names),))
 
 
 def restore(command: Command, situation: Situation) -> CommandEffect:
-    """Let lost nodes answer again, and nodes that joined become ready."""
+    """Recover lost nodes, and make joined nodes ready."""
     names = _nodes_of(command, situation)
     situation.lost -= set(names)
     joined = tuple(name for name in names if any(taint.key == _NOT_READY for taint in situation.node(name).taints))
@@ -56,7 +56,7 @@ def _ready(node: Node) -> Node:
 
 
 def _nodes_of(command: Command, situation: Situation) -> tuple[str, ...]:
-    """Return the nodes in the domains that are named: in one of the values of each key."""
+    """Return the nodes in the given domains: they have one of the values of each key."""
     if not command.arguments:
         raise StepError(f"name a domain: `{command.verb.name} zone=a`")
     wanted: dict[str, set[str]] = {}
@@ -82,7 +82,7 @@ def _label(key: str, nodes: Iterable[Node]) -> str:
 
 
 class _Joining(NamedTuple):
-    """Nodes that join: their labels, how many, and their room."""
+    """New nodes: their labels, number and room."""
 
     labels: dict[str, str]
     number: int
@@ -90,7 +90,7 @@ class _Joining(NamedTuple):
 
 
 def add_nodes(command: Command, situation: Situation) -> CommandEffect:
-    """Let nodes join."""
+    """Add nodes."""
     joining = _joining(command, situation)
     model = _model(situation.cluster.nodes, joining.labels)
     taints = tuple(taint_of(text) for text in command.values("taint"))
@@ -146,7 +146,7 @@ def _amount(key: str, text: str) -> str:
 
 
 def _model(nodes: Iterable[Node], labels: dict[str, str]) -> Node | None:
-    """Return an ordinary node: of the most frequent size, of the same domain if it has one."""
+    """Return a typical node: of the most frequent size, and of the same domain if that has nodes."""
     usable = [node for node in nodes if not node.unschedulable and not any(taint.repels for taint in node.taints)]
     near = [node for node in usable if all(node.labels.get(key) == value for key, value in labels.items())]
     sizes = Counter(tuple(sorted(node.allocatable.items())) for node in near or usable)
@@ -169,7 +169,7 @@ def _names(joining: _Joining, taken: set[str]) -> list[str]:
 
 
 def _made(name: str, joining: _Joining, model: Node | None) -> Node:
-    """Return a node like another one, with labels and room of its own."""
+    """Return a copy of a node with other labels and another room."""
     defaults = {"cpu": "16", "memory": "64Gi", "pods": "110"}
     room = read.node({"status": {"allocatable": {**defaults, **joining.room}}}).allocatable
     if model is not None:

@@ -1,7 +1,7 @@
-"""kubectl drain: which pods it evicts, and which keep it from starting.
+"""The command `kubectl drain`: pods that it evicts, and pods that keep it from starting.
 
 Source: staging/src/k8s.io/kubectl/pkg/drain/filters.go, makeFilters; pkg/cmd/drain/drain.go (v1.36.2).
-Difference: whether a pod has an emptyDir volume is known from its workload's template alone.
+Difference: whether a pod has an emptyDir volume is only known from its workload's template.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BARE = "cannot delete cannot delete Pods that declare no controller (use --forc
 
 
 class DrainOptions(NamedTuple):
-    """Which pods a drain takes."""
+    """Options that select the pods of a drain."""
 
     selector: Optional[Selector]
     ignores_daemons: bool
@@ -38,7 +38,7 @@ class DrainOptions(NamedTuple):
 
 
 def drain(command: Command, situation: Situation) -> CommandEffect:
-    """Cordon nodes, then evict their pods; a node with pods that kubectl does not evict unasked stays cordoned."""
+    """Cordon nodes, then evict their pods; a node with pods that need an explicit option only gets cordoned."""
     names = nodes.named_nodes(command, situation)
     text = command.value("pod-selector")
     choice = DrainOptions(
@@ -61,7 +61,7 @@ def drain(command: Command, situation: Situation) -> CommandEffect:
 
 
 def _refusal(node: str, choice: DrainOptions, cluster: Cluster) -> str:
-    """Return why kubectl evicts no pod of a node; empty where it begins."""
+    """Return kubectl's message if it evicts no pod of a node; empty if it starts."""
     found: dict[str, list[str]] = {}
     for pod in cluster.pods:
         if pod.node_name == node and _is_selected(pod, choice):
@@ -77,7 +77,7 @@ def _is_selected(pod: Pod, choice: DrainOptions) -> bool:
 
 
 def _why_not(pod: Pod, choice: DrainOptions, cluster: Cluster) -> str:
-    """Return why kubectl does not evict a pod; empty for one that it evicts or passes over."""
+    """Return the reason why kubectl does not evict a pod; empty if it evicts or skips it."""
     if pod.owner is not None and pod.owner.kind == "Node":  # a mirror pod
         return ""
     if pod.owner is not None and pod.owner.kind == "DaemonSet":
@@ -99,7 +99,7 @@ def _has_local_storage(pod: Pod, cluster: Cluster) -> bool:
 
 
 def _owners_on(names: Iterable[str], cluster: Cluster) -> frozenset[OwnerKey]:
-    """Return the workloads that have pods to evict on nodes."""
+    """Return the workloads with pods to evict on the nodes."""
     wanted = set(names)
     found = {cluster.top_owner(pod) for pod in cluster.bound() if pod.node_name in wanted}
     return frozenset(key for key in found if key is not None and key.kind not in ("DaemonSet", "Node"))

@@ -1,4 +1,4 @@
-"""The commands that can be simulated, with the flags that kubectl has for each.
+"""Commands that can be simulated, with kubectl's flags for each.
 
 Source: staging/src/k8s.io/kubectl/pkg/cmd (v1.36.2).
 """

@@ -1,4 +1,4 @@
-"""From a command to operations of the engine, in the situation that earlier commands left."""
+"""Translation of a command to operations of the simulation, after earlier commands."""
 
 from __future__ import annotations
 

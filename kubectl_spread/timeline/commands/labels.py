@@ -1,4 +1,4 @@
-"""kubectl label and taint.
+"""The commands `kubectl label` and `kubectl taint`.
 
 Source: staging/src/k8s.io/kubectl/pkg/cmd/label/label.go; pkg/cmd/taint/taint.go, utils.go (v1.36.2).
 """
@@ -85,7 +85,7 @@ def _nodes(
 
 
 def of_pod(target: CommandTarget, situation: Situation) -> Labels:
-    """Return the labels of a pod; none of one that is made only later."""
+    """Return the labels of a pod; none if the pod does not exist yet."""
     for pod in situation.cluster.pods:
         if (pod.namespace, pod.name) == (target.namespace, target.name):
             return dict(pod.cls.labels)
@@ -150,7 +150,7 @@ def taint_of(word: str) -> Taint:
     """Return the taint of KEY=VALUE:EFFECT or KEY:EFFECT.
 
     Raises:
-        StepError: it is none.
+        StepError: it is invalid.
     """
     pair, colon, effect = word.partition(":")
     key, _, value = pair.partition("=")

@@ -32,7 +32,7 @@ Plain = dict[str, Any]
 
 
 def apply(command: Command, situation: Situation) -> CommandEffect:
-    """Create objects, or change them as the manifests say."""
+    """Create objects, or change them to match the manifests."""
     if command.arguments:
         raise StepError(f"Unexpected args: [{' '.join(command.arguments)}]; name the manifests with -f")
     if not command.values("filename") and not command.values("kustomize"):
@@ -121,10 +121,10 @@ def _annotations(spec: Plain) -> Plain:
 
 
 def refuse_changes(before: Plain, after: Plain) -> None:
-    """Refuse changes of fields that cannot be changed.
+    """Refuse changes of immutable fields.
 
     Raises:
-        RefusedError: in the API server's words.
+        RefusedError: with the API server's message.
     """
     kind, name = str(before["kind"]), before["metadata"]["name"]
     field = _changed_field(kind, before["spec"], after.get("spec") or {})

@@ -35,7 +35,7 @@ _PATCH, _FROM, _ORDER, _RETAIN = "$patch", "$deleteFromPrimitiveList/", "$setEle
 
 
 class PatchError(Exception):
-    """A patch that does not fit; `str()` is one line."""
+    """Error for a patch that does not fit; `str()` is one line."""
 
 
 def patched(value: Plain, patch: Any, kind: str) -> Plain:
@@ -104,7 +104,7 @@ def _merge(found: Plain, key: str, item: Any) -> None:
 
 
 def _merged_list(before: list[Any], patch: list[Any], by: str) -> list[Any]:
-    """Merge lists of objects by a field of theirs; new ones come at the end."""
+    """Merge lists of objects by a key field; new ones are appended."""
     if any(isinstance(item, dict) and item.get(_PATCH) == "replace" for item in patch):
         return [copy.deepcopy(item) for item in patch if not (isinstance(item, dict) and _PATCH in item)]
     found = list(before)

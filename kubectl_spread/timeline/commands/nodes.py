@@ -1,4 +1,4 @@
-"""kubectl cordon and uncordon."""
+"""The commands `kubectl cordon` and `kubectl uncordon`."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def _name(word: str) -> str:
 
 
 def cordon(command: Command, situation: Situation) -> CommandEffect:
-    """Let no further pods be scheduled onto nodes."""
+    """Cordon nodes."""
     return cordoning(named_nodes(command, situation), situation, is_cordoned=True)
 
 
 def uncordon(command: Command, situation: Situation) -> CommandEffect:
-    """Let pods be scheduled onto nodes again."""
+    """Uncordon nodes."""
     return cordoning(named_nodes(command, situation), situation, is_cordoned=False)
 
 

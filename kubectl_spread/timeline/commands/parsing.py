@@ -1,4 +1,4 @@
-"""Command lines of kubectl to commands: arguments and flags as kubectl's parser (pflag) reads them."""
+"""Parser for kubectl command lines: arguments and flags, read like kubectl's parser (pflag)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class StepError(RequestError):
 
 
 class Command(NamedTuple):
-    """One command: its verb, its arguments, and the flags that count, each with all its values."""
+    """A command: its verb, its arguments, and its relevant flags, each with all its values."""
 
     verb: Verb
     arguments: tuple[str, ...]
@@ -46,10 +46,10 @@ class Command(NamedTuple):
 
 
 def parse_text(text: str) -> Command:
-    """Parse a command that is written as one text, quoted as in a shell.
+    """Parse a command that is written as one text, with a shell's quoting.
 
     Raises:
-        StepError: it is no command that can be simulated.
+        StepError: the command cannot be simulated.
     """
     try:
         words = shlex.split(text)
@@ -59,10 +59,10 @@ def parse_text(text: str) -> Command:
 
 
 def parse(words: Sequence[str]) -> Command:
-    """Parse the words of a command; a leading `kubectl` is left out.
+    """Parse the words of a command; a leading `kubectl` is skipped.
 
     Raises:
-        StepError: it is no command that can be simulated.
+        StepError: the command cannot be simulated.
     """
     given = list(_without_prefix(words))
     verb, rest = _verb(given)
@@ -73,7 +73,7 @@ def parse(words: Sequence[str]) -> Command:
 
 
 def has_range(commands: Iterable[Command]) -> bool:
-    """Return whether a `scale` has a range of numbers, as --replicas=1..50."""
+    """Return whether a `scale` command has a range of numbers, as in --replicas=1..50."""
     return any(command.verb.name == "scale" and ".." in command.value("replicas") for command in commands)
 
 
@@ -97,10 +97,10 @@ def _verb(words: Sequence[str]) -> tuple[Verb, Sequence[str]]:
 
 
 def verb_named(name: str) -> Verb:
-    """Return a verb.
+    """Return a verb by its name.
 
     Raises:
-        StepError: there is none of that name, with the nearest one.
+        StepError: it does not exist; the message names the nearest one.
     """
     if name in VERBS:
         return VERBS[name]
@@ -113,7 +113,7 @@ def verb_named(name: str) -> Verb:
 
 
 def verb_of(words: Sequence[str]) -> Verb:
-    """Return the verb that words begin with.
+    """Return the verb at the start of the words.
 
     Raises:
         StepError: there is none.
@@ -122,7 +122,7 @@ def verb_of(words: Sequence[str]) -> Verb:
 
 
 def words_taken(word: str, verb: Verb, following: Sequence[str]) -> int | None:
-    """Return how many of the following words belong to a word that is a flag of a verb; None if it is none."""
+    """Return how many following words belong to a flag of a verb; None if the word is no flag."""
     left = list(following)
     try:
         found = _flags_of(word, verb, left)
@@ -132,7 +132,7 @@ def words_taken(word: str, verb: Verb, following: Sequence[str]) -> int | None:
 
 
 class Taken(NamedTuple):
-    """The arguments and flags of a verb; `others`: words that are no flags of it."""
+    """Arguments and flags of a verb; `others`: words that are no flags of it."""
 
     arguments: tuple[str, ...]
     flags: dict[str, tuple[str, ...]]
@@ -169,7 +169,7 @@ def split(verb: Verb, words: Sequence[str]) -> Taken:
 
 
 def _flags_of(word: str, verb: Verb, left: list[str]) -> list[tuple[Flag, str]] | None:
-    """Return the flags of a word with their values, taken from `left` where needed; None if one is not known."""
+    """Return the flags of a word with their values, taken from `left` if needed; None if a flag is unknown."""
     if word.startswith("--"):
         name, equals, value = word[2:].partition("=")
         flag = verb.flag(name) if len(name) > 1 else None
@@ -178,7 +178,7 @@ def _flags_of(word: str, verb: Verb, left: list[str]) -> list[tuple[Flag, str]] 
 
 
 def _short_flags(letters: str, verb: Verb, left: list[str]) -> list[tuple[Flag, str]] | None:
-    """Read `-Rf FILE`, `-lapp=web`, `-n=shop`."""
+    """Parse `-Rf FILE`, `-lapp=web`, `-n=shop`."""
     found: list[tuple[Flag, str]] = []
     while letters:
         flag = verb.flag(letters[0])
@@ -213,7 +213,7 @@ def _unknown_flag(word: str, verb: Verb) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return the known word that is nearest; empty where none is near."""
+    """Return the most similar known word; empty if none is similar."""
     import difflib  # 3 ms
 
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)

@@ -1,4 +1,4 @@
-"""kubectl patch.
+"""The command `kubectl patch`.
 
 Source: staging/src/k8s.io/kubectl/pkg/cmd/patch/patch.go (v1.36.2).
 """
@@ -49,7 +49,7 @@ def patch(command: Command, situation: Situation) -> CommandEffect:
 
 
 def _written(command: Command, situation: Situation) -> Any:
-    """Return the patch, which is JSON or YAML."""
+    """Return the value of the patch, which is JSON or YAML."""
     text, file = command.value("patch"), command.value("patch-file")
     if bool(text) == bool(file):
         raise StepError("must specify --patch or --patch-file containing the contents of the patch")
@@ -71,7 +71,7 @@ def _patched(target: CommandTarget, change: Any, kind: str, situation: Situation
 
 
 def _check(after: Plain, target: CommandTarget) -> None:
-    """Let a patched object be one that the API server takes.
+    """Check that the API server would accept a patched object.
 
     Raises:
         RefusedError: it does not decode, or has become another object.

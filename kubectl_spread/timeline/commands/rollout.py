@@ -1,4 +1,4 @@
-"""kubectl rollout restart, undo, pause and resume.
+"""The commands `kubectl rollout restart`, `undo`, `pause` and `resume`.
 
 Source: staging/src/k8s.io/kubectl/pkg/cmd/rollout; pkg/polymorphichelpers/objectrestarter.go, rollback.go (v1.36.2).
 """
@@ -27,7 +27,7 @@ _ROLLED = ("Deployment", "StatefulSet", "DaemonSet")
 
 
 def restart(command: Command, situation: Situation) -> CommandEffect:
-    """Give templates another annotation, so that all pods are replaced."""
+    """Restart workloads: a new annotation in the template replaces all pods."""
     found = targets.named(command, situation, takes_all=True).targets
     done = CommandEffect()
     for target in found:
@@ -72,7 +72,7 @@ def undo(command: Command, situation: Situation) -> CommandEffect:
 
 
 def _template_before(target: CommandTarget, situation: Situation, revision: int) -> Plain:
-    """Return an earlier template; an empty one where the facts have only its pods."""
+    """Return an earlier template; an empty one if the cluster facts only have its pods."""
     history = situation.history(target.key)
     earlier = history[:-1]
     if not revision:
@@ -101,12 +101,12 @@ def _numbered(target: CommandTarget, situation: Situation, revision: int) -> Pla
 
 
 def pause(command: Command, situation: Situation) -> CommandEffect:
-    """Let a Deployment's template changes wait."""
+    """Pause the rollouts of Deployments."""
     return _paused(command, situation, is_paused=True)
 
 
 def resume(command: Command, situation: Situation) -> CommandEffect:
-    """Let a paused Deployment go on."""
+    """Resume paused Deployments."""
     return _paused(command, situation, is_paused=False)
 
 
@@ -124,10 +124,10 @@ def _paused(command: Command, situation: Situation, *, is_paused: bool) -> Comma
 
 
 def known(target: CommandTarget, situation: Situation) -> Plain:
-    """Return a workload as an object of the API.
+    """Return a workload as an API object.
 
     Raises:
-        RefusedError: its template is not known, or another controller sets it back.
+        RefusedError: its template is unknown, or another controller would revert the change.
     """
     if target.key in situation.unknown:
         raise RefusedError(

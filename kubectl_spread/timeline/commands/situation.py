@@ -26,7 +26,7 @@ class CommandReader(Protocol):
     def objects(
         self, paths: tuple[str, ...], directories: tuple[str, ...], *, recursive: bool, namespace: str
     ) -> list[Plain]:
-        """Return the objects of manifests, and of kustomizations, that decode; each has its namespace."""
+        """Return the decodable objects of manifests and kustomizations, each with its namespace."""
         ...
 
     def value(self, text: str, name: str) -> Any:
@@ -59,7 +59,7 @@ class CommandEffect(NamedTuple):
     notes: tuple[str, ...] = ()
 
     def __add__(self, other: tuple[Any, ...]) -> CommandEffect:
-        """Return both, one after the other."""
+        """Return the combination of two effects, in order."""
         more = CommandEffect(*other)
         return CommandEffect(
             (*self.ops, *more.ops),
@@ -84,7 +84,7 @@ class Situation:
         self.unknown: set[OwnerKey] = set()  # workloads whose template is not known any more
 
     def put(self, controller: Controller) -> steps.Apply:
-        """Let a workload be another, or new; return the operation."""
+        """Add or replace a workload, and return the operation."""
         owner = controller.workload
         key = OwnerKey(owner.kind, owner.namespace, owner.name)
         before = self.cluster.controllers.get(key)
@@ -102,7 +102,7 @@ class Situation:
         self._histories.pop(key, None)
 
     def put_nodes(self, nodes: Iterable[Node]) -> None:
-        """Let nodes be others of the same names, or new."""
+        """Add or replace nodes by name."""
         by_name = {node.name: node for node in self.cluster.nodes} | {node.name: node for node in nodes}
         self.cluster = self.cluster._replace(nodes=tuple(sorted(by_name.values(), key=lambda node: node.name)))
 
@@ -116,14 +116,17 @@ class Situation:
         return next(node for node in self.cluster.nodes if node.name == name)
 
     def history(self, key: OwnerKey) -> list[Plain]:
-        """Return the templates that a workload had, the latest last."""
+        """Return the previous templates of a workload, the latest last."""
         if key not in self._histories:
             self._histories[key] = [*self._recorded(key)]
             self._remember(key, self.cluster.controllers[key].workload.template)
         return self._histories[key]
 
     def _recorded(self, key: OwnerKey) -> list[Plain]:
-        """Return the templates of a Deployment's ReplicaSets, the oldest first; an empty one is not in the facts."""
+        """Return the templates of a Deployment's ReplicaSets, the oldest first.
+
+        A template that the cluster facts lack is empty.
+        """
         cluster = self.cluster
         sets = [
             cluster.controllers[made]
@@ -144,7 +147,7 @@ class Situation:
         known.append(template)
 
     def pods_of(self, key: OwnerKey) -> list[str]:
-        """Return the names of a workload's pods in the beginning."""
+        """Return the names of a workload's pods at the start."""
         return [pod.name for pod in OwnedPods(self.cluster).of(key)]
 
 
@@ -160,7 +163,7 @@ def plain_of(controller: Controller) -> Plain:
 
 
 def controller_of(plain: Plain) -> Controller:
-    """Return a workload from an object of the API that decodes."""
+    """Return a workload from an API object that decodes."""
     metadata = plain.get("metadata") or {}
     return Controller(
         workload(plain, str(plain["kind"])),

@@ -1,4 +1,4 @@
-"""Objects that a command names: TYPE NAME, TYPE/NAME, a selector, all, or a file."""
+"""Objects named by a command: TYPE NAME, TYPE/NAME, a selector, all, or a file."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _UNSIMULATED = frozenset(
 
 
 class CommandTarget(NamedTuple):
-    """One object."""
+    """An object that a command names."""
 
     kind: str
     namespace: str
@@ -111,10 +111,10 @@ def short_name(target: CommandTarget) -> str:
 
 
 def kind_of(word: str) -> str:
-    """Return the kind that a word names.
+    """Return the kind for a word.
 
     Raises:
-        StepError: there is none, or it never moves a pod.
+        StepError: it does not exist, or never affects pods.
     """
     for kind, (words, full) in _OTHERS.items():
         if word.lower() in (*words, full):
@@ -179,7 +179,7 @@ def _existing(targets: tuple[CommandTarget, ...], command: Command, situation: S
 
 
 def _parted(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split arguments where the first KEY=VALUE or KEY- is (GetResourcesAndPairs)."""
+    """Split arguments at the first KEY=VALUE or KEY- (GetResourcesAndPairs)."""
     at = next((at for at, word in enumerate(words) if "=" in word or word.endswith("-")), len(words))
     return tuple(words[:at]), tuple(words[at:])
 
@@ -207,7 +207,7 @@ def _slashed(word: str) -> tuple[str, str]:
 def _selected(
     command: Command, words: Sequence[str], situation: Situation, namespace: str
 ) -> tuple[CommandTarget, ...]:
-    """Return all objects of some kinds that a selector takes."""
+    """Return all objects of some kinds that a selector matches."""
     if len(words) > 1 or "/" in words[0]:
         what = "a selector" if command.has("selector") else "--all"
         raise StepError(f"name cannot be provided when {what} is specified")
@@ -219,10 +219,10 @@ def _selected(
 
 
 def selector(text: str) -> Selector:
-    """Return a selector as -l takes it.
+    """Return the selector of -l.
 
     Raises:
-        StepError: it is none.
+        StepError: it is invalid.
     """
     try:
         return selector_text.parse(text)
@@ -231,7 +231,7 @@ def selector(text: str) -> Selector:
 
 
 def existing(kind: str, cluster: Cluster, namespace: str) -> list[tuple[CommandTarget, Labels]]:
-    """Return the objects of a kind with their labels; of all namespaces where `namespace` is empty."""
+    """Return the objects of a kind with their labels; from all namespaces if `namespace` is empty."""
     if kind == "Node":
         return [(CommandTarget(kind, "", node.name), node.labels) for node in cluster.nodes]
     if kind == "Pod":
@@ -247,11 +247,11 @@ def existing(kind: str, cluster: Cluster, namespace: str) -> list[tuple[CommandT
 
 
 def require(target: CommandTarget, cluster: Cluster) -> None:
-    """Let an object exist.
+    """Check that an object exists.
 
     Raises:
-        RefusedError: it does not, in kubectl's words.
-        ClusterError: the facts cannot say.
+        RefusedError: it does not, with kubectl's message.
+        ClusterError: the cluster facts lack its kind.
     """
     if any(item == target for item, _ in existing(target.kind, cluster, target.namespace)):
         return
@@ -269,7 +269,7 @@ def require(target: CommandTarget, cluster: Cluster) -> None:
 
 
 def _is_of_a_set(target: CommandTarget, cluster: Cluster) -> bool:
-    """Return whether a pod is one that a StatefulSet makes."""
+    """Return whether a StatefulSet creates the pod."""
     name, _, ordinal = target.name.rpartition("-")
     found = cluster.controllers.get(OwnerKey("StatefulSet", target.namespace, name))
     if found is None or not ordinal.isdecimal():
@@ -302,7 +302,7 @@ def _of_files(command: Command, situation: Situation) -> tuple[CommandTarget, ..
 
 
 def only(targets: Iterable[CommandTarget], kinds: Iterable[str], verb: str) -> None:
-    """Let all targets be of kinds that a verb takes.
+    """Check that all targets are of kinds that a verb accepts.
 
     Raises:
         RefusedError: one is not.

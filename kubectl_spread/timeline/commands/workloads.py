@@ -1,4 +1,4 @@
-"""kubectl scale and set image.
+"""The commands `kubectl scale` and `kubectl set image`.
 
 Source: staging/src/k8s.io/kubectl/pkg/cmd/scale/scale.go; pkg/cmd/set/set_image.go (v1.36.2).
 """

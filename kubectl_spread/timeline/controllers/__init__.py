@@ -1,1 +1,1 @@
-"""The controllers of a control plane, one module each."""
+"""Controllers of a control plane, one module each."""

@@ -48,12 +48,12 @@ class Wanted(NamedTuple):
 
 
 def wanted(world: World, rev: int, node: Node) -> Wanted:
-    """Return whether a node gets a pod of a revision, and whether one that is there may stay."""
+    """Return whether a node gets a pod of a revision, and whether an existing one may stay."""
     return wanted_on(world.revisions[rev].workload, node)
 
 
 def wanted_on(workload: Workload, node: Node) -> Wanted:
-    """Return whether a node gets a pod of a DaemonSet, and whether one that is there may stay."""
+    """Return whether a node gets a pod of a DaemonSet, and whether an existing one may stay."""
     pod = read.pod({"metadata": {"namespace": workload.namespace}, "spec": workload.template.get("spec") or {}})
     if pod.node_name not in ("", node.name) or not pod.cls.node_requirement.matches(node.labels, node.name):
         return Wanted(runs=False, stays=False)
@@ -134,7 +134,7 @@ def _is_available(pod: Optional[P]) -> bool:
 
 
 def is_complete(world: World, state: State, owner: int) -> bool:
-    """Return whether every node that should have a pod has one of this revision that is ready."""
+    """Return whether every eligible node has a ready pod of this revision."""
     spec: DaemonSetSpec = world.specs[state.sets[owner].spec]
     ready = {
         pod.ordinal

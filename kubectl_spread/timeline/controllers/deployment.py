@@ -2,7 +2,7 @@
 
 Source: pkg/controller/deployment/deployment_controller.go, syncDeployment; rolling.go; recreate.go; sync.go, scale;
 util/deployment_util.go, NewRSNewReplicas, ResolveFenceposts (v1.36.2).
-Difference: minReadySeconds is no time: a ready pod is available.
+Difference: minReadySeconds is ignored: a ready pod is available.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class DeploymentSpec(NamedTuple):
     is_paused: bool = False
 
     def fenceposts(self) -> tuple[int, int]:
-        """Return how many pods more and how many fewer there may be (ResolveFenceposts)."""
+        """Return the resolved maxSurge and maxUnavailable, in pods (ResolveFenceposts)."""
         return _fenceposts(self.surge, self.unavailable, self.replicas)
 
     @property
@@ -45,7 +45,7 @@ class DeploymentSpec(NamedTuple):
 
     @property
     def max_unavailable(self) -> int:
-        """Return how many pods fewer there may be (MaxUnavailable)."""
+        """Return the resolved maxUnavailable, in pods (MaxUnavailable)."""
         if self.is_recreate or not self.replicas:
             return 0
         return min(self.fenceposts()[1], self.replicas)
@@ -59,7 +59,7 @@ def _fenceposts(surge: object, unavailable: object, replicas: int) -> tuple[int,
 
 
 class Set(NamedTuple):
-    """A ReplicaSet of the Deployment: its size, and the numbers that its annotations hold."""
+    """A ReplicaSet of the Deployment: its size, and the numbers in its annotations."""
 
     rev: int
     size: int
@@ -76,7 +76,7 @@ class DeploymentState(NamedTuple):
 
 
 class Sync(NamedTuple):
-    """One reconciliation: the sets afterwards, and whether old pods make room for new ones."""
+    """Result of one reconciliation: the new ReplicaSets, and whether old ones were scaled down for new pods."""
 
     sets: tuple[Set, ...]
     is_scale_down: bool
@@ -112,7 +112,7 @@ def see(pods: Iterable[P], owner: int) -> RevisionPods:
 
 
 def _sized(item: Set, size: int, spec: DeploymentSpec) -> Set:
-    """Return a set with another size; its annotations are written along with it (ScaleReplicaSet)."""
+    """Return a ReplicaSet with another size; its annotations are updated, too (ScaleReplicaSet)."""
     return Set(item.rev, size, spec.replicas, spec.replicas + spec.max_surge)
 
 
@@ -121,7 +121,7 @@ def _is_new(item: Set, spec: DeploymentSpec) -> bool:
 
 
 def _with_new(spec: DeploymentSpec, sets: tuple[Set, ...], size: int) -> Optional[Sync]:
-    """Return the sets once the newest has a size, made where it is missing; None where it has."""
+    """Return the ReplicaSets with a new size of the newest, created if missing; None if nothing changes."""
     found = next((item for item in sets if _is_new(item, spec)), None)
     if found is None:
         made = _sized(Set(spec.rev, 0, 0, 0), size, spec)
@@ -181,7 +181,7 @@ def _recreate(spec: DeploymentSpec, sets: tuple[Set, ...], seen: RevisionPods) -
 
 
 def _scale(spec: DeploymentSpec, sets: tuple[Set, ...], available: list[int]) -> Optional[Sync]:
-    """Return the sets after a scaling event (scale)."""
+    """Return the ReplicaSets after a scaling event (scale)."""
     alive = [item for item in sets if item.size]
     new = next((item for item in sets if _is_new(item, spec)), None)
     if len(alive) <= 1:
@@ -231,12 +231,12 @@ def _share(item: Set, spec: DeploymentSpec, *, total: int, left: int) -> int:
 
 
 def _rounded(amount: int, by: int) -> int:
-    """Return a quotient of numbers that are not negative, half away from zero."""
+    """Return the quotient of two non-negative numbers, rounded half up."""
     return (2 * amount + by) // (2 * by)
 
 
 def act(draft: Draft, owner: int) -> bool:
-    """Do all that needs no choice: grow, and create missing pods; return whether something changed."""
+    """Make all changes without a choice: scale up and create missing pods. Return whether any was made."""
     own: DeploymentState = draft.sets[owner]
     spec: DeploymentSpec = draft.world.specs[own.spec]
     found = sync(spec, own, see(draft.pods, owner))
@@ -248,7 +248,7 @@ def act(draft: Draft, owner: int) -> bool:
 
 
 def put(draft: Draft, owner: int, sets: tuple[Set, ...]) -> None:
-    """Write the sizes of the ReplicaSets."""
+    """Store the sizes of the ReplicaSets."""
     own: DeploymentState = draft.sets[owner]
     before = {item.rev: item.size for item in own.sets}
     for item in sets:
@@ -281,7 +281,7 @@ def to_be_ready(pods: Iterable[P], owner: int) -> list[P]:
 
 
 def excess(world: World, pods: Sequence[P], owner: int, own: DeploymentState) -> list[tuple[P, ...]]:  # noqa: ARG001
-    """Return every choice of the pods that one ReplicaSet has to delete now; empty where none has to."""
+    """Return every choice of the pods that one ReplicaSet must delete now; empty if there are none."""
     for item in own.sets:
         mine = replicaset.active(pods, owner, item.rev)
         if len(mine) > item.size:
@@ -299,6 +299,6 @@ def is_complete(world: World, pods: Sequence[P], owner: int, own: DeploymentStat
 
 
 def previous(own: DeploymentState, spec: DeploymentSpec) -> Optional[int]:
-    """Return the revision that an undo goes back to; None where there is none."""
+    """Return the revision for an undo; None if there is none."""
     older = [rev for rev in own.order if rev != spec.rev]
     return older[-1] if older else None

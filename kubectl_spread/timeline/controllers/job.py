@@ -34,7 +34,7 @@ class JobState(NamedTuple):
 
 
 def act(draft: Draft, owner: int) -> bool:
-    """Create missing pods; return whether there were any."""
+    """Create missing pods, and return whether there were any."""
     spec: JobSpec = draft.world.specs[draft.sets[owner].spec]
     mine = [pod for pod in draft.of(owner) if replicaset.is_active(pod)]
     missing = spec.replicas - len(mine)

@@ -49,12 +49,12 @@ def active(pods: Iterable[P], owner: int, rev: int) -> list[P]:
 
 
 def _own_active(pods: Iterable[P], owner: int) -> list[P]:
-    """Return the active pods of a ReplicaSet that no Deployment owns: it keeps pods of templates it had before."""
+    """Return the active pods of a ReplicaSet without a Deployment, including pods of its earlier templates."""
     return [pod for pod in pods if pod.owner == owner and is_active(pod)]
 
 
 def create_missing(draft: Draft, owner: int, *, rev: int, size: int) -> bool:
-    """Create the missing pods of a Deployment's ReplicaSet; return whether there were any."""
+    """Create the missing pods of a Deployment's ReplicaSet, and return whether there were any."""
     return _create(draft, rev, size - len(active(draft.pods, owner, rev)))
 
 
@@ -65,13 +65,13 @@ def _create(draft: Draft, rev: int, missing: int) -> bool:
 
 
 def act(draft: Draft, owner: int) -> bool:
-    """Create missing pods of a ReplicaSet of its own, from its present template."""
+    """Create the missing pods of a ReplicaSet without a Deployment, from its current template."""
     spec: ReplicaSetSpec = draft.world.specs[draft.sets[owner].spec]
     return _create(draft, spec.rev, spec.replicas - len(_own_active(draft.pods, owner)))
 
 
 def excess(world: World, pods: Sequence[P], owner: int, own: ReplicaSetState) -> list[tuple[P, ...]]:
-    """Return every choice of the pods that have to go now; empty where none has to."""
+    """Return every choice of the pods to delete now; empty if there are none."""
     spec: ReplicaSetSpec = world.specs[own.spec]
     mine = _own_active(pods, owner)
     return victims(mine, mine, len(mine) - spec.replicas)
@@ -85,12 +85,12 @@ def is_complete(world: World, pods: Sequence[P], owner: int, own: ReplicaSetStat
 
 
 def victims(pods: Sequence[P], related: Sequence[P], count: int) -> list[tuple[P, ...]]:
-    """Return every choice of pods that may be deleted, chosen on one snapshot.
+    """Return every choice of pods to delete, chosen on one snapshot.
 
     Args:
         pods: the active pods of the ReplicaSet.
-        related: active pods of all ReplicaSets of the same controller, these included.
-        count: how many go.
+        related: active pods of all ReplicaSets of the same controller, including these.
+        count: number of pods to delete.
     """
     if count <= 0:
         return []
@@ -121,7 +121,7 @@ def _rank(pod: P, on_node: Counter[int]) -> tuple[int, ...]:
 
 
 def choices(pods: Sequence[P], count: int) -> Iterator[tuple[P, ...]]:
-    """Yield every way to take some of the pods, where equal pods are interchangeable."""
+    """Yield every way to choose some of the pods; equal pods are interchangeable."""
     kinds = sorted(Counter(pods).items())
     yield from _taken(kinds, count)
 

@@ -1,4 +1,4 @@
-"""The scale subresource: how many pods the controllers of some pods want."""
+"""The scale subresource: the wanted number of pods of some controllers."""
 
 from __future__ import annotations
 

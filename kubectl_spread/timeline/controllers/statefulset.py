@@ -45,7 +45,7 @@ class StatefulSetState(NamedTuple):
 
 
 def act(draft: Draft, owner: int) -> bool:
-    """Run the controller once; return whether it did something."""
+    """Run the controller once, and return whether it changed anything."""
     own: StatefulSetState = draft.sets[owner]
     spec: StatefulSetSpec = draft.world.specs[own.spec]
     by_ordinal = {pod.ordinal: pod for pod in draft.of(owner)}
@@ -60,7 +60,7 @@ def act(draft: Draft, owner: int) -> bool:
 
 
 def _finish(draft: Draft, owner: int, *, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> bool:
-    """Let the update revision become the current one once all pods have it and are ready."""
+    """Make the update revision the current one once all pods have it and are ready."""
     own: StatefulSetState = draft.sets[owner]
     if own.current == spec.rev or spec.is_on_delete or set(by_ordinal) != set(spec.ordinals):
         return False
@@ -71,7 +71,7 @@ def _finish(draft: Draft, owner: int, *, spec: StatefulSetSpec, by_ordinal: dict
 
 
 def is_healthy(pod: Optional[P]) -> bool:
-    """Return whether a pod runs, is ready and is not on its way out."""
+    """Return whether a pod runs, is ready and is not terminating."""
     return pod is not None and pod.stage == Stage.READY and pod.end in (Deletion.ALIVE, Deletion.LOST)
 
 
@@ -127,7 +127,7 @@ def _condemned(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) ->
 
 
 def _update(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> bool:
-    """Delete the highest pod of an old revision, unless a higher one is not ready again."""
+    """Delete the highest pod of an old revision, unless a higher one is not ready yet."""
     if spec.is_on_delete:
         return False
     for ordinal in reversed(spec.ordinals):
