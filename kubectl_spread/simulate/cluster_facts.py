@@ -98,7 +98,7 @@ class KnownCluster:
             cluster: with the other objects of the manifests applied.
             profiles: of the scheduler; the built-in one if None.
             placements: of workloads that are already placed.
-            namespace: the namespace that `default` stands for, also for workloads without one.
+            namespace: replaces `default`, also for workloads without a namespace.
             keys: label keys of nodes whose values are all that is known of the cluster; None for a whole cluster.
         """
         self._cluster = cluster

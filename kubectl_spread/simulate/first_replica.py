@@ -26,11 +26,14 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilt
 class Evidence(NamedTuple):
     """Plugins' verdicts on a workload's first replica.
 
-    pod: the first replica. pod_class: its class without requirements that other pods or later claims decide. chosen:
-    bool (N,), nodes that its node affinity allows. candidates: bool (N,), nodes that it may use, full ones included.
-    usable: bool (N,), nodes that accept it if none of the workload's own pods runs there. own: the workload's running
-    pods. positions: positions of the constraints in the manifest. accounts: cache of constraint facts, filled on
-    demand.
+    pod: the first replica.
+    pod_class: its class without requirements that other pods or later claims decide.
+    chosen: bool (N,), nodes that its node affinity allows.
+    candidates: bool (N,), nodes that it may use, full ones included.
+    usable: bool (N,), nodes that accept it if none of the workload's own pods runs there.
+    own: the workload's running pods.
+    positions: positions of the constraints in the manifest.
+    accounts: cache of constraint facts, filled on demand.
     """
 
     owner: Workload

@@ -1,6 +1,12 @@
 """Exchangeable nodes: a number for each node, equal for nodes that look the same to a workload's pods.
 
-``` node zone free CPU kind a1 a 4 0 a2 a 4 0 exchangeable with a1 a3 a 2 1 b1 b 4 2 ```
+```
+node   zone  free CPU   kind
+a1     a     4          0
+a2     a     4          0      exchangeable with a1
+a3     a     2          1
+b1     b     4          2
+```
 """
 
 from __future__ import annotations

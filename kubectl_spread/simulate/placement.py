@@ -88,13 +88,16 @@ class CreatedAgain(NamedTuple):
 class Placement(NamedTuple):
     """Placement of the pods of one workload.
 
-    domains: topology key -> value -> the workload's pods, for each key of its constraints. matching: the same for all
-    pods that the first constraint of the key selects, of any workload. unpredicted: pods that are neither placed nor
-    Pending. not_counted: other workloads with such pods; the placement leaves these pods out. not_predictable: features
-    that the pods use and that are not evaluated. not_created: pods that their controller creates only after the pods
-    before them run. evictions: pods of lower priority that preemption evicts for the workload's pods. on_missing_nodes:
-    placed pods whose node does not exist. refused: pods that admission refuses. first_replica: the workload's first
-    pod, as its controller creates it.
+    domains: topology key -> value -> the workload's pods, for each key of its constraints.
+    matching: the same for all pods that the first constraint of the key selects, of any workload.
+    unpredicted: pods that are neither placed nor Pending.
+    not_counted: other workloads with such pods; the placement leaves these pods out.
+    not_predictable: features that the pods use and that are not evaluated.
+    not_created: pods that their controller creates only after the pods before them run.
+    evictions: pods of lower priority that preemption evicts for the workload's pods.
+    on_missing_nodes: placed pods whose node does not exist.
+    refused: pods that admission refuses.
+    first_replica: the workload's first pod, as its controller creates it.
     """
 
     workload: Workload

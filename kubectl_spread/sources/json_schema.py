@@ -1,6 +1,6 @@
 """Validation of a document against one of our JSON Schemas.
 
-jsonschema takes longer to import than a manifest takes to check, so it is only used for documents that are rarely read.
+The jsonschema package takes longer to import than a manifest takes to check, so it only validates rare documents.
 This validator supports the keywords of `schemas/config.json`; a test compares the two on generated documents. All
 problems are reported, with routes, so that each can be shown at its place.
 """

@@ -91,7 +91,7 @@ _ALWAYS_HELD = frozenset(
 
 
 def extent_of(head: dict[str, Any]) -> tuple[frozenset[str], tuple[Unread, ...]]:
-    """Return the kinds of which a snapshot has every object, and the kinds that were forbidden."""
+    """Return the kinds that a snapshot has completely, and the kinds that were forbidden."""
     if head.get("kind") != "Snapshot":
         return frozenset(), ()
     kinds, unread = head.get("kinds"), head.get("unread")

@@ -32,7 +32,7 @@ def document(
         redact: whether to replace names by placeholders.
         kubernetes_version: of the cluster, `v1.34.2`; empty if unknown.
         scheduler_configuration: the text of a KubeSchedulerConfiguration.
-        complete: kinds of which every object of the cluster is included.
+        complete: kinds with all objects of the cluster included.
         unread: kinds whose list is forbidden; a redacted document omits their namespaces.
     """
     items: Iterable[Plain] = (found for plain in objects if (found := kept(plain)) is not None)

@@ -277,7 +277,7 @@ class _Kept:
 
 
 def _end(pod: P) -> int:
-    """Return the deletion state of a pod as far as the scheduler distinguishes it."""
+    """Return the deletion state of a pod, reduced to the states that the scheduler distinguishes."""
     if pod.end in (Deletion.ALIVE, Deletion.LOST):
         return Deletion.ALIVE
     return Deletion.PREEMPTED if pod.end == Deletion.PREEMPTED else Deletion.TERMINATING

@@ -1,7 +1,8 @@
 """DaemonSet: one pod for each eligible node, even if the node lacks room.
 
-The ordinal of such a pod is the index of its node. Source: pkg/controller/daemon/daemon_controller.go,
-podsShouldBeOnNode, NodeShouldRunDaemonPod; update.go, rollingUpdate (v1.36.2).
+The ordinal of such a pod is the index of its node.
+Source: pkg/controller/daemon/daemon_controller.go, podsShouldBeOnNode, NodeShouldRunDaemonPod; update.go, rollingUpdate
+(v1.36.2).
 """
 
 from __future__ import annotations
