@@ -13,7 +13,6 @@ from kubectl_spread.objects.kinds import BUILT_IN
 from kubectl_spread.objects.kinds import Kinds
 from kubectl_spread.objects.kinds import WorkloadKind
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.text import node as nodes
 from kubectl_spread.text.compose import Document
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import Span
@@ -49,7 +48,7 @@ class Manifest(NamedTuple):
 
     def place(self, route: Route, *, key: bool = False) -> Span:
         """Return the place of a route of this object in the source."""
-        return nodes.place(self.document.root, (*self.route, *route), key=key)
+        return self.document.place((*self.route, *route), key=key)
 
     def _metadata(self) -> dict[str, Any]:
         metadata = self.plain.get("metadata")

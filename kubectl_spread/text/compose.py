@@ -23,9 +23,12 @@ from kubectl_spread.text import surrogates
 from kubectl_spread.text.node import is_merge
 from kubectl_spread.text.node import Mapping
 from kubectl_spread.text.node import Node
+from kubectl_spread.text.node import place
+from kubectl_spread.text.node import Route
 from kubectl_spread.text.node import Scalar
 from kubectl_spread.text.node import Sequence
 from kubectl_spread.text.node import to_plain
+from kubectl_spread.text.simple_places import SimplePlaces
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.source import Span
 
@@ -66,7 +69,7 @@ class Document:
     `is_simple`: it has neither aliases nor merged or repeated keys.
     """
 
-    __slots__ = ("_content", "_root", "is_embedded", "number", "source")
+    __slots__ = ("_content", "_places", "_root", "is_embedded", "number", "source")
 
     def __init__(
         self, source: SourceFile, number: int, *, content: Union[Node, _Simple], is_embedded: bool = False
@@ -76,6 +79,7 @@ class Document:
         self.is_embedded = is_embedded
         self._content = content
         self._root = None if isinstance(content, _Simple) else content
+        self._places: Optional[SimplePlaces] = None
 
     @property
     def is_simple(self) -> bool:
@@ -93,6 +97,14 @@ class Document:
             assert isinstance(self._content, _Simple)  # noqa: S101 (else its nodes are there)
             self._root = simple_yaml.root(self.text, self._content.start)
         return self._root
+
+    def place(self, route: Route, *, key: bool = False) -> Span:
+        """Return the place of a route, as `node.place` does; in a simple document without its nodes."""
+        if self._root is not None or not isinstance(self._content, _Simple):
+            return place(self.root, route, key=key)
+        if self._places is None:
+            self._places = SimplePlaces(self.text, self._content.start)
+        return self._places.place(route, key=key)
 
     @property
     def text(self) -> str:

@@ -57,18 +57,26 @@ class NotSimpleError(Exception):
     """The text is more than simple YAML, or no YAML."""
 
 
-class _Token(NamedTuple):
+class Token(NamedTuple):
     """A key of a mapping or, where the key is None, the dash of an item; both are values, or nodes of their line."""
 
     column: int
     key: Any
-    value: Any  # _BELOW if the line has none
+    value: Any  # BELOW if the line has none
     end: int = 0  # the column after the colon or the dash
 
 
-_BELOW = object()
+class Flow(NamedTuple):
+    """A flow collection, to the end of a line, whose nodes nobody has asked for yet."""
+
+    line: str
+    start: int
+
+
+BELOW = object()
 _COLLECTIONS = (dict, list)
-_END = _Token(-1, None, None)
+_END = Token(-1, None, None)
+PlacedToken = tuple[int, Token]
 
 
 def value(text: str) -> Any:
@@ -86,11 +94,16 @@ def value(text: str) -> Any:
 
 def root(text: str, base: int) -> Node:
     """Return the nodes of a document whose `value` can be read; `base` is the offset of the text in its source."""
+    return _Nodes(placed_tokens(text, base)).root()
+
+
+def placed_tokens(text: str, base: int) -> list[PlacedToken]:
+    """Return the tokens of such a document as nodes of their lines, each with the offset of its line."""
     tokens = []
     for line in _lines(text):
         tokens += [(base, token) for token in _nodes_of(line)]
         base += len(line) + 1
-    return _Nodes(tokens).root()
+    return tokens
 
 
 def _lines(text: str) -> list[str]:
@@ -101,38 +114,37 @@ def _lines(text: str) -> list[str]:
     return lines
 
 
-def _tokens(line: str, *, as_nodes: bool) -> tuple[_Token, ...]:
+def _tokens(line: str, *, as_nodes: bool) -> tuple[Token, ...]:
     """Return the tokens of a line; none of a comment."""
     match = _LINE.fullmatch(line)
     if match is None:
         raise NotSimpleError
-    found = (
-        _scalar(match, 7, as_node=as_nodes)
-        if match.start(10) < 0
-        else _flow_line(line, match.start(10), as_nodes=as_nodes)
-    )
+    if match.start(10) < 0:
+        found = _scalar(match, 7, as_node=as_nodes)
+    else:
+        found = Flow(line, match.start(10)) if as_nodes else _flow_line(line, match.start(10), as_nodes=False)
     column = match.end(1)
     key_column = column if match.start(2) < 0 else match.end(2)
     if key_column > _LARGEST_COLUMN:
         raise NotSimpleError
     key = _key(match, 3, as_node=as_nodes)
     if key is not None:
-        named = _Token(key_column, key, found, match.end(6))
-        return (named,) if column == key_column else (_Token(column, None, _BELOW, column + 1), named)
+        named = Token(key_column, key, found, match.end(6))
+        return (named,) if column == key_column else (Token(column, None, BELOW, column + 1), named)
     if column < key_column:
-        return (_Token(column, None, found, column + 1),)
-    if found is not _BELOW:
+        return (Token(column, None, found, column + 1),)
+    if found is not BELOW:
         raise NotSimpleError  # a scalar goes on, or it is the whole document
     return ()
 
 
 @functools.lru_cache(maxsize=4096)
-def _kept_values(line: str) -> tuple[_Token, ...]:
+def _kept_values(line: str) -> tuple[Token, ...]:
     return _tokens(line, as_nodes=False)
 
 
 @functools.lru_cache(maxsize=4096)
-def _kept_nodes(line: str) -> tuple[_Token, ...]:
+def _kept_nodes(line: str) -> tuple[Token, ...]:
     return _tokens(line, as_nodes=True)
 
 
@@ -143,12 +155,25 @@ def _copied(item: Any) -> Any:
     return [_copied(part) for part in item] if isinstance(item, list) else item
 
 
-def _values_of(line: str) -> tuple[_Token, ...]:
+def _values_of(line: str) -> tuple[Token, ...]:
     return _kept_values(line) if len(line) < _LONGEST_KEPT else _tokens(line, as_nodes=False)
 
 
-def _nodes_of(line: str) -> tuple[_Token, ...]:
+def _nodes_of(line: str) -> tuple[Token, ...]:
     return _kept_nodes(line) if len(line) < _LONGEST_KEPT else _tokens(line, as_nodes=True)
+
+
+@functools.lru_cache(maxsize=4096)
+def _kept_flow(flow: Flow) -> Any:
+    return _flow_line(*flow, as_nodes=True)
+
+
+def node_of(value: Any) -> Node:
+    """Return the node of a token's value that is in its line."""
+    node: Node = value
+    if value.__class__ is Flow:
+        node = _kept_flow(value) if len(value.line) < _LONGEST_KEPT else _flow_line(*value, as_nodes=True)
+    return node
 
 
 def _scalar(match: re.Match[str], group: int, *, as_node: bool) -> Any:
@@ -160,7 +185,7 @@ def _scalar(match: re.Match[str], group: int, *, as_node: bool) -> Any:
         return Scalar(start, start + len(text), text, plain=True) if as_node else scalars.resolve(text)
     text = single if double is None else double
     if text is None:
-        return _BELOW
+        return BELOW
     start = match.start(group + 1 if single is None else group + 2) - 1
     return Scalar(start, start + len(text) + 2, text, plain=False) if as_node else text
 
@@ -169,7 +194,7 @@ def _key(match: re.Match[str], group: int, *, as_node: bool) -> Any:
     """Return the key in three groups of a match; None if there is none."""
     if as_node:
         node = _scalar(match, group, as_node=as_node)
-        return None if node is _BELOW else node
+        return None if node is BELOW else node
     plain, double, single = match.group(group, group + 1, group + 2)
     if plain is not None:
         return scalars.plain_key_text(plain)
@@ -201,7 +226,7 @@ def _flow(text: str, start: int, *, as_nodes: bool, depth: int) -> tuple[Any, in
         if is_mapping:
             keys.append(_key(match, 1, as_node=as_nodes))
         item, at = _scalar(match, group, as_node=as_nodes), match.end()
-        if item is _BELOW:
+        if item is BELOW:
             item, at = _inner(text, at, as_nodes=as_nodes, depth=depth + 1)
         items.append(item)
     at += 1
@@ -245,7 +270,7 @@ def _after_blanks(text: str, at: int) -> int:
 class _Values:
     """A builder of a document's value from its tokens. It refuses YAML that is not simple."""
 
-    def __init__(self, tokens: list[_Token]) -> None:
+    def __init__(self, tokens: list[Token]) -> None:
         self.tokens = [*tokens, _END]
         self.at = 0
 
@@ -256,7 +281,7 @@ class _Values:
             raise NotSimpleError
         return found
 
-    def _block(self, first: _Token) -> Any:
+    def _block(self, first: Token) -> Any:
         """Return the mapping or sequence that begins with a token."""
         if first is _END:
             raise NotSimpleError
@@ -270,7 +295,7 @@ class _Values:
             if token[1] in found:
                 raise NotSimpleError
             item = token[2]
-            if item is _BELOW:
+            if item is BELOW:
                 below = tokens[self.at]
                 is_list = below.column == column and below.key is None
                 item = self._block(below) if below.column > column or is_list else None
@@ -287,7 +312,7 @@ class _Values:
         while (token := tokens[self.at])[0] == column and token[1] is None:
             self.at += 1
             item = token[2]
-            if item is _BELOW:
+            if item is BELOW:
                 below = tokens[self.at]
                 item = self._block(below) if below.column > column else None
             elif item.__class__ in _COLLECTIONS:
@@ -301,7 +326,7 @@ class _Values:
 class _Nodes:
     """Builds the nodes of tokens whose value is known, each with the offset of its line."""
 
-    def __init__(self, tokens: list[tuple[int, _Token]]) -> None:
+    def __init__(self, tokens: list[PlacedToken]) -> None:
         self.tokens = [*tokens, (0, _END)]
         self.at = 0
 
@@ -326,10 +351,10 @@ class _Nodes:
             return Mapping(line + column, pairs[-1][1].end, pairs)
         return Sequence(line + column, items[-1].end, items)
 
-    def _value(self, line: int, token: _Token) -> Node:
+    def _value(self, line: int, token: Token) -> Node:
         """Return the value of a key or a dash: in its line, or below, or null."""
-        if token.value is not _BELOW:
-            return _moved(token.value, line)
+        if token.value is not BELOW:
+            return _moved(node_of(token.value), line)
         below = self.tokens[self.at][1]
         is_list = below.column == token.column and token.key is not None and below.key is None
         if below.column > token.column or is_list:
