@@ -72,12 +72,12 @@ Plain = dict[str, Any]
 
 _FIELD = "topologySpreadConstraints"
 
-# Plugins whose answer no other pod changes.
+# Plugins whose verdict does not depend on other pods.
 _ABOUT_THE_NODE = (names.NODE_UNSCHEDULABLE, names.NODE_NAME, names.TAINT_TOLERATION, names.NODE_AFFINITY)
 _CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
-_WORK = 50_000  # replicas times nodes that one search looks at, about a second
+_WORK = 50_000  # Limit of replicas times nodes in one search, about a second.
 _FEWEST_PATHS, _MOST_PATHS = 5, 200
-_SEARCHES = 3  # all workloads together
+_SEARCHES = 3  # Limit for all workloads together.
 
 
 class KnownCluster:
@@ -142,7 +142,7 @@ class KnownCluster:
         position = found.positions.index(constraint.position)
         if position not in found.accounts and position in found.reports:
             account = account_of(found.reports[position], found, self._shared_domains)
-            # A combination of labels is not a node, and says nothing of how many there are.
+            # A combination of labels is not a node, so the number of nodes is unknown.
             found.accounts[position] = account if self._keys is None else account._replace(sharing=())
         return found.accounts.get(position)
 

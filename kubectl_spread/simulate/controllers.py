@@ -130,7 +130,7 @@ def missing_replicas(
         names = {pod.name for pod in running}
         yield from (create(owner, at) for at in range(replicas) if replica_name(owner, at) not in names)
     elif len(running) < replicas:
-        # They differ in their names alone.
+        # They only differ in their names.
         pod = create(owner, len(running))
         for at in range(len(running), replicas):
             name = replica_name(owner, at)

@@ -25,14 +25,14 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 from kubectl_spread.simulate import replicas
 
-# Labels that controllers give each pod for itself.
+# Labels whose value is different for each pod.
 _ITS_OWN = {
     "statefulset.kubernetes.io/pod-name",
     "apps.kubernetes.io/pod-index",
     "batch.kubernetes.io/job-completion-index",
 }
 
-_State = tuple[tuple[int, int], ...]  # how alike nodes are, and how many new pods each has; sorted
+_State = tuple[tuple[int, int], ...]  # kind of each node with its number of new pods, sorted
 
 
 def most_placed(
@@ -105,7 +105,7 @@ class Walk:
 
     def start(self) -> None:
         self._pods: dict[int, int] = {}  # new ones, by node
-        self._path: list[tuple[_State, list[_State]]] = []  # states, and those that may follow
+        self._path: list[tuple[_State, list[_State]]] = []  # states, each with its successors
 
     @property
     def is_over(self) -> bool:

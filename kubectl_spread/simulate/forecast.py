@@ -42,9 +42,9 @@ from kubectl_spread.simulate.replicas import Rehearsal
 
 MAX_RUNS = 48
 MAX_STEPS = 600  # pods placed in all runs together; a step takes about a quarter of a millisecond
-_START = 8  # what it takes to begin a run, in steps, and one more for so many nodes
+_START = 8  # Cost of starting a run, in steps, plus one per `_NODES_OF_A_STEP` nodes.
 _NODES_OF_A_STEP = 12
-_LEAST_RUNS = 4  # with fewer nothing is said; for so many, a large cluster may take more steps
+_LEAST_RUNS = 4  # Fewest runs of a forecast; a large cluster may use more steps for them.
 _MOST_STEPS = 2_500
 
 
@@ -188,7 +188,7 @@ def _outcomes(
             (placement,) = rehearsal.run(walk.pick)
             found.append(placement)
             if any(item.explanation.nominated_node for item in placement.pending):
-                break  # who is in the way of whom is more than the number of pods on each node
+                break  # Preemption depends on more than the number of pods per node.
             walk.finish()
             if walk.is_over:
                 return found, True
@@ -275,7 +275,7 @@ class _Told:
         sizes = np.bincount(codes[codes >= 0], minlength=size)
         shared = self._shared([ranges[code] if code >= 0 else CountRange(0, 0) for code in codes.tolist()])
         for at, code in enumerate(codes.tolist()):
-            if code >= 0 and sizes[code] == 1:  # a domain of one node gets what its node gets
+            if code >= 0 and sizes[code] == 1:  # A domain of one node has the range of its node.
                 ranges[code] = shared[at]
         return [
             CountRange(least + int(more), most + int(more)) for (least, most), more in zip(ranges, ran, strict=True)

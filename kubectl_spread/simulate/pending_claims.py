@@ -123,7 +123,8 @@ class NewClaims:
             key = ObjectKey(pod.namespace, volume.claim)
             claim = claims.get(key)
             if volume.is_ephemeral:
-                if claim is None or claim.owner_uid != volume.pod_uid:  # another pod's, which has to go before
+                # The claim belongs to another pod, which must be deleted first.
+                if claim is None or claim.owner_uid != volume.pod_uid:
                     new.append(volume)
             elif key in self._unbound or (volume.claim and claim is None and (self._is_blind or volume.claim in made)):
                 new.append(volume)

@@ -18,7 +18,7 @@ class Certainty(Enum):
 
     CERTAIN = "certain"  # no pod had several nodes with the highest score
     POSSIBLE = "possible"  # some had, or other pods are on unknown nodes: the scheduler may choose differently
-    NOT_PREDICTABLE = "notPredictable"  # the pods depend on something that is not evaluated
+    NOT_PREDICTABLE = "notPredictable"  # The pods depend on a feature that is not evaluated.
 
 
 class PlacedPod(NamedTuple):
@@ -108,7 +108,7 @@ class Placement(NamedTuple):
     certainty: Certainty
     not_predictable: tuple[str, ...] = ()
     matching: dict[str, dict[str, int]] = {}  # noqa: RUF012 (never written to)
-    first: Optional[Explanation] = None  # of the first pod that was placed, where it was asked for
+    first: Optional[Explanation] = None  # of the first placed pod, on request
     moment: Optional[Cluster] = None  # the cluster when the first pod stayed Pending, else when the first was placed
     unpredicted: tuple[Unpredicted, ...] = ()
     not_counted: tuple[str, ...] = ()

@@ -84,7 +84,7 @@ class Placer:
         self.has_ties = False
         self._pick = pick
         self._topology_labels = TopologyLabels(release)
-        self._refusals: dict[int, Unschedulable] = {}  # by class, right until something changes
+        self._refusals: dict[int, Unschedulable] = {}  # by class, valid until the cluster changes
 
     def unpredictable(self, pod: Pod) -> tuple[str, ...]:
         """Return the features of a pod that decide its node but are not evaluated."""
@@ -234,7 +234,7 @@ class TopologyLabels:
         `release` is any profile of the scheduler, because all follow the same release.
         """
         self._copies = release.labels_topology
-        # By id() of a class; the entry keeps the class, so that its id() stays its own.
+        # By id() of a class; the entry keeps the class alive, so that its id() stays unique.
         self._known: dict[tuple[int, tuple[tuple[str, str], ...]], tuple[PodClass, PodClass]] = {}
 
     def add(self, pod: Pod, node_labels: Labels) -> Pod:

@@ -56,7 +56,7 @@ class Queue:
         self.pending: list[PendingPod] = []
         self._refused_at: list[int] = []  # `changes` of the placer when each was refused
         self._last_refusal: Optional[tuple[Unschedulable, Explanation]] = None
-        self.provisioning: list[PendingPod] = []  # their nodes are chosen, and nothing makes their volumes
+        self.provisioning: list[PendingPod] = []  # Their nodes are chosen, but their volumes are never provisioned.
         self.gated: list[Gated] = []
         self.unpredicted: list[Unpredicted] = []
         self.beyond: dict[str, None] = {}

@@ -34,7 +34,7 @@ from kubectl_spread.simulate.prospects import Prospects
 
 Plain = dict[str, Any]
 
-_MOST_TRIED = 8  # pods whose going is tried where its own node does not do
+_MOST_TRIED = 8  # Most pods whose removal is tried one by one.
 _QUARTER = "25%"
 
 

@@ -17,7 +17,7 @@ from typing import Optional
 
 from kubectl_spread.objects.constraint_counts import ConstraintCounts
 
-_MOST_DOMAINS = 64  # as each pod that stays looks for the emptiest
+_MOST_DOMAINS = 64  # Limit of the cost: each remaining pod searches the emptiest domain.
 
 
 def least_uneven(

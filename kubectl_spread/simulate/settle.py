@@ -11,7 +11,7 @@ from kubectl_spread.simulate.placement import EvictedPod
 from kubectl_spread.simulate.placing import Placer
 from kubectl_spread.simulate.queue import Queue
 
-_MOST_ROUNDS = 100  # of evictions; each gives room to a pod of higher priority, so that they end
+_MOST_ROUNDS = 100  # Evictions end, as each makes room for a pod of higher priority.
 
 
 class PlacedWorkload(Protocol):
@@ -61,7 +61,7 @@ class _Evictor:
         self._own = queues
         self._placer = placer
         self.others: dict[str, Queue] = {}
-        self._again: dict[str, Queue] = {}  # where the pod that takes an evicted one's place is, by that one's uid
+        self._again: dict[str, Queue] = {}  # Queue of the replacement, by uid of the evicted pod.
 
     @property
     def _queues(self) -> list[Queue]:

@@ -26,7 +26,7 @@ from kubectl_spread.timeline.answer import Outcome
 from kubectl_spread.timeline.run import Limits
 from kubectl_spread.timeline.run import play
 
-MOST_ROLLOUTS = 5  # that are played
+MOST_ROLLOUTS = 5  # Most rollouts that are simulated.
 _LIMITS = Limits(max_states=2_000, samples=20, seconds=2.0)
 
 

@@ -22,7 +22,7 @@ from kubectl_spread.scheduler.unsupported import not_evaluated
 from kubectl_spread.simulate.placing import place_in_turn
 from kubectl_spread.simulate.placing import Placer
 
-MOST_PODS = 2_000  # that are placed; with more of them nothing is said of the order
+MOST_PODS = 2_000  # With more Pending pods, their order is not examined.
 _SECONDS = len("2006-01-02T15:04:05")
 
 

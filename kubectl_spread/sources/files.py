@@ -15,7 +15,7 @@ from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
 
 EXTENSIONS = (".yaml", ".yml", ".json")
-CONFIGS = (".kubectl-spread.yaml", ".kubectl-spread.yml")  # what they hold is not for a cluster
+CONFIGS = (".kubectl-spread.yaml", ".kubectl-spread.yml")  # These files are no manifests.
 STDIN = "-"
 
 _GZIP = b"\x1f\x8b"

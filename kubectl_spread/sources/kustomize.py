@@ -16,11 +16,11 @@ from kubectl_spread.sources.files import Input
 from kubectl_spread.text.source import SourceFile
 
 _COMMANDS = (("kubectl", "kustomize"), ("kustomize", "build"))
-_MAX_LINES = 5  # of what the program complains of, the last ones
+_MAX_LINES = 5  # Most lines of the program's error output.
 
 _LOGGED = re.compile(r'[EF]\d{4} [\d:.]+ +\d+ [\w.]+:\d+\] "command failed" err="(.*)"')
 
-TIMEOUT_S = 60.0  # a remote base is cloned
+TIMEOUT_S = 60.0  # A remote base may have to be cloned.
 
 
 def kustomized(directories: Iterable[str], *, timeout_s: float = TIMEOUT_S) -> Iterator[Union[Input, SourceError]]:

@@ -20,7 +20,7 @@ from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
 
-Origins = list[tuple[int, str]]  # where an object begins in the rendered text, and its file and line
+Origins = list[tuple[int, str]]  # Start of each object in the rendered text, with its file and line.
 
 _ANNOTATION = "config.kubernetes.io/origin"
 _KUSTOMIZATION = "resources:\n- {}\nbuildMetadata: [originAnnotations]\n"
@@ -66,7 +66,7 @@ def _annotated(directory: str, render: Callable[[str], bytes]) -> Optional[tuple
             with open(os.path.join(base, "kustomization.yaml"), "w", encoding="utf-8") as file:
                 file.write(_KUSTOMIZATION.format(resource))
             return base, files.decoded(directory, render(base))
-        except (SourceError, OSError, ValueError):  # too old a kustomize; another drive
+        except (SourceError, OSError, ValueError):  # Kustomize is too old, or the path is on another drive.
             return None
 
 

@@ -120,7 +120,7 @@ def _with_list(plain: Plain, notes: list[str]) -> Plain:
     """Return the document with its profiles as a list."""
     if not isinstance(plain.get("profiles"), dict):
         return plain
-    # Documents of 1.18 show it so, although no release reads it.
+    # The documentation of 1.18 shows this form, although no release reads it.
     notes.append("`profiles` is a mapping, and is read as a list of that one profile")
     return {**plain, "profiles": [plain["profiles"]]}
 

@@ -80,7 +80,7 @@ def configuration_of(head: dict[str, Any]) -> str:
     return text if isinstance(text, str) else ""
 
 
-# Every kind that a snapshot held before snapshots said which.
+# Kinds in every snapshot from before snapshots listed their kinds.
 _ALWAYS_HELD = frozenset(
     {
         *("Node", "Pod", "Service", "ReplicationController", "ReplicaSet", "StatefulSet", "Deployment", "DaemonSet"),
@@ -256,7 +256,7 @@ def _documents(source: SourceFile, pods: Optional[PodReader], errors: list[Sourc
             read = functools.partial(_pod_if_it_is, pods) if pods is not None else _as_it_is
             documents = json_stream.values(source.text, read)
         except (ValueError, RecursionError):
-            pass  # it may be YAML
+            pass  # The text may be YAML.
         else:
             yield from enumerate(documents)
             return

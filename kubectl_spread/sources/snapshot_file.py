@@ -62,7 +62,7 @@ def rendered(snapshot: Plain, path: str) -> bytes:
         return content
     import gzip
 
-    return gzip.compress(content, mtime=0)  # the same for the same facts
+    return gzip.compress(content, mtime=0)  # The output is deterministic.
 
 
 def _json(snapshot: Plain) -> str:

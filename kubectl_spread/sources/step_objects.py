@@ -80,7 +80,7 @@ class StepObjects:
         refused = self._refused(source, namespace)
         for document in compose.compose(source):
             if isinstance(document, compose.SyntaxProblem):
-                continue  # it is among the findings
+                continue  # It is reported as a finding.
             for manifest in manifests(document):
                 key = (manifest.kind, manifest.namespace or namespace, manifest.name)
                 if key not in refused and self._is_usable(manifest):

@@ -14,8 +14,8 @@ from kubectl_spread.suggest.change import Damage
 from kubectl_spread.suggest.change import Rank
 from kubectl_spread.suggest.tried import Tried
 
-SHOWN = 3  # suggestions that are told where nobody asks for more
-ALL = 10  # asking for so many tells harmful ones, too
+SHOWN = 3  # Number of suggestions to show by default.
+ALL = 10  # From this number on, harmful suggestions are shown, too.
 
 
 def arranged(found: Iterable[Tried]) -> list[Tried]:

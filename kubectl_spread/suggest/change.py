@@ -26,8 +26,8 @@ class Damage(IntEnum):
 
     NONE = 0
     EVICTS = 1  # the scheduler evicts running pods of a lower priority
-    RESTARTS = 2  # running pods are deleted, and come back elsewhere
-    KILLS = 3  # running pods end that do not come back as they were
+    RESTARTS = 2  # Running pods are deleted, and re-created on other nodes.
+    KILLS = 3  # Running pods end and are not re-created unchanged.
     LOSES_DATA = 4
 
 
@@ -35,10 +35,10 @@ class Rank(IntEnum):
     """Order in which an expert would try changes: waiting first, then mistakes, then rules to loosen."""
 
     WAIT = 0
-    MISTAKE = 1  # what is written cannot have been meant
+    MISTAKE = 1  # The written value is an obvious mistake.
     NODE_LABEL = 3
     RECORDON = 4
-    NODE_KIND = 5  # pods ask for the nodes that can run them
+    NODE_KIND = 5  # Pods select the nodes that can run them.
     AFFINITY_POLICY = 6
     TAINTS_POLICY = 7
     OUTAGE = 8  # nodes that are down come back
@@ -73,7 +73,7 @@ class Rank(IntEnum):
     RISKY_TOLERATION = 60
 
 
-# Changes of a template that correct what keeps the workload from running at all. All others loosen a rule.
+# Template changes that correct a mistake which keeps the workload from running. All others loosen a rule.
 REPAIRS = frozenset(
     (
         Rank.MISTAKE,
@@ -85,7 +85,7 @@ REPAIRS = frozenset(
         Rank.HOST_PORT,
     )
 )
-# Changes of nodes that take something away, a taint or the node itself, or that open a domain for workloads.
+# Node changes that remove a taint or a node, or that open a domain for workloads.
 _LARGE = frozenset((Rank.TAINT, Rank.EMPTY_NODE, Rank.FIRST_NODE))
 
 

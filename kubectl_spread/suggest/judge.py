@@ -42,13 +42,13 @@ from kubectl_spread.timeline.run import StepAnswer
 
 QUICK = Limits(mode=Mode.FIRST, has_messages=False)
 _ALL = Limits(mode=Mode.ALL, samples=12, has_messages=False)
-_STATES = 6000  # of all outcomes together, by the nodes and pods that each state has
+_STATES = 6000  # Budget for states, divided by the nodes and pods of a state.
 _FEWEST_STATES, _MOST_STATES = 150, 800
 _SOME = Limits(mode=Mode.SAMPLE, samples=3, has_messages=False)
-_PLAYED = 40  # pods of a workload whose every move is played
-_SMALL = 30  # nodes of a cluster in which all outcomes are looked for
-_LARGE = 300  # nodes of a cluster in which one outcome is
-_HUGE = 1000  # nodes of a cluster in which nothing is played move by move
+_PLAYED = 40  # Largest workload, in pods, that is simulated move by move.
+_SMALL = 30  # Largest cluster, in nodes, with a search for all outcomes.
+_LARGE = 300  # Largest cluster, in nodes, with a random sample of outcomes.
+_HUGE = 1000  # Largest cluster, in nodes, that is simulated move by move.
 
 
 class Rested(NamedTuple):
@@ -94,7 +94,7 @@ class Judge:
             return
         self.before = self._baseline()
         self.rested = self._rested(self.before.outcomes)
-        if problem.given.is_contended:  # who waits is up to the order: no other pod has to
+        if problem.given.is_contended:  # The order decides which pod waits, so no other pod must wait.
             self.rested = Rested(self.rested.own, self._fewest())
 
     def _baseline(self) -> StepAnswer:
@@ -127,7 +127,7 @@ class Judge:
             return self._in_batches(scene)
         try:
             plan = self.plan_of(change, scene)
-        except (KeyError, IndexError, TypeError, ValueError):  # the command would be refused
+        except (KeyError, IndexError, TypeError, ValueError):  # The command would be refused.
             return None
         answer = self._play(plan.start, plan, limits)
         last = answer.last
@@ -248,7 +248,7 @@ class Judge:
     def _fresh(self, outcome: Outcome, plan: plans.Plan) -> list[PodState]:
         """Return the pods without a workload that have a node now and had none at the start."""
         placed = [pod for pod in outcome.pods if pod.owner is None and pod.node and not pod.is_terminating]
-        gone = plan.deleted | {pod.uid for pod in outcome.cluster().pods}  # or took no part
+        gone = plan.deleted | {pod.uid for pod in outcome.cluster().pods}  # Pods in the cluster took no part.
         gone |= plan.ended
         stays = (pod for pod in self._bare if not pod.terminating and pod.uid not in gone)
         before = Counter(pod.node_name for pod in stays) + plan.daemons

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from kubectl_spread.objects.node import Node
 
-_LEAST = 5  # characters of a name in which a swapped or missing letter shows
+_LEAST = 5  # Shortest name in which a swapped or missing letter is reliable.
 
 
 def values(nodes: Iterable[Node], key: str) -> dict[str, str]:

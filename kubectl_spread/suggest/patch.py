@@ -14,7 +14,7 @@ from kubectl_spread.text.node import Route
 Plain = dict[str, Any]
 
 ADD, REMOVE, TEST = "add", "remove", "test"
-END = "-"  # the last step of a path that appends to a list
+END = "-"  # Last step of a path; it appends to a list.
 
 
 class Op(NamedTuple):

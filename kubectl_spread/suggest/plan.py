@@ -45,16 +45,16 @@ class Plan:
         self._start = start
         self._controllers: dict[OwnerKey, Controller] = {}
         self._nodes = {node.name: node for node in start.nodes}
-        self.ended: set[str] = set()  # uids of pods that are gone from the beginning
+        self.ended: set[str] = set()  # uids of pods that are removed at the start
         self._storage = start.storage
         self.ops: list[steps.Op] = []
         self.replaces_waiting = False
         self.deleted: set[str] = set()  # uids of pods
         self._made: dict[OwnerKey, Controller] = {}
         self.not_followed: list[str] = []
-        self.is_followed = True  # nothing was left out that decides whether the change holds
+        self.is_followed = True  # The effects left out do not decide the result.
         self.has_new_template = False
-        self.daemons: Counter[str] = Counter()  # pods of DaemonSets that are created, by node
+        self.daemons: Counter[str] = Counter()  # number of created DaemonSet pods, by node
 
     @property
     def start(self) -> Cluster:

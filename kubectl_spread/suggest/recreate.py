@@ -82,7 +82,7 @@ class Recreation:
             added = [item for item in cls.tolerations if item not in old.tolerations]
             touched["tolerations"] = (*new.tolerations, *added)
         if labels != dict(cls.labels) and any(item.match_label_keys for item in new.constraints):
-            touched["constraints"] = new.constraints  # those of a stored pod select its own revision
+            touched["constraints"] = new.constraints  # A stored pod's constraints select its own revision.
         return cls._replace(labels=tuple(sorted(labels.items())), owner=self._owner or cls.owner, **touched)
 
 
@@ -114,9 +114,9 @@ def anew(pod: Pod, cluster: Cluster) -> Optional[Pod]:
     )
 
 
-_NEVER_AGAIN = ("Node",)  # mirror pods: the kubelet of their node makes them
+_NEVER_AGAIN = ("Node",)  # The kubelet of a node creates its mirror pods.
 _OF_ITS_NODE = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
-# What a template may change of a pod that waits; admission adds to some of it, which is no change.
+# Fields that a template may change in a waiting pod. Additions by admission are no change.
 _COMPARED = (
     "requests",
     "node_selector",
@@ -139,7 +139,7 @@ def current_class(pod: Pod, cluster: Cluster) -> PodClass:
     if known is None or owner is None or owner.kind not in KINDS:
         return cls
     spec = known.workload.template.get("spec") or {}
-    if not spec.get("containers"):  # the facts do not have the template
+    if not spec.get("containers"):  # The cluster facts lack the template.
         return cls
     made = _read(cls, dict(cls.labels), spec)
     changed = _changed_fields(cls, made, is_daemon=owner.kind == "DaemonSet")

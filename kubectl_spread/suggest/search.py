@@ -34,13 +34,13 @@ from kubectl_spread.suggest.telling import told
 from kubectl_spread.suggest.tried import Tried
 
 MOST = 5
-BUDGET_S = 4.0  # of estimated time, so that the same is tried on every machine
+BUDGET_S = 4.0  # Estimated time, so that every machine tries the same.
 _MOST_PAIRS = 60
-_MOST_EQUAL = 2  # changes that would do as well as the one that is told
+_MOST_EQUAL = 2  # Most equivalent changes that are named.
 
-# What a trial takes, about: each, and for every thousand nodes, bound pods, and pods to place.
+# Estimated seconds of a trial: base, and per thousand nodes, bound pods, and pods to place.
 _COST_S, _NODES_S, _BOUND_S, _PLACED_S = 0.0015, 0.006, 0.0006, 0.2
-_PLAYED = 4  # what it takes to play a change, in trials
+_PLAYED = 4  # Cost of simulating a change to its end, in trials.
 
 
 def suggest(problem: PendingPodProblem, *, most: int = MOST, budget_s: float = BUDGET_S) -> Suggestions:
@@ -58,7 +58,7 @@ class _Search:
     def __init__(self, problem: PendingPodProblem, budget_s: float) -> None:
         self._problem = problem
         self._left_s = budget_s
-        # Bound pods are in the columns; nobody looks for them among those of the cluster.
+        # Bound pods are in the columns, so the cluster here only needs the waiting ones.
         waiting = problem.cluster._replace(pods=tuple(problem.cluster.pending()))
         self._scene = HypotheticalCluster(problem, waiting, problem.spec)
         self._conflicts = [
@@ -199,9 +199,9 @@ class _Search:
     def _applied(self, change: Change) -> Optional[HypotheticalCluster]:
         try:
             scene = change.apply(self._scene)
-        except (KeyError, IndexError, TypeError, ValueError):  # what an action is about is not there
+        except (KeyError, IndexError, TypeError, ValueError):  # The object of an action is missing.
             return None
-        return None if change.is_of_manifest and scene == self._scene else scene  # it may be so already
+        return None if change.is_of_manifest and scene == self._scene else scene  # The change may be in place already.
 
     def _is_good(self, scene: HypotheticalCluster, placed: PlacedPods) -> bool:
         needed = {self._problem.pod.key, *self._others, *(pod.key for pod in scene.evicted)}

@@ -24,7 +24,7 @@ def start_of(problem: PendingPodProblem) -> Cluster:
     owners = {key: above for key, above in cluster.owners.items() if above.kind in reading.KINDS}
     if not problem.exists:
         key = OwnerKey(owner.kind, owner.namespace, owner.name)
-        if key in controllers and not controllers[key].spec:  # it was put there to be placed
+        if key in controllers and not controllers[key].spec:  # It was only added for a placement.
             del controllers[key]
         return cluster._replace(owners=owners, controllers=controllers)
     for key in _makers(problem):

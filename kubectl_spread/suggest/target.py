@@ -14,10 +14,10 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.text.node import Route
 
-# Kinds that do not replace their pods by themselves when the template changes.
+# Kinds that do not replace waiting pods automatically when the template changes.
 _KEEP_THEIR_PODS = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
 _LEAVE_THEIR_PODS = frozenset({"ReplicaSet", "ReplicationController"})
-# Kinds whose template, or whose pod, cannot be changed once it is there.
+# Kinds whose template or pod is immutable.
 _FIXED = frozenset({"Pod", "Job"})
 _RESOURCES = {"Service": "services.serving.knative.dev", "StatefulSet": "statefulset"}
 
@@ -122,7 +122,7 @@ class TemplateOwner(NamedTuple):
         return " | ".join([*steps, "kubectl replace --force -f -"])
 
 
-# The labels and the selector that the Job controller gives a Job, and takes from nobody; null removes a field.
+# Labels and selector that only the Job controller may set; null removes a field.
 _JOB_LABELS = (
     "controller-uid",
     "job-name",
@@ -149,7 +149,7 @@ def command(verb: str, *words: str, namespace: str = "", rest: Sequence[str] = (
 def target_of(owner: Workload, *, is_live: bool, is_guessed: bool = False, is_paused: bool = False) -> TemplateOwner:
     """Return the template owner for a workload."""
     kind = KINDS.get(owner.kind)
-    if kind is None:  # nobody knows here where it keeps its template
+    if kind is None:  # The path of its template is unknown.
         return TemplateOwner(owner.kind, owner.namespace, owner.name, ("spec", "template", "spec"), is_live=False)
     return TemplateOwner(
         owner.kind, owner.namespace, owner.name, kind.usual_place().spec, is_live, is_guessed, is_paused

@@ -25,9 +25,9 @@ from kubectl_spread.timeline.world import World
 Plain = dict[str, Any]
 Made = tuple[tuple[str, str, str], ...]
 
-NEW = "new"  # exists, and nothing is known to be bound to it
+NEW = "new"  # The claim exists, and no volume is known to be bound.
 GONE = "gone"
-RELEASED = "released"  # of a volume whose claim was deleted; it stands where others have a namespace
+RELEASED = "released"  # Replaces the namespace for a volume whose claim was deleted.
 
 
 def storage_of(world: World, base: Storage, claims: Made) -> Storage:

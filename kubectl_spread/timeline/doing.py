@@ -25,7 +25,7 @@ from kubectl_spread.timeline.state import State
 from kubectl_spread.timeline.world import World
 from kubectl_spread.timeline.world import WorldFacts
 
-Slot = tuple[int, int, int, int, int, bool]  # what stays the same of a pod while it is on its node
+Slot = tuple[int, int, int, int, int, bool]  # Fields of a pod that are constant while it is on its node.
 
 
 def slot(pod: P) -> Slot:

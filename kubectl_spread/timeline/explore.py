@@ -16,7 +16,7 @@ from kubectl_spread.timeline.state import State
 from kubectl_spread.timeline.state import Way
 
 Canonical = Callable[[State], State]
-_MOST_STEPS = 100_000  # of one run, after which it counts as endless
+_MOST_STEPS = 100_000  # A run with more steps counts as endless.
 
 
 class Exploration(NamedTuple):
@@ -99,9 +99,9 @@ def one(
             came_from[after] = state
         state = after
         if deadline is not None and time.monotonic() > deadline:
-            return Exploration((), False, len(came_from), came_from)  # broken off: where it leads to is not known
+            return Exploration((), False, len(came_from), came_from)  # The run was cut off, so its end is unknown.
         if at > 50 * len(came_from) + 1000:
-            break  # it goes round in circles
+            break  # The run is in a loop.
     return Exploration((), False, len(came_from), came_from, runs=1, loops=(state,))
 
 
@@ -175,6 +175,6 @@ def towards(
                 seen.add(after)
                 if came_from is not None:
                     came_from[after] = state
-                number -= 1  # of equally near ones the latest first
+                number -= 1  # Of equal distances, the latest comes first.
                 heapq.heappush(heap, (distance(after), number, after))
     return None, -len(seen)

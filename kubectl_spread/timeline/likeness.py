@@ -68,7 +68,7 @@ def agrees(cls: PodClass, made: PodClass) -> bool:
         and set(made.node_selector) <= set(cls.node_selector)
         and set(made.tolerations) <= {*cls.tolerations, *DEFAULT_TOLERATIONS}
         and made.host_ports == cls.host_ports
-        # Sidecars add to the requests, and nothing takes from them.
+        # Sidecars can only add to the requests.
         and all(own.get(name, 0) >= amount for name, amount in made.requests)
         and {_kept(item) for item in made.constraints} <= {_kept(item) for item in cls.constraints}
         and _terms(made) <= _terms(cls)

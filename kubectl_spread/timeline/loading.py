@@ -53,7 +53,7 @@ class LoadedWorld(NamedTuple):
 def with_owners(cluster: Cluster) -> Cluster:
     """Return the cluster with Deployments as owners of missing ReplicaSets, inferred from name and hash."""
     found: dict[OwnerKey, OwnerKey] = {}
-    classes = {id(pod.cls): pod.cls for pod in cluster.pods}  # of many pods few
+    classes = {id(pod.cls): pod.cls for pod in cluster.pods}  # Many pods share few classes.
     for cls in classes.values():
         if cls.owner is None or cls.owner.kind != "ReplicaSet":
             continue
@@ -204,7 +204,7 @@ class _Loading:
         spec = reading.spec_of(self.world, owner, controller, known_hash=newest)
         rev = self.world.specs[spec].rev
         if not known and newest:
-            # Without ReplicaSets in the facts the pods of the newest revision belong to the template of now.
+            # Without ReplicaSets in the facts, pods of the newest revision belong to the current template.
             sets = [item._replace(rev=rev) if self.world.revisions[item.rev].name == newest else item for item in sets]
             self._rev_of[key, newest] = rev
             self._know(rev, [pod for pod in pods if dict(pod.cls.labels).get(POD_TEMPLATE_HASH) == newest])
@@ -221,7 +221,7 @@ class _Loading:
         labels = (controller.workload.template.get("metadata") or {}).get("labels") or {}
         text = str(labels.get(POD_TEMPLATE_HASH) or key.name.removeprefix(f"{above.workload.name}-"))
         template = controller.workload.template
-        if not template.get("spec"):  # a shortened snapshot: the latest pods are those of the template of now
+        if not template.get("spec"):  # In a shortened snapshot the latest pods have the current template.
             template = above.workload.template if text == _hash_of(pods) else _unknown_template(text)
         workload = above.workload._replace(template=template, known_hash=text)
         rev = self.world.revision(owner, workload, known_hash=text).at

@@ -47,7 +47,7 @@ from kubectl_spread.timeline.state import Step
 from kubectl_spread.timeline.state import Way
 from kubectl_spread.timeline.world import World
 
-_MOST_KNOWN = 20_000  # states whose steps are remembered
+_MOST_KNOWN = 20_000  # Most states whose steps are cached.
 _ENDING = (Deletion.TERMINATING, Deletion.PREEMPTED)
 _ACTS: dict[type, Callable[[Draft, int], bool]] = {
     deployment.DeploymentState: deployment.act,

@@ -28,10 +28,10 @@ from kubectl_spread.timeline.state import PENDING
 from kubectl_spread.timeline.state import State
 from kubectl_spread.timeline.world import World
 
-_LONGEST_LOG = 100_000  # bindings and removals, after which a scheduler starts anew
+_LONGEST_LOG = 100_000  # Most bindings and removals before a scheduler is rebuilt.
 _MOST_SCHEDULERS = 64
 
-Seen = tuple[tuple[int, int, int, int], ...]  # class, node, end as a scheduler sees it, and how many
+Seen = tuple[tuple[int, int, int, int], ...]  # class, node, deletion state for the scheduler, and count
 
 
 class Involved(Exception):  # noqa: N818 (no error: the world has to be made with more pods)

@@ -43,9 +43,9 @@ from kubectl_spread.timeline.world import Kubelet
 from kubectl_spread.timeline.world import World
 
 Written = Union[steps.Op, Sequence[steps.Op]]
-_GRACE_S = 1.0  # for random runs, after a search was broken off
-_FIRST_RUN_S = 60.0  # for the first run of a step, without which nothing is known
-_MOST_STARTS = 64  # outcomes of a step from which the next one is played
+_GRACE_S = 1.0  # Extra time for random runs after a search was cut off.
+_FIRST_RUN_S = 60.0  # Time for the first run of a step, which every result needs.
+_MOST_STARTS = 64  # Most outcomes of a step from which the next one starts.
 
 
 class Mode(Enum):
@@ -444,7 +444,7 @@ class _Path:
         for wanted in way[1:]:
             step = self._leading(now, wanted)
             if step is None:
-                # Of pods that are alike the first was taken, which is another one under other names.
+                # Of equal pods the first was chosen, which may be another one in the equivalent state.
                 step = self._leading(way[way.index(wanted) - 1], wanted)
             if step is None:
                 break

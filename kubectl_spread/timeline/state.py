@@ -31,7 +31,7 @@ class Deletion(IntEnum):
     ALIVE = 0
     TERMINATING = 1
     PREEMPTED = 2  # terminating, because the scheduler evicted it
-    HELD = 3  # terminating, and nothing lets it end
+    HELD = 3  # terminating without an end
     LOST = 4  # its node was deleted; the pod garbage collector removes it
 
 
@@ -113,4 +113,4 @@ class Step(NamedTuple):
     state: State
 
 
-Way = Callable[[], Step]  # a step that is worked out when it is taken
+Way = Callable[[], Step]  # A step that is computed when it is taken.

@@ -53,7 +53,7 @@ class _Pools:
         self.is_used = False
 
 
-_ANY = -2  # an ordinal that any of its like may have
+_ANY = -2  # Placeholder for an ordinal that equal pods may exchange.
 
 
 _NO_MARKS: Mapping[str, object] = {}

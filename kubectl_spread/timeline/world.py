@@ -97,17 +97,17 @@ class World:
         self.node_at = {name: at for at, name in enumerate(self.node_names)}
         self.facts: list[WorldFacts] = [WorldFacts(cluster.nodes, cluster._replace(pods=()))]
         self.background: tuple[Pod, ...] = ()
-        self.bound: Optional[Columns] = None  # what is bound in the beginning, where somebody has counted it already
-        self.names: dict[Any, list[str]] = {}  # of the pods of the beginning, by what they are
+        self.bound: Optional[Columns] = None  # Bound pods at the start, if they are counted already.
+        self.names: dict[Any, list[str]] = {}  # names of the initial pods, by their fields
         self.claim_templates: dict[int, dict[str, Plain]] = {}  # by workload: claim template by name
         self.notes: dict[str, None] = {}
         self.ops: list[Any] = []  # the steps of the user, by number
-        self.restarted: dict[tuple[int, int], int] = {}  # the revision by that before and the step's identity
-        self.slot_of: dict[str, Any] = {}  # by uid of a pod of the beginning
+        self.restarted: dict[tuple[int, int], int] = {}  # new revision by old revision and identity of the step
+        self.slot_of: dict[str, Any] = {}  # by uid of an initial pod
         self._evicting: dict[int, frozenset[int]] = {}  # by facts
         self._on_node: Optional[dict[str, list[Pod]]] = None
         self._volume_of: Optional[dict[ObjectKey, Volume]] = None
-        self._clusters: list[Cluster] = []  # so that an id() stays theirs
+        self._clusters: list[Cluster] = []  # Keeps the clusters alive, so that their id() stays unique.
         self._class_at: dict[PodClass, int] = {}
         self._owner_at: dict[OwnerKey, int] = {}
         self._cls_of: dict[tuple[int, int, str], int] = {}

@@ -22,7 +22,7 @@ from kubectl_spread.errors import ClusterError
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.live.kubeconfig import ApiServer
 
-# What the client raises where a plugin's answer or a file is not what it expects.
+# Exceptions of the client for an unexpected plugin response or file.
 _CLIENT_ERRORS = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, OSError)
 
 
@@ -41,7 +41,8 @@ class Credentials(NamedTuple):
             ClusterError: the token has characters that are invalid in a header.
         """
         keys = self.configuration.api_key
-        found = str(keys.get("BearerToken") or keys.get("authorization") or "").strip()  # the latter up to 35
+        # Versions up to 35 use the latter.
+        found = str(keys.get("BearerToken") or keys.get("authorization") or "").strip()
         if found and not (found.isascii() and found.isprintable()):
             raise ClusterError("the token of the kubeconfig holds characters that no header can")
         return found
@@ -88,7 +89,7 @@ def credentials(target: ApiServer, *, connections: int) -> Credentials:
     except _CLIENT_ERRORS:
         raise ClusterError(f"{target.name}: {_unusable(target)}") from None
     _choose_proxy(target, configuration)
-    # They are in the context, and the files of those that were data are gone.
+    # The context has loaded them, and temporary files are deleted already.
     configuration.ssl_ca_cert = configuration.cert_file = configuration.key_file = None
     try:
         pool = RESTClientObject(configuration).pool_manager

@@ -15,9 +15,9 @@ from kubectl_spread.sources.live.transport import Transport
 from kubectl_spread.text import json_stream
 
 PAGE = 500
-# What a page may hold, one restart after another; 0: all of it at once, which cannot expire.
+# Page sizes, one per restart; 0 is the whole list at once, which cannot expire.
 _LIMITS = (PAGE, 10 * PAGE, 0)
-# A server that goes on beyond these does not mean to end.
+# A server with more pages is assumed never to end.
 _MAX_PAGES, _MAX_EMPTY_PAGES = 20_000, 50
 # The metadata of a List comes before its items.
 _CONTINUE = re.compile(rb'\A\s*\{[^\[\]]{0,400}"continue":\s?"([A-Za-z0-9_=-]+)"')

@@ -46,7 +46,7 @@ from kubectl_spread.sources.live.transport import Transport
 Plain = dict[str, Any]
 
 _ACTIVE = {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
-# How long a thread that parses keeps others from receiving, s; Python's own is 5 ms.
+# Seconds that a parsing thread may block receiving ones; Python's default is 5 ms.
 _SWITCH_S = 0.0005
 
 
@@ -75,7 +75,7 @@ class LiveFacts(NamedTuple):
     errors: tuple[SourceError, ...]
     unread: tuple[rights.ForbiddenKind, ...]
     scheduler: scheduler.ConfigurationText
-    objects: tuple[Plain, ...] = ()  # as a snapshot keeps them, where they are asked for
+    objects: tuple[Plain, ...] = ()  # as in a snapshot, on request
 
 
 class _Collected(NamedTuple):
@@ -238,7 +238,7 @@ def _collect(transport: Transport, question: Question, resource: Resource) -> _C
     except listing.RefusedList as refused:
         answer = refused.answer
         if answer.status == 404:
-            return reader.collected()  # of a group that this server does not have
+            return reader.collected()  # The server lacks this API group.
         if answer.status != 403:
             raise _unexpected(transport, resource, answer.status, answer.message) from None
         only = question.namespace or question.fallback
@@ -295,7 +295,7 @@ class _Reader:
 
     def _other(self, item: Plain) -> None:
         resource = self._resource
-        item["kind"], item["apiVersion"] = resource.kind, resource.api_version  # no item of a list says it
+        item["kind"], item["apiVersion"] = resource.kind, resource.api_version  # Items of a list lack both fields.
         if decode.decodes(item, SHAPES[self._resource.kind]):
             self._assembler.add(item)
             if self._keeps_objects:

@@ -22,7 +22,7 @@ Plain = dict[str, Any]
 
 _NAMESPACE = "kube-system"
 _PODS = f"/api/v1/namespaces/{_NAMESPACE}/pods"
-_SELECTOR = "component=kube-scheduler"  # as kubeadm labels it, and those who follow it
+_SELECTOR = "component=kube-scheduler"  # label of kubeadm and of similar installers
 
 
 class ConfigurationText(NamedTuple):

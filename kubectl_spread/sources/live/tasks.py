@@ -10,7 +10,7 @@ from typing import Optional
 from typing import TypeVar
 
 T = TypeVar("T")
-_HEARS_S = 0.2  # Ctrl-C is heard so often while another thread works
+_HEARS_S = 0.2  # Seconds between checks for Ctrl-C while another thread works.
 
 
 class Task(Generic[T]):

@@ -47,7 +47,7 @@ def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
         yield from _pods(problem, "podAffinity")
     if (
         names.NODE_AFFINITY in refusing and problem.owner.kind != "DaemonSet"
-    ):  # whose pods are pinned by their controller
+    ):  # The controller of a DaemonSet pins its pods.
         yield from _node_selector(problem)
         yield from _node_affinity(problem)
     if names.TAINT_TOLERATION in refusing:

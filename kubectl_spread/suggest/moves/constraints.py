@@ -30,7 +30,7 @@ FIELD = "topologySpreadConstraints"
 _SUCCESSORS = {"failure-domain.beta.kubernetes.io/zone": ZONE, "failure-domain.beta.kubernetes.io/region": REGION}
 _RENAMED = {**_SUCCESSORS, **{new: old for old, new in _SUCCESSORS.items()}}
 _MOST_SKEW = 1_000
-_TIGHT = 3  # a maxSkew up to this still spreads pods, however few they are
+_TIGHT = 3  # Up to this maxSkew, even a few pods are spread.
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
@@ -99,7 +99,7 @@ def _softened(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
     constraint = report.constraint
     pairs = {(item.topology_key, item.when_unsatisfiable) for item in problem.pod.cls.constraints}
     relaxes = of_constraint(problem, constraint.position)
-    coarse = max(0, 10 - len(report.domains))  # the more domains a key has, the less is lost with it
+    coarse = max(0, 10 - len(report.domains))  # A key with more domains spreads better.
     key = constraint.topology_key
     if (key, SCHEDULE_ANYWAY) in pairs:
         yield single(

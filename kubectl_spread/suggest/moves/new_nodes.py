@@ -32,7 +32,7 @@ Plain = dict[str, Any]
 
 FAMILY = "new node"
 _MOST_NEW = 16
-_MOST_USUAL = 200  # new nodes that are like those there are
+_MOST_USUAL = 200  # Most new nodes of the usual size.
 _MOST_ON_ONE = 100  # pods on a single new node
 _MOST_PLACES = 2
 _MEBI = 1024 * 1024
@@ -43,7 +43,7 @@ _ZONE_LABELS = ("topology.ebs.csi.aws.com/zone", "topology.gke.io/zone", "failur
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Propose nodes for a domain at the global minimum, for a new domain if some are missing, or for any domain."""
-    places = [] if problem.owner.kind == "DaemonSet" else _places(problem)  # each of its pods has its node
+    places = [] if problem.owner.kind == "DaemonSet" else _places(problem)  # Each of its pods has its own node.
     for number, place in enumerate(place for at, place in enumerate(places) if place not in places[:at]):
         labels = _labels(problem, place) if _is_open(problem, place) else None
         if labels is not None:

@@ -21,8 +21,8 @@ from kubectl_spread.suggest.change import single
 from kubectl_spread.suggest.moves.constraints import has_meant_key
 from kubectl_spread.suggest.problem import PendingPodProblem
 
-_MOST = 4  # values that are each proposed, and nodes
-_MOST_LABELLED = 20  # nodes that are labelled one by one
+_MOST = 4  # Most values, and most nodes, that are proposed one by one.
+_MOST_LABELLED = 20  # Most nodes that are labelled in one change.
 _SAME_PLACE = {
     ZONE: ("failure-domain.beta.kubernetes.io/zone", "topology.ebs.csi.aws.com/zone", "topology.gke.io/zone"),
     REGION: ("failure-domain.beta.kubernetes.io/region",),

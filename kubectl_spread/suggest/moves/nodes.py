@@ -27,7 +27,7 @@ from kubectl_spread.suggest.system_taints import is_down
 from kubectl_spread.suggest.system_taints import is_leaving
 from kubectl_spread.suggest.system_taints import is_of_system
 
-_MOST = 4  # nodes that are each proposed for one kind of change
+_MOST = 4  # Most nodes that are proposed for one kind of change.
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:

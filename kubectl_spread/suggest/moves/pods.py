@@ -21,7 +21,7 @@ from kubectl_spread.suggest.change import single
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 _CREATED_AGAIN = frozenset({"ReplicaSet", "StatefulSet", "ReplicationController"})
-_MOST_ASKED = 400  # pods of which it is asked whether the node fits without them
+_MOST_ASKED = 400  # Most pods whose removal is tried.
 _MOST = 6
 _MOST_OWN = 8
 _MOST_SCALED = 3

@@ -14,8 +14,8 @@ class Use(Enum):
     """Treatment of a flag."""
 
     USED = "used"
-    IGNORED = "ignored"  # it cannot change the outcome
-    REFUSED = "refused"  # it could, and is not simulated
+    IGNORED = "ignored"  # The flag cannot change the outcome.
+    REFUSED = "refused"  # The flag could change the outcome, but is not simulated.
 
 
 class Takes(Enum):
@@ -220,7 +220,7 @@ VERBS: dict[str, Verb] = {
 
 GROUPS = frozenset(name.split()[0] for name in VERBS if " " in name)  # `rollout` and `set` take a second word
 
-# Commands of kubectl that change nothing that the timeline plays, and why.
+# Commands of kubectl without an effect on the timeline, with the reason.
 OTHERS = {
     "get": "it changes nothing",
     "describe": "it changes nothing",

@@ -11,7 +11,7 @@ from typing import Any
 
 Plain = dict[str, Any]
 
-# List fields whose items are merged, and by which field of theirs.
+# List fields whose items are merged, and the key field.
 _KEYS = {
     "containers": "name",
     "initContainers": "name",
@@ -30,7 +30,7 @@ _KEYS = {
     "conditions": "type",
     "addresses": "type",
 }
-_SETS = frozenset({"finalizers"})  # lists of texts that are merged
+_SETS = frozenset({"finalizers"})  # Lists of strings that are merged.
 _PATCH, _FROM, _ORDER, _RETAIN = "$patch", "$deleteFromPrimitiveList/", "$setElementOrder/", "$retainKeys"
 
 

@@ -127,7 +127,7 @@ def words_taken(word: str, verb: Verb, following: Sequence[str]) -> int | None:
     try:
         found = _flags_of(word, verb, left)
     except StepError:
-        return 0  # `parse` says what is wrong
+        return 0  # `parse` reports the error.
     return None if found is None else len(following) - len(left)
 
 

@@ -80,8 +80,8 @@ class Situation:
         self.namespace = self.default_namespace = namespace
         self.read = read
         self._histories: dict[OwnerKey, list[Plain]] = {}
-        self.lost: set[str] = set()  # names of nodes that do not answer
-        self.unknown: set[OwnerKey] = set()  # workloads whose template is not known any more
+        self.lost: set[str] = set()  # names of unreachable nodes
+        self.unknown: set[OwnerKey] = set()  # workloads whose template is unknown by now
 
     def put(self, controller: Controller) -> steps.Apply:
         """Add or replace a workload, and return the operation."""

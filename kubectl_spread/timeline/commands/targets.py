@@ -33,7 +33,7 @@ _OTHERS = {
         "poddisruptionbudgets.policy",
     ),
 }
-# Words for kinds that never move a pod by themselves.
+# Words for kinds that never affect pods directly.
 _IDLE = frozenset(
     [
         "configmap",

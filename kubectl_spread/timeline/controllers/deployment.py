@@ -51,7 +51,7 @@ class DeploymentSpec(NamedTuple):
         return min(self.fenceposts()[1], self.replicas)
 
 
-@functools.lru_cache(maxsize=1024)  # perf: asked in every state
+@functools.lru_cache(maxsize=1024)  # perf: called in every state
 def _fenceposts(surge: object, unavailable: object, replicas: int) -> tuple[int, int]:
     more = scaled(surge, replicas, round_up=True) or 0
     fewer = scaled(unavailable, replicas, round_up=False) or 0
@@ -72,7 +72,7 @@ class DeploymentState(NamedTuple):
 
     spec: int
     sets: tuple[Set, ...] = ()
-    order: tuple[int, ...] = ()  # revisions, the one that was used last at the end
+    order: tuple[int, ...] = ()  # Revisions, the most recently used last.
 
 
 class Sync(NamedTuple):
@@ -209,7 +209,7 @@ def _proportional(spec: DeploymentSpec, sets: tuple[Set, ...]) -> tuple[Set, ...
     total = sum(item.size for item in sets)
     add = allowed - total
     order = [at for at, item in enumerate(sets) if item.size]
-    # Of equal ones the younger comes first to grow, the older to shrink.
+    # Of equal ReplicaSets, the younger grows first and the older shrinks first.
     order.sort(key=lambda at: (-sets[at].size, -at if add > 0 else at))
     given, sizes = 0, [item.size for item in sets]
     for at in order:

@@ -30,7 +30,7 @@ class StatefulSetSpec(NamedTuple):
     is_parallel: bool = False
     is_on_delete: bool = False
     partition: int = 0
-    deletes_claims: bool = False  # of ordinals that are scaled away
+    deletes_claims: bool = False  # Deletes the claims of ordinals that are scaled down.
 
     @property
     def ordinals(self) -> range:
@@ -107,7 +107,7 @@ def _condemned(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) ->
     condemned = sorted((ordinal for ordinal in by_ordinal if ordinal not in spec.ordinals), reverse=True)
     in_range = [by_ordinal.get(ordinal) for ordinal in spec.ordinals]
     unhealthy = [pod for pod in in_range if not is_healthy(pod)]
-    # Upstream looks at the condemned ones from the last to the first.
+    # Upstream checks the condemned pods from the last to the first.
     unhealthy += [pod for ordinal in condemned if not is_healthy(pod := by_ordinal[ordinal])]
     first = unhealthy[0] if unhealthy else None
     done = False
