@@ -77,7 +77,7 @@ def _settled(claim: Claim, cluster: Cluster, volumes: dict[str, Volume]) -> Opti
 
 
 def _smallest(claim: Claim, volumes: Iterable[Volume]) -> Optional[Volume]:
-    """Return the volume that the controller binds to a claim: one made for it, else the smallest that suffices."""
+    """Return the volume that the controller binds to a claim: a reserved one, else the smallest that fits."""
     best: Optional[Volume] = None
     for volume in volumes:
         if volume.storage_class != claim.storage_class or not storage.suits(volume, claim):

@@ -1,4 +1,4 @@
-"""Host ports: each takes a port of the node, so that a node has one such pod at most."""
+"""Host ports: each uses a port of the node, so that a node runs at most one such pod."""
 
 from __future__ import annotations
 
