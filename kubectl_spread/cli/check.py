@@ -213,7 +213,7 @@ class WorkloadWords(NamedTuple):
 
 
 def _is_cluster_known(facts: ClusterSource) -> bool:
-    """Return whether there is a live cluster to ask, as kubectl would find it."""
+    """Return whether kubectl would find a cluster."""
     try:
         open_session(facts.or_live())
     except ClusterError:

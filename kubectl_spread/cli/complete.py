@@ -71,7 +71,7 @@ def targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list
 
 
 def steps(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return a verb with its second word, then what kubectl would complete: TYPE/NAME, or the name of a node."""
+    """Return a verb with its second word, then kubectl's candidates: TYPE/NAME, or the name of a node."""
     from kubectl_spread.timeline.commands.grammar import GROUPS
     from kubectl_spread.timeline.commands.grammar import VERBS
 

@@ -152,7 +152,7 @@ def command(
 
 
 def _print_unread(cluster: Cluster, output: str) -> None:
-    """Say below the text what of the cluster might not be read."""
+    """Print the unreadable resources of the cluster below the text."""
     if output == "text" and cluster.unread:
         from kubectl_spread.report import unread
 
@@ -160,7 +160,7 @@ def _print_unread(cluster: Cluster, output: str) -> None:
 
 
 def _named(words: tuple[str, ...], ctx: click.Context) -> list[ObjectName]:
-    """`pod a b` or `pod/a deploy/b`, in kubectl's manner; a type alone names nothing to explain."""
+    """Parse `pod a b` or `pod/a deploy/b` as kubectl does; a type without a name is an error."""
     found = named(words, ctx, verb="explain")
     if found.kinds:
         raise click.UsageError(f"which one? give a name: {words[0]} NAME or {words[0]}/NAME", ctx)

@@ -48,7 +48,7 @@ fix_options = gathering("fixes", FixOptions, _OPTIONS, fields=FixOptions._fields
 
 
 def offer(count: Fixable) -> str:
-    """Return a line that says how many findings can be fixed, and how; empty if none can."""
+    """Return a line with the number of fixable findings and the command; empty if there are none."""
     parts = [f"{count.safe} with --fix"] if count.safe else []
     parts += [f"{count.unsafe} with --fix --unsafe-fixes"] if count.unsafe else []
     return f"\ncan be fixed: {', '.join(parts)}" if parts else ""

@@ -114,7 +114,7 @@ def _is_directory_gone() -> bool:
 
 
 def _program() -> str:
-    """`kubectl spread` where kubectl starts us, which finds the plugin by its name; a shell completes that name."""
+    """Return the program's name: as kubectl shows it, as a shell completes it, or as a Python module."""
     if _COMPLETE in os.environ:
         return "kubectl-spread"
     name = os.path.basename(sys.argv[0])

@@ -57,7 +57,7 @@ def explain_message(text: str, output: str, *, colour: bool, is_alone: bool) -> 
 
 
 def _standard_input() -> str:
-    """Standard input as text; what Windows' shells write as UTF-16, too."""
+    """Return standard input as text, also if it is UTF-16 from a Windows shell."""
     if sys.stdin is None:  # it is closed
         return ""
     raw = sys.stdin.buffer.read()

@@ -130,7 +130,7 @@ def gathering(
 
     Args:
         name: the argument.
-        record: what makes a record of the values, by the names in `fields`.
+        record: makes a record of the values, by the names in `fields`.
         options: click's decorators.
         fields: the parameters that the record takes away from the command.
         section: the section of --help for the options; empty for the command's own.

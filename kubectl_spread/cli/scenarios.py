@@ -17,7 +17,7 @@ from kubectl_spread.report.simulation.scenarios import ScenarioResult
 
 
 def run(request: ScenarioRequest, under_way: Progress, *, output: str, width: int, colour: bool) -> int:
-    """Run scenarios, print each result as soon as it is known, and return the exit code."""
+    """Run scenarios, print each result as soon as it is complete, and return the exit code."""
     watch = ShownWatch(under_way, steps=2)
 
     def begin(file: str) -> None:

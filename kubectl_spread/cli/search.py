@@ -11,7 +11,7 @@ from kubectl_spread.timeline.run import Watch
 
 
 class ShownWatch(Watch):
-    """A watch that says in the progress line how far the search is."""
+    """A watch that shows the search's progress in the progress line."""
 
     def __init__(self, shown: Progress, *, steps: int) -> None:
         super().__init__()

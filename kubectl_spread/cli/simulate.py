@@ -312,5 +312,5 @@ def _print(found: SimulateResult, style: _Style) -> None:
 
 
 def _width() -> int:
-    """Return how wide the text may be: as the terminal, or as COLUMNS says."""
+    """Return the width of the text, from the terminal or from COLUMNS."""
     return min(_WIDEST, shutil.get_terminal_size((_WIDTH, 24)).columns)

@@ -149,7 +149,7 @@ def _print(found: StatusResult, output: Optional[str], *, shows_all: bool, has_h
 
 
 def _print_unread(found: StatusResult) -> None:
-    """Say below the table what of the cluster might not be read."""
+    """Print the unreadable resources of the cluster below the table."""
     if found.cluster.unread:
         from kubectl_spread.report import unread
 

@@ -33,7 +33,7 @@ _NOTED = "kubectl_spread.noted"
 
 
 def note(message: str) -> None:
-    """Print what an answer rests on, once in a run; nothing if the message is empty."""
+    """Print an assumption of the answer, once in a run; nothing if the message is empty."""
     context = click.get_current_context(silent=True)
     noted = set() if context is None else context.find_root().meta.setdefault(_NOTED, set())
     if message and message not in noted:

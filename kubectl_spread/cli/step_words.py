@@ -16,7 +16,7 @@ _SHARED = ("--namespace", "-n", "--output", "-o", "--help", "-h")
 
 
 class StepCommand(sections.SectionedCommand):
-    """Sorts the words into our own options and those of the step: after the step's verb, its own flags come first."""
+    """A command that separates its options from a step's words; after the verb, the step's flags come first."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own, step = self._sorted(list(args), ctx)

@@ -115,7 +115,7 @@ def exit_code(outcome: CheckResult, outputs: list[Output], *, fail_on: str, is_a
 
 
 def _is_stuck(placement: Placement) -> bool:
-    """Return whether a pod of a placement stays without a node, or one does that was evicted for it."""
+    """Return whether a pod of a placement, or a pod evicted for it, stays without a node."""
     evicted = any(item.again is not None and not item.again.node for item in placement.evictions)
     return bool(placement.pending or placement.on_missing_nodes or placement.refused) or evicted
 
@@ -174,7 +174,7 @@ def _results(outcome: CheckResult) -> list[str]:
 
 
 def _findings(outcome: CheckResult) -> str:
-    """Return how many there are; where not all could be read, none is no good news."""
+    """Return the number of findings; do not report success if an input could not be read."""
     if outcome.findings:
         return counted(len(outcome.findings), "finding")
     return "nothing found in what may be read" if outcome.unread else "no findings"

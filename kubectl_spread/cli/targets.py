@@ -31,12 +31,12 @@ def selection(words: tuple[str, ...], label_selector: Optional[str], ctx: click.
 
 
 def named(words: tuple[str, ...], ctx: click.Context, *, verb: str) -> Selection:
-    """`deploy`, `deploy,sts`, `deploy web api` or `deploy/web sts/db`.
+    """Parse `deploy`, `deploy,sts`, `deploy web api` or `deploy/web sts/db`.
 
     Args:
         words: the arguments.
         ctx: of the command, for its usage.
-        verb: what the command does to them, for messages.
+        verb: the command's action, for messages.
 
     Raises:
         click.UsageError: kubectl would refuse them, too.

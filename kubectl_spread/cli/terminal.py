@@ -11,11 +11,11 @@ _WIDEST = 160  # sentences in longer lines are hard to read
 
 
 def width(default: int) -> int:
-    """Return the columns of the terminal or of COLUMNS, at most 160; `default` if the output goes elsewhere."""
+    """Return the columns of the terminal or of COLUMNS, at most 160; `default` without a terminal."""
     return min(_WIDEST, shutil.get_terminal_size((default, 24)).columns)
 
 
 def table_width() -> Optional[int]:
-    """Return the width that a table has to fit; None if the output goes to a file or a pipe, where lines stay whole."""
+    """Return the width that a table has to fit; None for a file or a pipe, in which lines stay whole."""
     is_terminal = sys.stdout is not None and sys.stdout.isatty()  # None: it is closed
     return shutil.get_terminal_size().columns if is_terminal or "COLUMNS" in os.environ else None

@@ -58,7 +58,7 @@ def command(output: str, behaviours: str, connection: Flags, *, client: bool) ->
 
 
 def _behaviours(version: str, output: str) -> int:
-    """Print what differs between a release and the newest one."""
+    """Print the differences between a release and the newest one."""
     from kubectl_spread.objects.version import note_on
     from kubectl_spread.objects.version import release_of
     from kubectl_spread.objects.version import VersionError

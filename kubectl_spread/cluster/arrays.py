@@ -46,5 +46,5 @@ class GrowingArray:
         self._size += 1
 
     def array(self) -> Int32s:
-        """Return the numbers: a view that is right until the next one is added."""
+        """Return the numbers: a view that is valid until the next one is added."""
         return self._buffer[: self._size]

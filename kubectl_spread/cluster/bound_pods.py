@@ -12,11 +12,13 @@ from kubectl_spread.objects.pod import Pod
 
 
 class BoundPods:
-    """A log of bound pods: an object that depends on them remembers how many it has seen, and reads the rest.
+    """A log of bound pods. An object that depends on them remembers its position in the log, and reads the rest.
 
-    by_node: the pods of each node now. log: every pod that was bound, in order; nodes, groups, classes: int32 (P,),
-    those of each. A pod that is removed is logged a second time: signs, int32 (P,), is 1 for a pod that comes and -1
-    for a pod that goes. removed: how many pods were ever removed.
+    by_node: the present pods of each node.
+    log: every pod that was bound, in order.
+    nodes, groups, classes: int32 (P,), of each pod in the log.
+    signs: int32 (P,), 1 for a pod that was bound. A removed pod is logged a second time, with -1.
+    removed: the number of pods that were ever removed.
     """
 
     def __init__(self, nodes: int) -> None:
@@ -34,7 +36,7 @@ class BoundPods:
         self._append(pod, node, class_at, group, 1)
 
     def add_all(self, pods: list[Pod], nodes: list[int], *, classes: list[int], groups: list[int]) -> None:
-        """Log many pods at once; there is none yet."""
+        """Log many pods at once; the log must be empty."""
         for pod, node in zip(pods, nodes, strict=True):
             self.by_node[node].append(pod)
         self.log = list(pods)
@@ -44,7 +46,7 @@ class BoundPods:
         self.signs = GrowingArray.of(np.ones(len(pods), np.int32))
 
     def remove(self, pod: Pod, node: int, *, class_at: int, group: int) -> None:
-        """Log a pod that goes from a node."""
+        """Log the removal of a pod from a node."""
         self.take_out(pod, node)
         self.removed += 1
         self._append(pod, node, class_at, group, -1)

@@ -42,7 +42,7 @@ _REVISION_NUMBER = "deployment.kubernetes.io/revision"
 
 
 class ClusterBuilder:
-    """Collects objects; the later of two with one name wins."""
+    """A collector of objects; of two with one name, the later wins."""
 
     def __init__(self) -> None:
         self._nodes: dict[str, Node] = {}

@@ -11,7 +11,7 @@ Plain = dict[str, Any]
 
 
 class StorageBuilder:
-    """Collects storage objects; the later of two with one name wins."""
+    """A collector of storage objects; of two with one name, the later wins."""
 
     def __init__(self) -> None:
         self._claims: dict[storage.ObjectKey, storage.Claim] = {}

@@ -81,13 +81,13 @@ class Columns:
         self.classes = classes.classes
 
     def changed(self, cluster: Cluster, gone: Collection[str] = ()) -> Columns:
-        """Return columns of a cluster that is a little different, with the pods that are bound here.
+        """Return columns of a slightly different cluster, with the pods that are bound here.
 
         This takes a fraction of the time of binding every pod. Nodes are matched by name; pods on nodes that do not
         exist any more are dropped.
 
         Args:
-            cluster: with other nodes or storage; its bound pods are not looked at.
+            cluster: with other nodes or storage; its bound pods are ignored.
             gone: the uids of bound pods that are deleted.
         """
         other = object.__new__(Columns)
@@ -105,7 +105,7 @@ class Columns:
         return other
 
     def follow(self, sums: Sums) -> None:
-        """Sum requests as a release does, those of the bound pods included."""
+        """Sum requests as a release does, bound pods included."""
         if sums is self.sums:
             return
         before, self.sums = self.sums, sums
@@ -204,7 +204,7 @@ class Columns:
 
     @property
     def last_sign(self) -> int:
-        """1 if the last change bound a pod, -1 if it removed one."""
+        """Return 1 if the last change bound a pod, -1 if it removed one."""
         return self._bound.signs.last
 
     def last_bound(self) -> tuple[int, int]:
@@ -229,11 +229,11 @@ class Columns:
         return self._classes.index(pod_class)
 
     def matches(self, namespace: str, selector: Selector, known: int) -> Bools:
-        """Bool (G - known,): whether a selector counts the pods of each group, without the first `known`."""
+        """Return bool (G - known,): whether a selector counts the pods of each group, without the first `known`."""
         return self._classes.groups.matching(namespace, selector, known)
 
     def seen(self, namespace: str, selector: Selector) -> Bools:
-        """Bool (G,): whether a selector matches the pods of each group, terminating ones included."""
+        """Return bool (G,): whether a selector matches the pods of each group, terminating ones included."""
         return self._classes.groups.seen(namespace, selector)
 
     def allocatable_of(self, resource: str) -> Int64s:

@@ -1,6 +1,6 @@
-"""Facts about a workload on a cluster, which lint rules ask for before or while its pods run.
+"""Facts about a workload on a cluster, which lint rules request before or while its pods run.
 
-`ClusterFacts` is the question, `simulate.cluster_facts` the answer: neither lint nor this module loads numpy.
+`ClusterFacts` is the interface, `simulate.cluster_facts` the implementation: neither lint nor this module loads numpy.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ class ClusterFacts(Protocol):
         ...
 
     def live(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[ConstraintCounts]:
-        """Return a hard constraint and the workload's pods that run; None where none of them does."""
+        """Return the counts of a hard constraint with the workload's running pods; None if no pod runs."""
         ...
 
     def uncounted(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Uncounted]:
@@ -202,7 +202,7 @@ class ClusterFacts(Protocol):
         ...
 
     def anew(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
-        """Return where the pods that run would be if none of them did; None where not all of them would find a node."""
+        """Return the domains of the running pods if all were placed again; None if some would find no node."""
         ...
 
     def placed(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
@@ -224,7 +224,7 @@ class ClusterFacts(Protocol):
         ...
 
     def has_claims(self, workload: Workload) -> bool:
-        """Return whether a claim that a StatefulSet makes for one of its pods is there already."""
+        """Return whether a claim of a StatefulSet for one of its pods already exists."""
         ...
 
     def volume_values(self, class_name: Optional[str], key: str) -> Optional[frozenset[str]]:

@@ -55,7 +55,7 @@ class LabelGroups:
         return found
 
     def matching(self, namespace: str, selector: Selector, known: int = 0) -> Bools:
-        """Bool (G - known,): groups that a selector counts, the first `known` left out; none that is terminating."""
+        """Return bool (G - known,): groups with counted pods, without the first `known` and terminating ones."""
         own = self._own_matching(namespace, selector, max(0, known - self._taken))
         if self._base is None or known >= self._taken:
             return own
@@ -70,7 +70,7 @@ class LabelGroups:
         return found
 
     def seen(self, namespace: str, selector: Selector) -> Bools:
-        """Bool (G,): groups that a selector matches, those on their way out, too."""
+        """Return bool (G,): groups that a selector matches, terminating ones included."""
         every = self.all()
         found = self.matching(namespace, selector)
         for at, group in enumerate(every):

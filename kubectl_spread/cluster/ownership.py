@@ -42,7 +42,7 @@ def owner_of(pod_class: PodClass, cluster: Cluster) -> Optional[OwnerKey]:
 
 
 def top_of(key: OwnerKey, cluster: Cluster) -> OwnerKey:
-    """Return the topmost workload above a controller: itself if nothing of a known kind controls it."""
+    """Return the topmost workload above a controller; the controller itself if nothing of a known kind controls it."""
     top, seen = key, {key}
     while key in cluster.owners and cluster.owners[key] not in seen:
         key = cluster.owners[key]
@@ -81,9 +81,9 @@ def _labelled(pod_class: PodClass) -> Optional[OwnerKey]:
 
 
 class OwnedPods:
-    """The pods of one cluster by their controllers, indexed at the first question.
+    """The pods of one cluster by their controllers, indexed on first use.
 
-    cluster: that has the pods.
+    cluster: the cluster with the pods.
     """
 
     def __init__(self, cluster: Cluster) -> None:

@@ -8,7 +8,7 @@ from kubectl_spread.objects.pod import PodClass
 
 
 class PodClasses:
-    """Pod classes in the order they were met; equal classes have one index."""
+    """Pod classes in the order of their first pods; equal classes have one index."""
 
     def __init__(self) -> None:
         self.classes: list[PodClass] = []

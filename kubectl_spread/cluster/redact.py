@@ -173,7 +173,7 @@ class _Names:
         _object(plain, self._collect)
 
     def _look_at_pod(self, metadata: Plain, spec: Plain) -> None:
-        """Note which names are made of the pod's, and what the pod's is made of."""
+        """Note which names contain the pod's name, and which names the pod's name consists of."""
         name, prefix = metadata.get("name") or "", metadata.get("generateName") or ""
         if prefix.endswith("-") and name.startswith(prefix) and len(name) > len(prefix):
             self._composed[name] = prefix[:-1], name[len(prefix) :]

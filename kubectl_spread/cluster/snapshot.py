@@ -110,7 +110,7 @@ class ClusterEvent(NamedTuple):
 
 
 class Unread(NamedTuple):
-    """A kind whose objects may not be listed; `namespace` is the only one in which they were, if any."""
+    """A kind whose objects may not be listed; `namespace` is the only readable namespace, if any."""
 
     kind: str
     plural: str
@@ -155,14 +155,14 @@ class Cluster(NamedTuple):
         return [pod for pod in self.pods if not pod.node_name and pod.is_visible]
 
     def owners_of(self, pod: Pod) -> tuple[OwnerKey, ...]:
-        """Return the controllers of a pod: its own, and the controller of that one."""
+        """Return the controllers of a pod: its own, and its controller's controller."""
         if pod.owner is None:
             return ()
         key = _owner_key(pod.owner, pod.namespace)
         return (key, self.owners[key]) if key in self.owners else (key,)
 
     def top_owner(self, pod: Pod) -> Optional[OwnerKey]:
-        """Return the controller of a pod, or the controller of that one."""
+        """Return the controller of the pod's controller; without one, the pod's own controller."""
         if pod.owner is None:
             return None
         key = _owner_key(pod.owner, pod.namespace)

@@ -60,7 +60,7 @@ class StorageState:
         return found
 
     def reserve(self, claim: Claim, volume: Optional[Volume], node: str) -> None:
-        """Give a claim a volume, or have one made for it on a node."""
+        """Reserve a volume for a claim, or its provisioning on a node."""
         self.version += 1
         if volume is not None:
             self.volumes[volume.name] = volume._replace(claim=claim.key, claim_uid=claim.uid)

@@ -20,7 +20,7 @@ def as_stored(owner: Workload, minor: int) -> Workload:
 
 
 def admitted(owner: Workload, cluster: Cluster) -> Workload:
-    """Return the workload with what the admission plugins LimitRanger, Priority and RuntimeClass add to its pods.
+    """Return the workload with the fields that the admission plugins LimitRanger, Priority and RuntimeClass add.
 
     Source: pkg/kubeapiserver/options/plugins.go, AllOrderedPlugins (v1.36.2).
     """

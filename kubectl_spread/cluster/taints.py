@@ -15,9 +15,9 @@ from kubectl_spread.records import NamedTuple
 
 
 class FirstTaints(NamedTuple):
-    """The first taint of each node that is not tolerated.
+    """The first untolerated taint of each node.
 
-    codes: intp (N,) into `taints`, -1 where all are tolerated. taints: in the order of the first node that has each.
+    codes: intp (N,) into `taints`, -1 if all are tolerated. taints: in the order of the first node that has each.
     """
 
     codes: NDArray[np.intp]
@@ -35,7 +35,7 @@ class Tainted:
 
     @property
     def any(self) -> bool:
-        """Return whether a node has one."""
+        """Return whether any node has an untolerated taint."""
         return any(self._sets)
 
     def first(self, tolerations: tuple[Toleration, ...]) -> FirstTaints:

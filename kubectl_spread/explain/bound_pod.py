@@ -1,4 +1,4 @@
-"""A pod that has a node: what the scheduler would decide today.
+"""Bound pods: the scheduler's decision today.
 
 The scheduler's decision when it placed the pod is not recorded. The pod is removed from the cluster and scheduled as if
 it were new.

@@ -1,6 +1,6 @@
-"""Requirements that one cause makes, as one: the taints of one outage, the two sides of one anti-affinity rule.
+"""Requirements with one cause, merged: the taints of one outage, or the two sides of one anti-affinity rule.
 
-The scheduler checks them one by one. Whoever repairs the cause repairs all of them, so people should see one.
+The scheduler checks them one by one. A change that removes the cause removes all of them, so people should see one.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from kubectl_spread.objects.taints import OUTAGES
 def merged(found: Sequence[Requirement]) -> list[Requirement]:
     """Merge requirements of one cause, each at the place of its first.
 
-    Taints that differ in their effect only are merged where the same nodes have them, so that a set of requirements
-    without nodes stays one; those of an outage always.
+    Taints that differ only in their effect are merged if the same nodes have them. Then a conflict remains a
+    conflict. The taints of an outage are always merged.
     """
     groups: dict[object, list[Requirement]] = {}
     for at, requirement in enumerate(found):

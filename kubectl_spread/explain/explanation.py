@@ -86,7 +86,7 @@ _WAITING = frozenset(
 
 
 class NodeReport(NamedTuple):
-    """A node that does not take the pod: what the scheduler records, and what else refuses it."""
+    """A node that does not take the pod: the scheduler's recorded reasons, and its other refusals."""
 
     name: str
     recorded: Status
@@ -94,7 +94,7 @@ class NodeReport(NamedTuple):
 
 
 class SchedulerPods(NamedTuple):
-    """The pods that name one scheduler, on nodes and waiting; `known` are the names of the profiles."""
+    """The numbers of pods that name one scheduler, on nodes and waiting; `known` are the names of the profiles."""
 
     placed: int = 0
     waiting: int = 0
@@ -102,7 +102,7 @@ class SchedulerPods(NamedTuple):
 
 
 class Ignored(NamedTuple):
-    """Fields that count for nothing in a release."""
+    """Fields that a release ignores."""
 
     version: str = ""
     fields: tuple[str, ...] = ()
@@ -164,7 +164,7 @@ def explain(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Expl
 
 
 def examine(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool = False) -> Examined:
-    """Explain one pod, and keep what the plugins said; `all_nodes` as in `Scheduler`."""
+    """Explain one pod, and keep the plugins' results; `all_nodes` as in `Scheduler`."""
     nothing = Diagnosis(len(cluster.nodes))
     if not pod.is_visible:
         return Examined(Explanation(pod, PodVerdict.FINISHED, nothing))
@@ -183,7 +183,7 @@ def examine(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_
 
 
 def _bound(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool) -> Explanation:
-    """Explain a bound pod: what the scheduler would decide today, unless it is terminating."""
+    """Explain a bound pod: the scheduler's decision today, unless the pod is terminating."""
     nothing = Diagnosis(len(cluster.nodes))
     if pod.terminating:
         return Explanation(pod, PodVerdict.TERMINATING, nothing)
@@ -213,7 +213,7 @@ def _awaiting(explanation: Explanation, filtered: FilterResult) -> Explanation:
 
 
 def _being_made(explanation: Explanation, cluster: Cluster) -> tuple[ClaimTrouble, ...]:
-    """Return claims whose volumes are being created for the chosen node; none if anything else is wrong."""
+    """Return claims whose volumes are being created for the chosen node; none if there is another problem."""
     found = claims.troubles(explanation.pod.cls, cluster)
     chosen = {item.selected_node for item in found if item.problem is ClaimProblem.PROVISIONING}
     is_all = all(item.problem is ClaimProblem.PROVISIONING for item in found)
@@ -244,9 +244,9 @@ def without_scheduler(pod: Pod, cluster: Cluster, known: tuple[str, ...]) -> Exp
 def explain_filtered(
     pod: Pod, filtered: FilterResult, scheduler: Scheduler, *, is_detailed: bool = False
 ) -> Explanation:
-    """Explain a pod from what the plugins said of it; nothing may have been bound since.
+    """Explain a pod from the plugins' results; no pod may have been bound since.
 
-    `is_detailed`: with the pods behind the counts, the arithmetic of each conflict, the scores and the candidates of
+    `is_detailed`: with the counted pods, the arithmetic of each conflict, the scores and the candidates of
     preemption.
     """
     diagnosis = filtered.diagnosis()

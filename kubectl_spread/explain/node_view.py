@@ -17,7 +17,7 @@ from kubectl_spread.records import NamedTuple
 
 
 class NotConsidered(Enum):
-    """Why the scheduler does not look at a node."""
+    """The reason why the scheduler does not examine a node."""
 
     NAMED_NODES = "namedNodes"  # the pod names other nodes
     CHOSEN_NODE = "chosenNode"  # another node is chosen for the pod, and it still fits

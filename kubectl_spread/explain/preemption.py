@@ -79,7 +79,7 @@ class WhyNot(Enum):
 
 
 class Unhelpful(NamedTuple):
-    """Nodes on which evicting pods does not help, for one reason: what the plugin says, once the pods are gone."""
+    """Nodes on which evicting pods does not help, for one reason: the plugin's refusal after the evictions."""
 
     why: WhyNot
     plugin: str
@@ -115,7 +115,7 @@ class PreemptionReport(NamedTuple):
 
 
 def preemption_report(pod: Pod, filtered: FilterResult, scheduler: Scheduler, found: DryRun) -> PreemptionReport:
-    """Explain a dry run of preemption; nothing may have been bound since."""
+    """Explain a dry run of preemption; no pod may have been bound since."""
     if found.not_eligible:
         return PreemptionReport(found.not_eligible)
     ordered = sorted(found.candidates, key=preference)
@@ -151,7 +151,7 @@ def _name(pod: Pod, counts: DomainCounts) -> str:
 
 
 def _is_counted(other: Pod, counts: DomainCounts, pod: Pod) -> bool:
-    """Return whether a constraint of a pod selects another one."""
+    """Return whether a constraint of a pod counts another pod."""
     selector = counts.constraint.selector
     if other.namespace != pod.namespace or other.terminating or selector.is_empty:
         return False

@@ -61,7 +61,7 @@ class MessageStatus(Enum):
 
 
 class Doubt(Enum):
-    """Why a prediction may differ from the reported message although no change is known."""
+    """A reason why a prediction may differ from the reported message although no change is known."""
 
     OTHER_RELEASE = "otherRelease"  # the message is written as another release writes it
     NO_STORAGE = "noStorage"  # the pod has volumes, and the facts have neither claims nor volumes
@@ -115,9 +115,9 @@ def other_events(pod: Pod, cluster: Cluster) -> tuple[ClusterEvent, ...]:
 def compare_with_now(
     explanation: Explanation, reported: ReportedMessage, cluster: Cluster, *, minor: int
 ) -> Optional[MessageComparison]:
-    """Compare the reported message with the message of now; None if no message was reported.
+    """Compare the reported message with the present message; None if no message was reported.
 
-    `minor`: the release whose rules are followed, 36 for 1.36.
+    `minor`: the release to follow, 36 for 1.36.
     """
     if not reported.message:
         return None

@@ -142,9 +142,9 @@ class ScoreTable(NamedTuple):
 
 
 def score_table(pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> Optional[ScoreTable]:
-    """Score the nodes that fit, or those of them that the scheduler would look at; None where none fits.
+    """Score the nodes that fit, or the sample of them that the scheduler would visit; return None if none fits.
 
-    Nothing may have been bound since the pod was filtered. The scheduler is left as it was.
+    No pod may have been bound since the pod was filtered. The scheduler's state does not change.
     """
     nodes = scheduler.to_score(pod, filtered)
     if not len(nodes):
@@ -241,7 +241,7 @@ class _Table:
         return None
 
     def _soft(self, order: list[int]) -> Optional[SoftVote]:
-        """Return what the soft constraints prefer; None without soft constraints, or if the plugin does not score."""
+        """Return the soft constraints' preference; None without soft constraints, or if the plugin does not score."""
         plugin = next((item.plugin for item in self._profile.score if isinstance(item.plugin, PodTopologySpread)), None)
         if plugin is None or plugin.name not in self._plugins:
             return None

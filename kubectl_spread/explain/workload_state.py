@@ -1,4 +1,4 @@
-"""A workload whose pods are not there: how many are missing, and what its controllers say of that."""
+"""The state of a workload: the number of missing pods, and its controllers' messages about them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kubectl_spread.records import NamedTuple
 
 
 class CreationFailure(NamedTuple):
-    """Why a controller did not create a pod, in its words; `at` and `times` of its event, if there is one."""
+    """A controller's failure to create a pod, in its words; `at` and `times` of its event, if there is one."""
 
     about: OwnerKey
     reason: str
@@ -24,9 +24,9 @@ class CreationFailure(NamedTuple):
 
 
 class WorkloadState(NamedTuple):
-    """The pods of a workload, finished ones left out; `wanted` is None where the facts do not have the workload.
+    """The pods of a workload, without finished ones; `wanted` is None if the facts lack the workload.
 
-    waiting: of a StatefulSet that creates its pods in order, the pod that the next one waits for.
+    waiting: for a StatefulSet that creates its pods in order, the pod that the next one waits for.
     """
 
     key: OwnerKey
@@ -48,7 +48,7 @@ class WorkloadState(NamedTuple):
 
 
 def state_of(key: OwnerKey, owned: OwnedPods) -> Optional[WorkloadState]:
-    """Return what the facts contain of a workload; None if they have neither it nor its pods."""
+    """Return the facts about a workload; None if they contain neither it nor its pods."""
     cluster = owned.cluster
     controller = cluster.controllers.get(key)
     pods = [pod for pod in owned.of(key) if pod.is_visible]

@@ -56,7 +56,7 @@ def actions(asked: types.CodeActionParams, desk: Desk) -> list[types.CodeAction]
 
 
 def _is_asked_for(kind: str, context: types.CodeActionContext) -> bool:
-    """Return whether a kind is wanted; what takes a second run of the rules is not while a cursor only moves."""
+    """Return whether a kind is requested; skip slow kinds for requests that only follow the cursor."""
     if context.only is None:
         return kind == QUICK_FIX or context.trigger_kind != types.CodeActionTriggerKind.Automatic
     wanted = [str(getattr(item, "value", item)) for item in context.only]

@@ -18,14 +18,14 @@ _SHOWN = 40  # characters of an invalid header
 
 
 class Framed:
-    """Standard input as pygls reads it; `problem` says in words why it ended, if the client is at fault."""
+    """Standard input as pygls reads it; `problem` is the client's error that ended it, if any."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self.problem = ""
 
     def readline(self) -> bytes:
-        """Return the next header line, or nothing at the end."""
+        """Return the next header line, or an empty one at the end."""
         line = self._stream.readline(_LONGEST)
         if not line.strip():
             return line
@@ -39,7 +39,7 @@ class Framed:
         return b"Content-Length: %d\r\n" % int(header["value"])
 
     def read(self, size: int) -> bytes:
-        """Return a message of this size, or nothing if the client went before its end."""
+        """Return a message of this size, or empty bytes if the client disconnected."""
         body = self._stream.read(size)
         if len(body) < size:
             return self._end(f"the client ended in the middle of a message, after {len(body)} of {size} bytes")

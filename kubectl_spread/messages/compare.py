@@ -34,7 +34,7 @@ class CountChange(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Two messages. `changes` are of the list of nodes, `preemption` of the clause where both have one."""
+    """Two messages. `changes` compare the lists of nodes, `preemption` compares the clauses if both have one."""
 
     outcome: ComparisonResult
     total_then: Optional[int] = None
@@ -119,7 +119,7 @@ def _counts(parts: tuple[Part, ...], total: Optional[int], *, are_named: bool) -
 
 
 def _key(part: Part, *, are_named: bool) -> _Key:
-    """Return what makes two parts the same reason; taints by name only if both messages name them."""
+    """Return the identity of a reason; taints by name only if both messages name them."""
     if part.kind is ReasonKind.NARROWED and part.subject.strip("[]") == "NodeAffinity":
         return (ReasonKind.NODE_AFFINITY, "")
     if part.kind is ReasonKind.TAINT:

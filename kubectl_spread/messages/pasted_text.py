@@ -1,4 +1,4 @@
-"""Pasted text: made plain, with the places where messages begin, and what surrounds them."""
+"""Pasted text: made plain, with the begin of each message, and the text around messages."""
 
 from __future__ import annotations
 
@@ -74,17 +74,16 @@ def pasted_text(text: str) -> PastedText:
 
 
 def collapsed(text: str) -> str:
-    """Reduce white space before anything is looked for: one blank, one new line, or one empty line in a row.
+    """Reduce each run of white space to one blank, one new line, or one empty line.
 
-    The margins of quotes and tables go, too. Patterns then never meet a run of white space, whose length would count
-    more than once in the work of matching.
+    The margins of quotes and tables go, too. Then the cost of matching does not depend on the length of such runs.
     """
     lines = (line.rstrip(_MARGIN + "\\").lstrip(_MARGIN + ">") for line in _BLANKS.sub(" ", text).split("\n"))
     return _EMPTY_LINES.sub("\n\n", "\n".join(lines))
 
 
 def message_places(plain: str) -> list[MessageStart]:
-    """Return where messages begin: not within a preemption clause, and not within a list."""
+    """Return the begin of each message, except in a preemption clause or in a list."""
     places: list[MessageStart] = []
     for header in HEADER.finditer(plain):
         if _IN_CLAUSE.search(plain, max(0, header.start() - 40), header.start()):
@@ -115,7 +114,7 @@ def _is_in_a_list(lists: list[int], breaks: list[int], at: int) -> bool:
 
 
 def line_start(plain: str, at: int, since: int = 0) -> int:
-    """Return where the line of a place begins, or `since` if that is later."""
+    """Return the begin of a place's line, or `since` if that is later."""
     return max(since, plain.rfind("\n", since, at) + 1)
 
 

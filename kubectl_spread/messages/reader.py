@@ -49,7 +49,7 @@ class Reader:
         return found
 
     def wrote(self, since: int, until: int) -> None:
-        """Narrow down who may have written this; what contradicts is not heard (gates can be switched off)."""
+        """Narrow down the releases; ignore contradictions, because feature gates can be switched off."""
         first, last = max(self.first, since), min(self.last, until)
         if first <= last:
             self.first, self.last = first, last
@@ -122,7 +122,7 @@ class Reader:
         return Part(count, written, ReasonKind.UNKNOWN)
 
     def post_filter(self) -> tuple[tuple[str, ...], Optional[Preemption]]:
-        """Read what follows the list: words of PostFilter plugins, and the preemption clause."""
+        """Read the text after the list: words of PostFilter plugins, and the preemption clause."""
         words: list[str] = []
         while True:
             self.take(_BEFORE_CLAUSE)

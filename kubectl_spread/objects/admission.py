@@ -53,7 +53,7 @@ class RuntimeClass(NamedTuple):
 
 
 class Quota(NamedTuple):
-    """A ResourceQuota; `used` is None where its controller has not counted yet."""
+    """A ResourceQuota; `used` is None if its controller has not counted yet."""
 
     namespace: str
     name: str
@@ -223,7 +223,7 @@ def quota_error(spec: Plain, found: Quota, used: Quantities) -> str:
     """Return why a quota refuses a pod, in the API server's words; empty if it admits the pod.
 
     Args:
-        spec: of the pod, with what admission adds.
+        spec: of the pod, with the fields that admission adds.
         found: the quota.
         used: the usage that is already charged to it.
     """

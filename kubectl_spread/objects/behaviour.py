@@ -23,7 +23,7 @@ class Impact(Enum):
 
 
 class Era(Generic[T]):
-    """A value, the release in which it begins, and the same in words. It ends where the next era begins."""
+    """A value, the release in which it begins, and its description. It ends with the next era."""
 
     __slots__ = ("since", "value", "words")
 
@@ -82,7 +82,7 @@ def switch(name: str, reader: str, source: str, effect: Impact, *versions: str, 
 
 
 def texts(name: str, reader: str, source: str, *wordings: tuple[str, str]) -> Behaviour[str]:
-    """Make a behaviour out of versions and the text that is used from each on; an empty one is not said at all."""
+    """Make a behaviour from versions and the text used since each; an empty text is not written."""
     eras = (since(version, text, f"says {_shown(text)}" if text else "says nothing") for version, text in wordings)
     return Behaviour(name, reader, source, Impact.TEXT, tuple(eras))
 

@@ -14,7 +14,7 @@ IGNORE = "Ignore"
 
 
 class TopologySpreadConstraint(NamedTuple):
-    """`spec.topologySpreadConstraints[position]`; None where the manifest says nothing."""
+    """`spec.topologySpreadConstraints[position]`; a field is None if the manifest does not set it."""
 
     position: int
     max_skew: int
@@ -28,7 +28,7 @@ class TopologySpreadConstraint(NamedTuple):
 
     @property
     def selected_keys(self) -> frozenset[str]:
-        """Return the keys of the labels that labelSelector asks for."""
+        """Return the keys of the labels in labelSelector."""
         if self.label_selector is None:
             return frozenset()
         labels, expressions = self.label_selector

@@ -160,7 +160,7 @@ class _Search:
             yield from self.below(value, route)
 
     def _operation(self, operation: Plain, route: Route) -> Iterator[Found]:
-        """Yield what an operation of a JSON patch puts where constraints are."""
+        """Yield the constraints that an operation of a JSON patch adds or replaces."""
         value, at = operation.get("value"), (*route, "value")
         if operation["op"] not in _PATCHING or "value" not in operation:
             return
@@ -188,7 +188,7 @@ def _listed(entries: list[Any], route: Route) -> ConstraintList:
 
 
 def _nested(steps: list[str], value: Any) -> Plain:
-    """Return the constraint that has a value under some steps, and nothing else."""
+    """Return a constraint with only one value, under some steps."""
     for step in reversed(steps):
         value = {step: value}
     return dict(value)

@@ -1,6 +1,6 @@
-"""Plain values to spread constraints: all that a manifest is checked by.
+"""Readers from plain values to spread constraints, for all that a manifest is checked by.
 
-Apart from `read`, so that checking a manifest does not import what placing its pods needs.
+They are separate from `read`, so that checking a manifest does not import the modules for placing pods.
 """
 
 from __future__ import annotations

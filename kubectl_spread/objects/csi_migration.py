@@ -21,7 +21,7 @@ _UNSPECIFIED = "UNSPECIFIED"
 
 
 class _Plugin(NamedTuple):
-    """The field of a volume, the one in it that names the disk, the provisioner, and the driver that took over."""
+    """The field of a volume, the inner field with the disk's name, the provisioner, and the CSI driver."""
 
     field: str
     disk: str

@@ -61,7 +61,7 @@ class Problem(NamedTuple):
     """A value that does not fit its Go type.
 
     Attributes:
-        message: what the API server's decoder says.
+        message: the message of the API server's decoder.
         given: the JSON type of the value; empty for an unknown field.
         expected: the type of the field; None for an unknown field.
     """

@@ -1,6 +1,6 @@
 """Fields of a pod that older API servers do not store: their gate was off, or they did not exist.
 
-Dates are those of the feature gates, when they were first on by default (pkg/features/kube_features.go and release
+A field's release is the first in which its feature gate is on by default (pkg/features/kube_features.go and release
 notes).
 """
 

@@ -1,4 +1,4 @@
-"""The kinds that carry pod templates: where each keeps them, and what kubectl calls it.
+"""The kinds that carry pod templates: their places, and kubectl's names of the kinds.
 
 Kinds of Kubernetes, of widespread controllers, and of the configuration (`PodSpecPath`).
 """
@@ -198,7 +198,7 @@ BUILT_IN = Kinds(KINDS.values())
 
 
 def with_paths(paths: Iterable[PodSpecPath]) -> Kinds:
-    """Return the known kinds and those of the configuration, which win for the same kind and group."""
+    """Return the known kinds and the kinds of the configuration, which take precedence for the same kind and group."""
     by_kind: dict[tuple[str, Optional[str]], list[PodSpecPath]] = {}
     for path in paths:
         by_kind.setdefault((path.kind, path.group), []).append(path)

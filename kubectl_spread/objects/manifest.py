@@ -76,7 +76,7 @@ def may_hold_constraints(text: str) -> bool:
 
 
 def manifests(document: Document, kinds: Kinds = BUILT_IN) -> Iterator[Manifest]:
-    """Yield the objects of a document, those of Lists one by one."""
+    """Yield the objects of a document, and the items of its Lists one by one."""
     for route, item in _objects((), document.plain):
         kind, api_version = _text(item.get("kind")), _text(item.get("apiVersion"))
         yield Manifest(document, route, item, kind, api_version, kinds.of(kind, api_version))

@@ -135,7 +135,7 @@ def _unscaled(overhead: Quantities) -> Units:
 
 
 def _summed(containers: list[Units], starting: list[Units]) -> Units:
-    """Return the sum of the containers, or the most of an init container where that is more."""
+    """Return the sum of the containers, or the maximum of an init container if that is larger."""
     total: Units = {}
     for requests in containers:
         total = _plus(total, requests)

@@ -91,7 +91,7 @@ def _is_shared(cls: PodClass) -> bool:
 
 
 def _template(plain: Plain, spec_key: Optional[SpecKey]) -> Optional[bytes]:
-    """Return what replicas share, as a key; None if a per-pod field does not decode, or the rest is too deep.
+    """Return the shared part of replicas, as a key; None if a per-pod field does not decode, or the rest is too deep.
 
     Two pods with one key decode alike and have the same PodClass: besides the shared fields it depends only on whether
     the pod is bound.

@@ -111,7 +111,7 @@ def pod(plain: Plain, cls: Optional[PodClass] = None) -> Pod:
 
 
 def _deletion_cost(metadata: Plain) -> int:
-    """Return how dear a pod is to its ReplicaSet; 0 where the annotation is missing or not a 32-bit number.
+    """Return a pod's deletion cost for its ReplicaSet; 0 if the annotation is missing or not a 32-bit number.
 
     Source: pkg/apis/core/helper/helpers.go, GetDeletionCostFromPodAnnotations (v1.36.2).
     """
@@ -141,7 +141,7 @@ def _pod_name(metadata: Plain) -> str:
 
 
 def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> PodClass:
-    """Return what plugins may read of a pod."""
+    """Return all fields that plugins may read of a pod."""
     pod_labels = constraint_reader.labels(metadata)
     requests = resources.pod_requests(spec, status)
     affinity = spec.get("affinity") or {}
@@ -354,7 +354,7 @@ def _is_preempted(status: Plain) -> bool:
 
 
 def _refused(status: Plain) -> Plain:
-    """Return the condition that says why a pod has no node."""
+    """Return the condition with the reason why a pod has no node."""
     for condition in mappings(status.get("conditions")):
         if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
             return condition
@@ -362,7 +362,7 @@ def _refused(status: Plain) -> Plain:
 
 
 def _text(value: Any) -> str:
-    """Return a field that nothing depends on, so it need not decode."""
+    """Return an optional text. The field affects nothing, so it need not decode."""
     return value if isinstance(value, str) else ""
 
 

@@ -71,7 +71,7 @@ def controller_of(owner: Workload) -> Owner:
 
 
 def selected_by_controller(owner: Workload) -> Selector:
-    """Return what the controller of a workload's pods selects; a controller per revision selects its own revision."""
+    """Return the selector of the pods' controller; a controller per revision selects its own revision."""
     if owner.kind in ("ReplicationController", "DeploymentConfig"):
         equal = dict(owner.selector or {})
         if owner.kind == "DeploymentConfig":
@@ -105,7 +105,7 @@ def daemon(owner: Workload, node: str) -> Pod:
 
 
 def _created(pod: Pod) -> Pod:
-    """Add what the DefaultTolerationSeconds admission plugin adds."""
+    """Add the tolerations of the DefaultTolerationSeconds admission plugin."""
     tolerations = pod.cls.tolerations
     missing = tuple(
         default

@@ -113,7 +113,7 @@ def _total(spec: dict[str, Any], status: dict[str, Any], defaults: Quantities, p
 
 
 def _aggregate(spec: dict[str, Any], status: dict[str, Any], defaults: Quantities) -> Quantities:
-    """Return what the containers request together (AggregateContainerRequests)."""
+    """Return the sum of the containers' requests (AggregateContainerRequests)."""
     running: Quantities = {}
     statuses = _by_name(status.get("containerStatuses"))
     for container in mappings(spec.get("containers")):

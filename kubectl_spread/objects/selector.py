@@ -85,7 +85,7 @@ EVERY_POD = Selector((LabelRequirement("", "NotIn"),))
 
 
 def compiled(selector: Optional[LabelSelector]) -> Selector:
-    """Return the selector the scheduler evaluates: a missing one matches nothing."""
+    """Return the selector the scheduler evaluates; without a selector, one that matches nothing."""
     return NOTHING if selector is None else Selector(selector.requirements())
 
 

@@ -23,10 +23,10 @@ class SelectorError(ValueError):
 
 
 def parse(text: str) -> Selector:
-    """Return the requirements of a selector; a text without any selects everything.
+    """Return the requirements of a selector; an empty text selects everything.
 
     Raises:
-        SelectorError: it is not one.
+        SelectorError: it is no selector.
     """
     reader = _Reader(text)
     found: list[LabelRequirement] = []

@@ -1,4 +1,4 @@
-"""The args of PodTopologySpread in a KubeSchedulerConfiguration: what kube-scheduler says of them.
+"""The args of PodTopologySpread in a KubeSchedulerConfiguration: kube-scheduler's validation.
 
 Source: pkg/scheduler/apis/config/validation/validation_pluginargs.go, ValidatePodTopologySpreadArgs (v1.36.2).
 """
@@ -48,7 +48,7 @@ class ArgsError(NamedTuple):
 
 
 def errors(args: Plain, here: At) -> Iterator[ArgsError]:
-    """Yield what stops the scheduler, in the order of its checks, of args that decode."""
+    """Yield the errors that stop the scheduler, in the order of its checks, for args that decode."""
     kind, constraints = args.get("defaultingType") or SYSTEM, args.get("defaultConstraints") or ()
     field = here.child("defaultingType")
     if kind not in (SYSTEM, LIST):

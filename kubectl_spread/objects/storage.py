@@ -63,7 +63,7 @@ class Claim(NamedTuple):
 
 
 class Volume(NamedTuple):
-    """A PersistentVolume; `capacity` in thousandths of a byte, `claim_uid` empty where only the name is held."""
+    """A PersistentVolume; `capacity` in thousandths of a byte, `claim_uid` empty if only the claim's name is set."""
 
     name: str
     storage_class: str
@@ -221,7 +221,7 @@ def storage_class(plain: Plain) -> StorageClass:
 
 
 def csi_limits(plain: Plain) -> dict[str, int]:
-    """Return a CSINode's volume limits, for the drivers that have one."""
+    """Return a CSINode's volume limits, without drivers that have no limit."""
     drivers = mappings((plain.get("spec") or {}).get("drivers"))
     return {
         driver.get("name") or "": int(driver["allocatable"]["count"])

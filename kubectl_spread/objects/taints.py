@@ -29,7 +29,7 @@ class Taint(NamedTuple):
 
     @property
     def repels(self) -> bool:
-        """Return whether the Filter plugin looks at it."""
+        """Return whether the Filter plugin considers the taint."""
         return self.effect in (NO_SCHEDULE, NO_EXECUTE)
 
 

@@ -258,7 +258,7 @@ def _selector_errors(selector: LabelSelector, constraint: _Path) -> Iterator[Fie
 
 @functools.lru_cache(maxsize=4096)
 def _label_errors(key: str, value: str) -> tuple[tuple[str, str], ...]:
-    """Return the errors of a key or a value; most labels are those of many workloads."""
+    """Return the errors of a key or a value. They are cached, because many workloads share most labels."""
     return (*((key, detail) for detail in key_errors(key)), *((value, detail) for detail in value_errors(value)))
 
 

@@ -78,7 +78,7 @@ def release_of(text: str) -> Release:
 
 
 def minor_of(text: str) -> int:
-    """Return the minor version whose rules a version follows: 34 for `v1.34.1`, 36 for `1.37`.
+    """Return the minor version to follow for a version: 34 for `v1.34.1`, 36 for `1.37`.
 
     Raises:
         VersionError: with a sentence.
@@ -87,7 +87,7 @@ def minor_of(text: str) -> int:
 
 
 def followed(release: Release) -> Release:
-    """Return the release whose rules are followed: the nearest that is known."""
+    """Return the nearest supported release."""
     if release.minor < FIRST_MINOR:
         return usual(FIRST_MINOR)
     return LATEST if release.minor > LAST_MINOR else release

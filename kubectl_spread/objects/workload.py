@@ -55,7 +55,7 @@ PER_POD_LABELS = (
 
 
 class PodGroup(NamedTuple):
-    """The pods of one template in each group of a LeaderWorkerSet: how many, and the index of the first."""
+    """The pods of one template in each group of a LeaderWorkerSet: their number, and the index of the first."""
 
     size: int = 1
     first: int = 0

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
 
 
 class NewFindings(NamedTuple):
-    """The findings that are reported, the number of known ones, and notes about the baseline."""
+    """The findings to report, the number of accepted ones, and notes about the baseline."""
 
     findings: list[Finding]
     known: int = 0
@@ -23,7 +23,7 @@ class NewFindings(NamedTuple):
 
 
 def new_findings(findings: list[Finding], read: ReadFiles, settings: CheckSettings) -> NewFindings:
-    """Return the findings that the baseline does not have; after writing it, only those it cannot hold.
+    """Return the findings outside the baseline; after writing it, only findings that it cannot hold.
 
     Raises:
         SourceError: the baseline cannot be read or written.

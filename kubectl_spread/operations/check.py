@@ -55,7 +55,7 @@ class CheckRequest(NamedTuple):
 
     Attributes:
         paths: files and directories; `-` is standard input. If empty, the paths of the configuration.
-        recursive: look into the directories below those in `paths`.
+        recursive: also read the subdirectories of `paths`.
         kustomize: directories that kustomize renders.
         source: the cluster facts to place replicas on.
         namespace: of objects that name none.
@@ -184,8 +184,8 @@ def check_files(request: CheckRequest) -> CheckResult:
 
     Raises:
         RequestError: the request contradicts itself, or names nothing to check.
-        ConfigError: the configuration cannot be followed.
-        SourceError: nothing can be read at all.
+        ConfigError: the configuration is invalid.
+        SourceError: no input can be read.
         ClusterError: the live cluster cannot be read.
     """
     return result_of(prepare(request))
@@ -349,7 +349,7 @@ def judge(
 
 
 def counts(read: ReadFiles, judged: SelectedFindings, *, known: int) -> CheckCounts:
-    """Return how much was checked; `known` is the number of findings in the baseline."""
+    """Return the numbers of checked objects; `known` is the number of findings in the baseline."""
     outside = [result.outside for result in read.results if result.outside is not None]
     nested = (subject for item in outside for world in item.worlds for subject in world.subjects)
     lists = sum(len(item.lists) for item in outside) + sum(bool(subject.constraints) for subject in nested)
@@ -367,7 +367,7 @@ def _question(read: ReadFiles, asked: CheckSettings) -> Question:
 
 
 def _without_copies(owners: Sequence[Workload]) -> list[list[Workload]]:
-    """Group workloads that one cluster can have together: a copy of one is for another cluster."""
+    """Group workloads that can exist in one cluster together. Copies of an object are for different clusters."""
     seen: Counter[str] = Counter()
     rounds: dict[int, list[Workload]] = {}
     for owner in owners:
@@ -379,7 +379,7 @@ def _without_copies(owners: Sequence[Workload]) -> list[list[Workload]]:
 def _cluster_facts(
     asked: CheckSettings, known: Optional[LoadedCluster], *, placements: list[Placement]
 ) -> Optional[ClusterFacts]:
-    """Return what rules may ask about the cluster: the facts, else the domains in the configuration."""
+    """Return the rules' facts about the cluster: the cluster facts, else the domains in the configuration."""
     domains = asked.config.domains
     if known is None and not domains:
         return None

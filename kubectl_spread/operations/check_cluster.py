@@ -122,7 +122,7 @@ def check_workloads(request: ClusterCheckRequest) -> CheckResult:
 
 
 def _load(source: ClusterSource, session: Optional[Session], selection: Selection) -> LoadedCluster:
-    """Return the cluster that is named, or as much of the live one as the workloads need."""
+    """Return the named cluster, or the part of the live one that the workloads need."""
     if session is None:
         return cluster_facts.load_files(source)
     kinds = selection.all_kinds

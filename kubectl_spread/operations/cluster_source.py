@@ -51,7 +51,7 @@ class ClusterSource(NamedTuple):
 
     @property
     def has_facts(self) -> bool:
-        """Return whether there is any source of facts."""
+        """Return whether any source of facts is set."""
         return self.live or bool(self.snapshot) or self.topology is not None
 
     def or_live(self) -> ClusterSource:

@@ -77,7 +77,7 @@ def preview_fixes(request: CheckRequest, *, unsafe: bool = False) -> FixPreview:
 def fix_files(request: CheckRequest, *, unsafe: bool = False) -> CheckResult:
     """Fix the files in place, and return the remaining findings.
 
-    A file is replaced whole or not at all. A fix that would change anything else is taken back, with a warning.
+    A file is replaced whole or not at all. A fix that would change anything else is reverted, with a warning.
 
     Args:
         request: as for `check_files`, without standard input and directories for kustomize.

@@ -96,7 +96,7 @@ def _read(
 
 
 def _profiles_of(found: ConfigurationText, source: ClusterSource) -> dict[str, Profile]:
-    """Return the profiles of the configuration that the cluster holds, or the default ones."""
+    """Return the profiles of the cluster's configuration, or the default ones."""
     if found.source is None:
         return cluster_source.load_profiles(source)
     from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles

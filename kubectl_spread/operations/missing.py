@@ -27,7 +27,7 @@ def absent(kind: str, name: str, *, namespace: str, cluster: Cluster) -> SpreadE
 
 
 def is_missing(namespace: str, cluster: Cluster) -> bool:
-    """Return whether a namespace does not exist; False where the facts do not have every namespace."""
+    """Return whether a namespace does not exist; False if the facts do not contain every namespace."""
     return bool(namespace) and "Namespace" in cluster.complete and namespace not in cluster.namespaces
 
 

@@ -1,4 +1,4 @@
-"""Notices: sentences about what an answer rests on, passed on while an operation runs."""
+"""Notices: sentences about assumptions of an answer, sent while an operation runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ignore(_: Notice) -> None:
 
 
 def note(listener: Listener, text: str) -> None:
-    """Pass a note on; an empty text says nothing."""
+    """Send a note, unless the text is empty."""
     if text:
         listener(Notice(Level.NOTE, text))
 

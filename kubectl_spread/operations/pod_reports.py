@@ -69,7 +69,7 @@ class ReportSettings(NamedTuple):
 
     @property
     def suggests(self) -> bool:
-        """Return whether changes are looked for."""
+        """Return whether to search suggestions."""
         return bool(self.suggestions) and not self.node
 
 
@@ -121,7 +121,7 @@ def _pod(name: str, asked: ReportSettings) -> list[PodReport]:
 
 
 def _workload(target: ObjectName, asked: ReportSettings) -> list[PodReport]:
-    """Return the Pending pods of a workload, one of each class; without any, the pod that would come next."""
+    """Return reports on the Pending pods of a workload, one of each class; without any, on its next pod."""
     cluster = asked.known.cluster
     key = OwnerKey(target.kind, asked.namespace, target.name)
     state = state_of(key, OwnedPods(cluster))
@@ -168,7 +168,7 @@ def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
 
 
 def _placement(placement: Placement, asked: ReportSettings) -> Iterator[PodReport]:
-    """Pods of one class that stay Pending, or the first pod."""
+    """Yield reports on the Pending pods, one of each class, or on the first pod."""
     moment = placement.moment or asked.known.cluster
     explanations = {item.pod.name: item.explanation for item in placement.pending}
     grouped = _alike(item.pod for item in placement.pending)
@@ -198,7 +198,7 @@ def _forecast(owner: Workload, asked: ReportSettings) -> Optional[Forecast]:
 
 
 def _alike(pods: Iterable[Pod]) -> list[list[Pod]]:
-    """Pods for which the same holds: of one class, but for labels of their own that nothing selects by."""
+    """Group equal pods: pods of one class that differ only in labels that no selector uses."""
     groups: dict[object, list[Pod]] = {}
     for pod in pods:
         groups.setdefault(_without_own_labels(pod.cls), []).append(pod)

@@ -53,7 +53,7 @@ def counts(text: str) -> Counts:
 
 
 def range_in(commands: Sequence[Command]) -> str:
-    """Return the range that a `scale` among the commands names; empty where none does."""
+    """Return the range of a `scale` among the commands; empty if there is none."""
     found = (command.value("replicas") for command in commands if command.verb.name == "scale")
     return next((text for text in found if ".." in text), "")
 

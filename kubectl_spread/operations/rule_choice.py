@@ -24,7 +24,7 @@ LEVELS = ("error", "warning", "info")  # the worst first
 
 
 class RuleChoice(NamedTuple):
-    """Settings that a configuration file can have, too; those given here override or extend it.
+    """Settings that override or extend the configuration file.
 
     Attributes:
         config: the configuration file; otherwise the nearest `.kubectl-spread.yaml` upwards.
@@ -163,7 +163,7 @@ def input_paths(
 
 
 def read_inputs(given: InputPaths) -> Iterator[Union[Input, SourceError]]:
-    """Yield the files, then what kustomize renders of directories."""
+    """Yield the files, then kustomize's output for directories."""
     from kubectl_spread.sources import files
 
     yield from files.inputs(given.paths, recursive=given.recursive, exclusion=given.exclusion)
@@ -171,7 +171,7 @@ def read_inputs(given: InputPaths) -> Iterator[Union[Input, SourceError]]:
 
 
 def rendered(directories: tuple[str, ...]) -> Iterator[Union[Input, SourceError]]:
-    """Yield what kustomize renders of directories."""
+    """Yield kustomize's output for directories."""
     if directories:
         from kubectl_spread.sources import kustomize  # subprocess: 5 ms
 

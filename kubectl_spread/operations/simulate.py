@@ -134,10 +134,10 @@ def simulate(
 
 
 class SimulationSetup:
-    """A cluster, once the objects of manifests are created, and what commands make of it."""
+    """A cluster with the objects of manifests, and the effects of commands on it."""
 
     def __init__(self, read: SimulateInputs, *, directory: str = "") -> None:
-        """`directory` is where files that steps name are looked for."""
+        """Create the objects of the manifests; `directory` is searched for files that steps name."""
         self._read = read
         self._reader = StepObjects(directory)
         self.situation = Situation(read.known.cluster, self._reader, read.namespace)
@@ -146,7 +146,7 @@ class SimulationSetup:
 
     @property
     def errors(self) -> tuple[SourceError, ...]:
-        """Return what could not be read until now."""
+        """Return the errors of reading so far."""
         return (*self._read.known.errors, *self._reader.errors)
 
     def play(self, written: Iterable[tuple[steps.Op, ...]], limits: Limits, watch: Watch) -> Answer:

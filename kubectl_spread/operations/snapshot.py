@@ -1,4 +1,4 @@
-"""Write cluster facts to one file, with names or with placeholders."""
+"""Snapshots: cluster facts in one file, with names or with placeholders."""
 
 from __future__ import annotations
 

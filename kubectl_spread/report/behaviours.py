@@ -73,7 +73,7 @@ def _item(row: Behaviour[Any], release: Release) -> dict[str, Any]:
 
 
 def _version(release: Release) -> str:
-    """Return `1.24`, or `1.34.3` where the change came with a patch."""
+    """Return `1.24`, or `1.34.3` for a change in a patch release."""
     return release.text if release.patch else f"1.{release.minor}"
 
 

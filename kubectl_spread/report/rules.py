@@ -15,7 +15,7 @@ _BLOCK = re.compile(r"\n+((?: {4}[^\n]*(?:\n|\Z)|\n(?= {4}))+)")
 
 
 def title(rule: RuleMeta) -> str:
-    """Return its code and name, how bad it is, and what else sets it apart."""
+    """Return the title of a rule: code, name, severity and further properties."""
     marks = [rule.severity.value, *_conditions(rule)]
     marks += [f"{' or '.join(_fixes(rule))} fix"] if rule.fixes else []
     return f"{rule.code} {rule.name} ({', '.join(marks)})"

@@ -136,7 +136,7 @@ def _least(cells: list[tuple[str, ...]], natural: list[int], narrowest: int) -> 
 
 
 def _gap(natural: list[int], least: list[int], room: int) -> int:
-    """Return the narrow gap where that spares breaking cells, or sticking out."""
+    """Return the narrow gap if that keeps cells whole or the table within its width."""
     wide, narrow = (room - gap * (len(natural) - 1) for gap in (_GAP, _NARROW_GAP))
     if sum(natural) <= wide:
         return _GAP
@@ -144,7 +144,7 @@ def _gap(natural: list[int], least: list[int], room: int) -> int:
 
 
 def _widths(natural: list[int], least: list[int], room: int) -> list[int]:
-    """Return the width of each column, so that all have room together where that can be."""
+    """Return the width of each column, so that the table fits if possible."""
     widths = list(natural)
     excess = sum(widths) - room
     while excess > 0:

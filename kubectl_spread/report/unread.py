@@ -10,7 +10,7 @@ from kubectl_spread.objects.kinds import KINDS
 
 
 def line(unread: Iterable[Unread]) -> str:
-    """Return `partly known: may not list cronjobs; outside shop: pods`; empty where all was read."""
+    """Return `partly known: may not list cronjobs; outside shop: pods`; empty if everything was read."""
     by_namespace: dict[str, list[str]] = {}
     for item in sorted(unread, key=lambda item: item.namespace):
         by_namespace.setdefault(item.namespace, []).append(item.plural)

@@ -1,1 +1,1 @@
-"""kube-scheduler: the answers of each plugin for one pod on one cluster."""
+"""kube-scheduler: the results of each plugin for one pod on one cluster."""

@@ -53,7 +53,7 @@ class Scores(NamedTuple):
 
 
 class Scheduler:
-    """Runs cycles against one cluster, whose columns change as pods are bound."""
+    """A scheduler that runs cycles on one cluster, whose columns change as pods are bound."""
 
     def __init__(
         self,

@@ -42,7 +42,7 @@ class PluginResult(NamedTuple):
 
 
 class FilterResult(NamedTuple):
-    """The plugins' answers for one pod, right until the next pod is bound.
+    """The plugins' results for one pod, valid until the next pod is bound.
 
     considered: bool (N,), nodes that were filtered.
     feasible: bool (N,), nodes that fit.
@@ -116,7 +116,7 @@ class FilterResult(NamedTuple):
         return None
 
     def of_pods(self) -> tuple[FilterState, ...]:
-        """Return the states of plugins whose answer depends on bound pods."""
+        """Return the states of plugins whose result depends on bound pods."""
         return tuple(result.state for result in self.plugin_results if not isinstance(result.state, FixedState))
 
     def _recorded(self, node: int) -> Status:

@@ -62,7 +62,7 @@ class Candidate(NamedTuple):
 
     @property
     def priorities(self) -> int:
-        """Return the sum of the victims' priorities, each counted from the lowest there is."""
+        """Return the sum of the victims' priorities, each counted from the lowest possible one."""
         return sum(victim.cls.priority + 2**31 for victim in self.victims)
 
     @property
@@ -90,7 +90,7 @@ class DryRun(NamedTuple):
 class PostFilterResult(NamedTuple):
     """The result of preemption: a node and its victims, or the reason why there are none.
 
-    `dry_run` is None where DefaultPreemption does not run.
+    `dry_run` is None if DefaultPreemption does not run.
     """
 
     message: str
@@ -143,7 +143,7 @@ def dry_run(pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> DryRun:
 
 
 def _to_try(filtered: FilterResult, diagnosis: Diagnosis) -> Iterator[str]:
-    """Yield the nodes where preemption might help (nodesWherePreemptionMightHelp)."""
+    """Yield the nodes that preemption might make feasible (nodesWherePreemptionMightHelp)."""
     if filtered.rejection is not None:
         # These releases did not pass on the statuses of a pod that PreFilter rejected.
         if PREEMPTION_TRIES_REFUSED.of(filtered.release):
@@ -177,7 +177,7 @@ def _waits_for_victims(pod: Pod, diagnosis: Diagnosis, scheduler: Scheduler) -> 
 
 
 class _Selection:
-    """Chooses the victims on one node after another (SelectVictimsOnNode)."""
+    """A selection of victims on one node after another (SelectVictimsOnNode)."""
 
     def __init__(self, pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> None:
         self._pod = pod

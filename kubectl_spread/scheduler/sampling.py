@@ -1,7 +1,8 @@
-"""Sampling: how many nodes of a large cluster are searched, and in which order.
+"""Sampling: the number and order of the nodes that a search in a large cluster visits.
 
 Source: pkg/scheduler/schedule_one.go, numFeasibleNodesToFind, findNodesThatPassFilters; backend/cache/node_tree.go
-(v1.36.2). Difference: upstream looks at nodes in parallel and may find a few more or others; here it is one by one.
+(v1.36.2). Difference: upstream visits nodes in parallel and may find a few more or other nodes; here they are
+visited one by one.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def _label(node: Node, key: str) -> str:
 
 
 class Sampler:
-    """Remembers where the last search ended: the next one begins at `start`."""
+    """The sampling state: the next search begins at `start`, where the last one ended."""
 
     def __init__(self, nodes: tuple[Node, ...]) -> None:
         self._n = len(nodes)

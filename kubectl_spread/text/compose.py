@@ -55,7 +55,7 @@ _RESOLVED_TAGS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("bool", "int
 
 
 class _Simple(NamedTuple):
-    """A document whose nodes are not built yet: its chunk, from offset to offset, and its value."""
+    """A document without nodes yet: its chunk, from offset to offset, and its value."""
 
     start: int
     end: int
@@ -92,7 +92,7 @@ class Document:
 
     @property
     def root(self) -> Node:
-        """Return the nodes; those of a simple document are built here, at the first question."""
+        """Return the nodes; build the nodes of a simple document on first use."""
         if self._root is None:
             assert isinstance(self._content, _Simple)  # noqa: S101 (else its nodes are there)
             self._root = simple_yaml.root(self.text, self._content.start)
@@ -108,7 +108,7 @@ class Document:
 
     @property
     def text(self) -> str:
-        """Return the text that the document is in; of a simple one with the comments around it."""
+        """Return the text that contains the document; for a simple document, with the comments around it."""
         return self.source.text[self.start : self._content.end]
 
     @property
@@ -118,7 +118,7 @@ class Document:
 
 
 class SyntaxProblem(NamedTuple):
-    """A document that is not YAML, or not the JSON that it begins as: what the parser said, and where."""
+    """A document that is not YAML, or not valid JSON although it begins as JSON: the parser's message and its place."""
 
     source: SourceFile
     span: Span
@@ -277,7 +277,7 @@ class _RefusedError(Exception):
 
 
 class _Open:
-    """A collection whose end has not come yet."""
+    """A collection whose end is not parsed yet."""
 
     __slots__ = ("anchor", "children", "is_flow", "is_mapping", "start")
 
@@ -310,7 +310,7 @@ class _Measure(NamedTuple):
 
 
 class _Composer:
-    """Builds the nodes of one chunk from parser events, with a stack instead of recursion."""
+    """A builder of one chunk's nodes from parser events, with a stack instead of recursion."""
 
     def __init__(self, chunk: Chunk) -> None:
         self.base = chunk.start
@@ -440,7 +440,7 @@ class _Composer:
         return _Measure(1 + sum(part.size for part in parts), 1 + max((part.height for part in parts), default=0))
 
     def _refuse_excessive_aliasing(self, root: Node) -> None:
-        """Refuse what kubectl refuses.
+        """Refuse a document whose aliases expand to more than kubectl allows.
 
         Source: go.yaml.in/yaml/v2 decode.go, allowedAliasRatio.
         """
@@ -472,7 +472,7 @@ def _as_yaml(text: str) -> str:
 
 
 def _refuse_keys(children: list[Node]) -> None:
-    """Refuse what kubectl refuses: a collection as a key (`{{ template }}` is one), a merge of no mapping.
+    """Refuse keys that kubectl refuses: a collection as a key (`{{ template }}` is one), or a merge of no mapping.
 
     Source: go.yaml.in/yaml/v2 decode.go, mapping and merge.
     """

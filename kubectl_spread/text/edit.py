@@ -252,7 +252,7 @@ class _Editor:
         return [Edit(end, end, self._break + self._block([value], self._column(dash), gap=gap))]
 
     def _add_to_flow(self, parent: Node, written: str, before: list[Node]) -> Edit:
-        """After the last entry, on a line of its own where that has one."""
+        """Add an entry after the last one, on a separate line if the last entry has one."""
         if not before:
             return Edit(parent.start + 1, parent.start + 1, written)
         children = [pair[1] for pair in parent.pairs] if isinstance(parent, Mapping) else before

@@ -86,7 +86,7 @@ class _Block:
         self.end = end if less is None or not self.indent else less.start()
 
     def documents(self) -> Iterator[tuple[int, int]]:
-        """Yield where each document of the block starts and ends: a `---` line belongs to neither."""
+        """Yield the start and end of each document of the block, without the `---` lines."""
         start = self.start
         separator = re.compile(rf"^{self.indent}---(?=[ \t\r\n]|\Z)[^\r\n]*", re.MULTILINE)
         for match in separator.finditer(self.text, self.start, self.end):
@@ -96,7 +96,7 @@ class _Block:
 
 
 def _of_value(source: SourceFile, scalar: Scalar, start: int, *, wanted: Callable[[str], bool]) -> Iterator[Found]:
-    """Parse the value of a scalar, and move each node to where its characters are written."""
+    """Parse the value of a scalar, and move each node to the place of its characters."""
     offsets = _offsets(source.text[start : scalar.end], scalar, start)
     for found in compose(SourceFile(source.name, scalar.text), wanted):
         if isinstance(found, SyntaxProblem):
@@ -119,7 +119,7 @@ class _Offsets:
         return self._start if self._table is None else self._table[min(offset, len(self._table) - 1)]
 
     def move(self, node: Node, done: set[int]) -> None:
-        """Give a node, and all below it, their places in the outer text."""
+        """Give a node and its descendants their places in the outer text."""
         if id(node) in done:
             return
         done.add(id(node))

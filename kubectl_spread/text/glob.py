@@ -17,7 +17,7 @@ _SET = r"\[(!?)(\]?[^\]]*)\]"
 
 
 class Globs(NamedTuple):
-    """Globs, and the absolute path of the directory where those with a slash start."""
+    """Globs, and the absolute path of the directory at which globs with a slash start."""
 
     root: str
     patterns: tuple[str, ...]

@@ -1,8 +1,8 @@
 """JSON text to nodes with places.
 
-kubectl reads what begins with `{` as JSON, not as YAML: objects may follow one another without `---`, a key may be
-of any length, and an escaped character may be a pair of surrogates. With a stack instead of recursion, as deep as
-the caller allows.
+kubectl reads a text that begins with `{` as JSON, not as YAML. Objects may follow one another without `---`, a key may
+be of any length, and an escaped character may be a pair of surrogates. The parser uses a stack instead of recursion,
+with the depth that the caller allows.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def roots(text: str, base: int, *, max_depth: int) -> list[Node]:
     Args:
         text: JSON values, one after another.
         base: the offset of the text in its source.
-        max_depth: levels.
+        max_depth: the largest number of levels.
 
     Raises:
-        NotJSONError: some of it is not.
+        NotJSONError: a part of the text is not JSON.
     """
     return _Reader(surrogates.without_lone(text), base, max_depth).roots()
 
@@ -60,7 +60,7 @@ def error(text: str) -> Optional[tuple[str, int]]:
 
 
 class _Open:
-    """A collection whose end has not come yet."""
+    """A collection whose end is not parsed yet."""
 
     __slots__ = ("children", "closing", "start")
 

@@ -31,7 +31,7 @@ def values(text: str, replace: Replace, scan: Optional[Scan] = None) -> list[Any
     Args:
         text: may hold escaped lone surrogates, which Go replaces.
         replace: for the mappings in the `items` of a document.
-        scan: for who knows more of the items than that they are JSON.
+        scan: parses items of a known layout faster.
 
     Raises:
         ValueError: it is not JSON, or holds an integer too long to be one.
@@ -41,7 +41,7 @@ def values(text: str, replace: Replace, scan: Optional[Scan] = None) -> list[Any
 
 
 class _Stream:
-    """A text and how far it was read; white space before `_at` and after is passed over."""
+    """A text and the position of the reader; white space at the position is skipped."""
 
     def __init__(self, text: str, replace: Replace, scan: Optional[Scan]) -> None:
         self._text = text

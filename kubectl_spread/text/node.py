@@ -19,7 +19,7 @@ Route = tuple[Union[str, int], ...]  # ("spec", "containers", 0, "name")
 
 
 class Scalar:
-    """A scalar; `plain` when nothing but its own text decides its type."""
+    """A scalar; `plain` if only its own text decides its type."""
 
     __slots__ = ("end", "origin", "plain", "start", "text")
 
@@ -132,7 +132,7 @@ def written(node: Node) -> str:
 
 
 def follow(node: Node, route: Route) -> Optional[Node]:
-    """Return the node at a route, or None where the route leaves the document."""
+    """Return the node at a route, or None if the route leaves the document."""
     for step in route:
         if isinstance(node, Mapping) and isinstance(step, str) and step in node.fields:
             node = node.fields[step].value
@@ -163,7 +163,7 @@ def place(node: Node, route: Route, *, key: bool = False) -> Span:
 
 
 def mappings(root: Node) -> Iterator[Mapping]:
-    """Yield every mapping of a document, once, in document order; what an alias repeats is not visited again."""
+    """Yield every mapping of a document, once, in document order; skip the repetitions of aliases."""
     stack = [root]
     while stack:
         node = stack.pop()

@@ -36,7 +36,7 @@ _LONGEST = 100  # digits; no number of 64 bits has more, but for leading zeros
 
 @functools.lru_cache(maxsize=8192)
 def resolve(text: str) -> Value:
-    """Return the value of a plain scalar: what the JSON sent to the API server holds."""
+    """Return the value of a plain scalar in the JSON for the API server."""
     if text in _WORDS:
         return _WORDS[text]
     first = text[0]
@@ -87,7 +87,7 @@ def _integer(text: str) -> Optional[int]:
 
 
 def _float(text: str) -> Union[float, str]:
-    """Go's ParseFloat where the text looks like a float; one too large is none."""
+    """Return the result of Go's ParseFloat; return the text if it is no float or too large."""
     if _FLOAT.match(text) is None:
         return text
     value = float(text)

@@ -18,7 +18,7 @@ def safe(text: str) -> str:
 
 
 def listed(names: Iterable[str], *, most: int) -> str:
-    """Return names with commas, and how many more than `most` there are."""
+    """Return names with commas, followed by the number of names beyond `most`."""
     names = [safe(name) for name in names]
     if len(names) <= most:
         return ", ".join(names)

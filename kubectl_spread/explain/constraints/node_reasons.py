@@ -1,4 +1,4 @@
-"""Why nodes are not counted, and why they cannot run a pod: one reason for each group of nodes."""
+"""Reasons why nodes are not counted, or cannot run a pod: one reason for each group of nodes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class _Collector:
         self._reasons: dict[NodeReason, int] = {}
 
     def add(self, reason: NodeReason, mask: Bools) -> None:
-        """Give a reason to the nodes of a mask (bool (N,)) that have none yet."""
+        """Give a reason to the nodes of a mask (bool (N,)) that have no reason yet."""
         fresh = mask & (self._codes < 0)
         if fresh.any():
             self._codes[fresh] = self._reasons.setdefault(reason, len(self._reasons))
@@ -82,10 +82,10 @@ def _first_untolerated(cls: PodClass, columns: Columns) -> dict[Taint, Bools]:
 
 
 class PodNodes(NamedTuple):
-    """Facts about one pod that several constraints need: worked out once.
+    """Facts about one pod that several constraints need, computed once.
 
-    affinity: bool (N,), nodes that its node affinity and nodeSelector take. tainted: nodes by their first taint that
-    is not tolerated.
+    affinity: bool (N,), nodes that its node affinity and nodeSelector take. tainted: nodes by their first
+    untolerated taint.
     """
 
     affinity: Bools
@@ -98,7 +98,7 @@ def pod_nodes(cls: PodClass, columns: Columns) -> PodNodes:
 
 
 def not_counted(constraint: Constraint, keys: tuple[str, ...], nodes: PodNodes, columns: Columns) -> NodeReasons:
-    """Return why a constraint does not count nodes; `keys` are those of all constraints of its action."""
+    """Return why a constraint does not count nodes; `keys` are the keys of all constraints of its action."""
     collector = _Collector(columns)
     if constraint.honors_affinity:
         collector.add(NodeReason(NodeReasonKind.OUTSIDE_AFFINITY), ~nodes.affinity)

@@ -119,7 +119,7 @@ def _only_domain(counts: DomainCounts, *, is_hard: bool) -> Iterator[Note]:
 
 
 def _near(key: str, columns: Columns) -> str:
-    """Return the node label most like a key: with another prefix, or spelt similarly; empty without one."""
+    """Return the node label that resembles a key most: with another prefix, or spelt similarly; empty without one."""
     labels = sorted({label for node in columns.nodes for label in node.labels})
     same = [label for label in labels if label.rpartition("/")[2] == key.rpartition("/")[2]]
     return next(iter(same or difflib.get_close_matches(key, labels, 1, cutoff=0.8)), "")

@@ -38,9 +38,11 @@ class OriginKind(Enum):
 class Origin(NamedTuple):
     """The origin of a constraint.
 
-    owner: of the pod. changed: fields that the owner's template sets differently now, with these values; None for a
-    field it does not set. selector_from: the objects whose selectors a default constraint uses. merged: labels that
-    matchLabelKeys adds to the selector. absent: keys of matchLabelKeys that the pod has no label for.
+    owner: of the pod.
+    changed: fields with other values in the owner's present template; None for a field it does not set.
+    selector_from: the objects whose selectors a default constraint uses.
+    merged: labels that matchLabelKeys adds to the selector.
+    absent: keys of matchLabelKeys that the pod lacks as labels.
     """
 
     kind: OriginKind = OriginKind.UNKNOWN

@@ -274,7 +274,7 @@ def _detailed(
 
 
 def _holders(report: ConstraintReport) -> tuple[Holder, ...]:
-    """Return the domains at the minimum by what keeps the pod out, unusable ones first."""
+    """Return the domains at the minimum by the reason that excludes the pod, unusable ones first."""
     lowest = frozenset(report.minimum_in)
     groups: dict[tuple[NodeReason, ...], list[DomainReport]] = {}
     for domain in report.domains:
@@ -310,7 +310,7 @@ def _written(constraint: Constraint, cls: PodClass, *, is_hard: bool) -> Topolog
 
 
 def _shared_domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: MatchingPods) -> _Domains:
-    """Look up the domains of equal numbers; detailed reports are always made."""
+    """Look up the domains of equal numbers; always create the domains of detailed reports."""
     if group.shared is None or group.is_detailed:
         return _domains(counts, group, why_not, found)
     constraint = counts.constraint
@@ -359,7 +359,7 @@ def _domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: M
 def _with_pods(
     domains: Sequence[DomainReport], node_names: Sequence[tuple[str, ...]], found: MatchingPods
 ) -> list[DomainReport]:
-    """Add what only a detailed report has."""
+    """Add the fields of a detailed report."""
     return [
         domain._replace(
             node_names=node_names[at],

@@ -115,7 +115,7 @@ class _Search:
         self.is_complete = True
 
     def run(self) -> None:
-        """Look for sets of one requirement, of two, and so on."""
+        """Search sets of one requirement, of two, and so on."""
         candidates = (1 << len(self._hits)) - 1
         self._was_cut = True
         while self._was_cut and self.is_complete:
@@ -135,7 +135,10 @@ class _Search:
         return tuple(kept)
 
     def _extend(self, chosen: tuple[int, ...], critical: list[int], left: int, candidates: int) -> None:
-        """Add a requirement. critical: for each one chosen, rows that it alone hits. left: rows that none hits."""
+        """Add a requirement.
+
+        critical: for each chosen one, the rows that only it hits. left: the rows that none hits.
+        """
         if not left:
             if len(chosen) == self._size:
                 self.found.append(tuple(sorted(chosen)))

@@ -1,4 +1,4 @@
-"""Why no node fits, for the first sentence: what narrows the nodes down, and all that refuses the nodes left.
+"""The cause for the first sentence: requirements that narrow the nodes down, and all refusals of the remaining nodes.
 
 A conflict names one reason for each node that matters. A node may have more, and each of them keeps the pod Pending
 after the first is repaired, so all of them are here.
@@ -67,7 +67,7 @@ def causes(
         found: every requirement that some node does not meet, merged by cause.
         conflicts: sets of requirements that leave no node, the smallest first.
         names: of the nodes.
-        has_words: also say why nodes are refused; right until the next pod is bound.
+        has_words: also say why nodes are refused; valid until the next pod is bound.
     """
     if not conflicts:
         return ()
@@ -91,7 +91,7 @@ def _cause(conflict: Conflict, found: Sequence[Requirement], names: Sequence[str
 
 
 def _narrowing(conflict: Conflict) -> list[Requirement]:
-    """Return the requirements of a conflict that choose among nodes: spread constraints first; none of a single one."""
+    """Return the requirements of a conflict that choose among nodes, spread constraints first; none of a single one."""
     spread = [item for item in conflict.requirements if item.position is not None]
     if spread:
         return spread

@@ -30,7 +30,7 @@ from kubectl_spread.scheduler.plugins.nodeaffinity import ADDED_AFFINITY_REASON
 
 
 def node_name(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requirement]:
-    """Return the node that the pod's own `spec.nodeName` asks for."""
+    """Return a requirement for the node in the pod's `spec.nodeName`."""
     text = f"the pod asks for node {cls.node_name} by name"
     if cls.node_name not in columns.index:
         text += ", which does not exist"

@@ -38,7 +38,7 @@ MOST_OTHERS = 16
 
 
 def requirements(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requirement]:  # noqa: ARG001
-    """Return the pod's own terms, then the anti-affinity of running pods: the order in which the plugin asks."""
+    """Return the pod's own terms, then the anti-affinity of running pods, in the plugin's order."""
     own = _anti_affinity(cls, columns)
     others = [_with_cause(item, own) for item in _others(cls, columns)]
     return [*_affinity(cls, columns), *(item.requirement for item in own), *others]
@@ -93,7 +93,7 @@ class _Against(NamedTuple):
 
 
 def _others(cls: PodClass, columns: Columns) -> list[_Rule]:
-    """Return one rule for each workload and key; of more than `MOST_OTHERS`, the rest is one."""
+    """Return one rule for each workload and key; merge the rules beyond `MOST_OTHERS`."""
     labels, namespace_labels = dict(cls.labels), columns.labels_of(cls.namespace)
     found: dict[_Against, set[int]] = {}
     if columns.has_pod_affinity:

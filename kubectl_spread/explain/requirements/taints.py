@@ -120,7 +120,7 @@ def _why_cordoned(cordoned: Bools, columns: Columns) -> Callable[[Bools], str]:
 
 
 def _why_tainted(taint: Optional[Taint], tainted: Bools, columns: Columns) -> Callable[[Bools], str]:
-    """Return `c1 is unreachable`, or of a taint that is not well known: `on c1; the pod does not tolerate it`."""
+    """Return `c1 is unreachable`, or for an unknown taint: `on c1; the pod does not tolerate it`."""
     state = "" if taint is None else WELL_KNOWN.get(taint.key, "")
 
     def why(among: Bools) -> str:

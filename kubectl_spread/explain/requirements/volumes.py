@@ -128,7 +128,7 @@ def _unbound(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Req
 
 
 def _selected(waiting: list[str], cls: PodClass, columns: Columns) -> dict[str, str]:
-    """Return the node that is chosen for each claim that has one."""
+    """Return the chosen node of each claim that has one."""
     claims_by_name = {name: columns.storage.claims.get(ObjectKey(cls.namespace, name)) for name in waiting}
     return {name: claim.selected_node for name, claim in claims_by_name.items() if claim and claim.selected_node}
 

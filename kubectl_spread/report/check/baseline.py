@@ -35,7 +35,7 @@ class Baseline(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """The findings that are new, how many were known, and how many known ones are not there any more."""
+    """The new findings, the number of accepted ones, and the number of accepted ones that no longer exist."""
 
     findings: list[Finding]
     known: int
@@ -46,7 +46,7 @@ def read(source: SourceFile) -> Baseline:
     """Return the baseline in a file.
 
     Raises:
-        SourceError: the file holds something else.
+        SourceError: the file is no baseline.
     """
     try:
         document = json.loads(source.text)

@@ -47,7 +47,7 @@ def _hunk(group: list[Opcode], old: list[str], new: list[str]) -> Iterator[str]:
 
 
 def _range(start: int, end: int) -> str:
-    """Lines as a hunk's head has them: the first from 1, then how many; before the first if there are none."""
+    """Return a range as in the head of a hunk: the first line from 1, then the number of lines."""
     if end - start == 1:
         return f"{start + 1}"
     return f"{start + 1 if end > start else start},{end - start}"
@@ -69,7 +69,7 @@ def _opcodes(old: list[str], new: list[str]) -> Iterator[Opcode]:
 
 
 def _merged(opcodes: Iterator[Opcode]) -> Iterator[Opcode]:
-    """Join neighbours of one kind, as hunks are cut by how many lines are equal."""
+    """Join neighbours of one kind, because hunks are split by the number of equal lines."""
     last: Optional[Opcode] = None
     for opcode in opcodes:
         if last is not None and last[0] == opcode[0]:
@@ -104,7 +104,7 @@ def _anchors(old: list[str], new: list[str]) -> list[tuple[int, int]]:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines as `patch` sees them: nothing but a line feed ends one."""
+    """Return the lines as `patch` sees them: only a line feed ends a line."""
     return re.findall(r"[^\n]*\n|[^\n]+\Z", text)
 
 

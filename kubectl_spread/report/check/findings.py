@@ -43,12 +43,12 @@ def message(finding: Finding) -> str:
 
 
 def rendered_from(place: Place) -> str:
-    """`from shop/templates/web.yaml`: the template's own line is not known; empty where nothing was rendered."""
+    """Return `from shop/templates/web.yaml`; empty if the text was not rendered. The template's line is unknown."""
     return f"from {safe(place.template)}" if place.template else ""
 
 
 def object_text(ref: ObjectRef) -> str:
-    """`Deployment shop/web`, the namespace only where the manifest has one."""
+    """Return `Deployment shop/web`, with the namespace only if the manifest sets it."""
     name = f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name
     return safe(f"{ref.kind} {name or '(without a name)'}")
 

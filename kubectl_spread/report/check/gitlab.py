@@ -49,5 +49,5 @@ def fingerprints(findings: Iterable[Finding]) -> list[str]:
 
 
 def identity(finding: Finding, file: str) -> tuple[str, ...]:
-    """Return what stays the same while lines move: rule, file, kind, namespace and name of the object, field."""
+    """Return the identity of a finding without its line: rule, file, kind, namespace and name of the object, field."""
     return (finding.rule.code, file, *finding.object, finding.path)

@@ -73,7 +73,7 @@ def _placements(root: ET.Element, report: CheckReport) -> None:
 
 
 def _cluster(root: ET.Element, report: CheckReport) -> None:
-    """Workloads that run, and what of the cluster could not be read."""
+    """Add test cases for running workloads, and for resources of the cluster that could not be read."""
     if report.running is None and not report.unread:
         return
     from kubectl_spread.report.check.troubles import of_cluster  # numpy: 80 ms

@@ -25,7 +25,7 @@ class Renderer(Protocol):
     """Turns a report into text."""
 
     def __call__(self, report: CheckReport) -> str:
-        """Return the text; empty if the format has nothing to say."""
+        """Return the text; empty if the format has no output for the report."""
 
 
 # The module in this package and its renderer, by the name of the format; the default first.
@@ -71,7 +71,7 @@ class CheckReport(NamedTuple):
 
 
 def render(report: CheckReport, name: str, *, colour: bool) -> str:
-    """Return the report in a format; empty if the format has nothing to say."""
+    """Return the report in a format; empty if the format has no output for it."""
     module, function = FORMATS[name]
     renderer: Renderer = getattr(importlib.import_module(f"{__package__}.{module}"), function)
     return renderer(report._replace(colour=colour))

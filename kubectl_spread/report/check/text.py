@@ -1,4 +1,4 @@
-"""A check's report for people: findings with their lines, then where the replicas went."""
+"""A check's report for people: findings with their lines, then the placement of the replicas."""
 
 from __future__ import annotations
 

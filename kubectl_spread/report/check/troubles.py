@@ -39,7 +39,7 @@ def troubles(report: CheckReport) -> Iterator[Trouble]:
 
 
 def of_placement(placement: Placement) -> Optional[Trouble]:
-    """Return what became of a workload; None where all its pods have nodes."""
+    """Return the problem of a workload's placement; None if all its pods have nodes."""
     title = _title(placement)
     return Trouble(title, safe(placement.workload.key), _told(placement)) if title else None
 
@@ -53,7 +53,7 @@ def of_cluster(report: CheckReport) -> Iterator[Trouble]:
 
 
 def _title(placement: Placement) -> str:
-    """Name the worst that became of the pods of a workload; empty where all of them have a node."""
+    """Return the worst state among the pods of a workload; empty if all have a node."""
     if placement.pending:
         return "Pending"
     if placement.refused:

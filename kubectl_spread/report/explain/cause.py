@@ -159,7 +159,7 @@ def _several(refusals: Sequence[UnmetRequirement]) -> str:
 
 
 def _with_numbers(refusal: UnmetRequirement) -> str:
-    """`the cpu request (needs 2; n1 has 1 of 4 free)`: also why, where the name does not say it."""
+    """Return `the cpu request (needs 2; n1 has 1 of 4 free)`, with the reason unless the name contains it."""
     item = refusal.requirement
     is_evident = item.kind in _SELF_EVIDENT
     return safe(item.text) + (f" ({safe(refusal.why)})" if refusal.why and not is_evident else "")
@@ -186,7 +186,7 @@ def _uncounted(open_to: Sequence[DomainReport], found: Cause) -> str:
 
 
 def _without_key(report: ConstraintReport) -> str:
-    """Nodes that might do, had they the label: they are neither counted nor looked at."""
+    """Return the nodes that would fit if they had the label; the constraint does not count them."""
     if not report.without_key:
         return ""
     names = listed(report.without_key, most=_MOST_FEW)
@@ -195,7 +195,7 @@ def _without_key(report: ConstraintReport) -> str:
 
 
 def _only(open_to: Sequence[DomainReport], found: Cause) -> str:
-    """`lets it only into c, whose only node c1 is refused by a cordon`."""
+    """Return `lets it only into c, whose only node c1 is refused by a cordon`."""
     where = listed((domain.value or '""' for domain in open_to), most=_MOST_NAMES)
     if not found.refusals:
         return f"lets it only into {where}, and the nodes there do not fit"

@@ -105,7 +105,7 @@ def _minimum(report: ConstraintReport) -> Iterator[str]:
 
 
 def _held(report: ConstraintReport) -> Iterator[str]:
-    """Yield the domains at the minimum, by what keeps the pod out of them."""
+    """Yield the domains at the minimum, by the reason that excludes the pod."""
     text = f"global minimum {report.global_minimum}, in "
     for holder in report.held_by[:_MOST_LINES]:
         where = _values(holder.domains)

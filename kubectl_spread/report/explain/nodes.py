@@ -26,7 +26,7 @@ _MOST_GROUPS = 12
 
 
 class NodeGroup(NamedTuple):
-    """Nodes that the same requirements refuse; `reported` is what the scheduler's message says of them."""
+    """Nodes that the same requirements refuse; `reported` is their reason in the scheduler's message."""
 
     reported: str
     refused_by: tuple[str, ...]

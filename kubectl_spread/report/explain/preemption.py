@@ -30,7 +30,7 @@ def lines(found: PreemptionReport) -> list[str]:
 
 
 def blocks(found: PreemptionReport) -> list[Block]:
-    """Return what preemption would do, or why it cannot help."""
+    """Return the effect of preemption, or the reason why it cannot help."""
     if found.not_eligible:
         return [f"Preemption: {safe(found.not_eligible)}"]
     if found.node:

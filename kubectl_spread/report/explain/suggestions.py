@@ -41,7 +41,7 @@ def lines(suggestions: Suggestions, *, colour: bool, width: int = WIDTH) -> list
 
 
 def _more(suggestions: Suggestions, width: int) -> list[str]:
-    """Return how many more there are, and how to see them."""
+    """Return the number of further suggestions, and how to see them."""
     more = suggestions.verified - len(suggestions.items)
     if more <= 0:
         return []
@@ -160,13 +160,13 @@ def spread_sentence(spread: SpreadChange) -> str:
 
 
 def _range(spread: SpreadChange, value: str, count: int) -> str:
-    """`2`, or `1-2` where outcomes differ."""
+    """Return `2`, or `1-2` if outcomes differ."""
     least, most = spread.ranges.get(value, (count, count))
     return str(least) if least == most else f"{least}-{most}"
 
 
 def _skew(spread: SpreadChange) -> str:
-    """`1`, or `0-2` where outcomes differ."""
+    """Return `1`, or `0-2` if outcomes differ."""
     least, most = spread.skews or (spread.skew_after, spread.skew_after)
     return str(least) if least == most else f"{least}-{most}"
 

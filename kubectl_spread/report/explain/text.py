@@ -103,7 +103,7 @@ def _parts(report: PodReport, style: Style) -> Iterable[list[str]]:
 
 
 def shows_nodes(explanation: Explanation) -> bool:
-    """Return whether the nodes say something about the pod."""
+    """Return whether the nodes are relevant to the verdict."""
     return explanation.verdict in _WITH_NODES and bool(explanation.node_names)
 
 
@@ -118,7 +118,7 @@ def untold_sentence(names: tuple[str, ...]) -> str:
 
 
 def further(report: PodReport, style: Style) -> Iterator[list[Block]]:
-    """Yield sections on preemption, a bound pod's current state, scores, and where its workload would end up."""
+    """Yield sections on preemption, a bound pod's current state, scores, and the forecast for its workload."""
     explanation = report.explanation
     if explanation.preemption is not None and explanation.verdict is PodVerdict.PENDING:
         yield preemption.blocks(explanation.preemption)

@@ -36,7 +36,7 @@ class ReplicaCountRow(NamedTuple):
 
 
 class ReplicaTable(NamedTuple):
-    """The rows for a workload; steps: what follows once it is scaled. is_interrupted: the user ended the search."""
+    """The rows for a workload. steps: the commands after scaling. is_interrupted: the user ended the search."""
 
     key: OwnerKey
     steps: tuple[str, ...]

@@ -41,7 +41,7 @@ class UnmetExpectation(NamedTuple):
 
 
 class ScenarioResult(NamedTuple):
-    """A scenario that was run, or why it could not be; expectations: how many there are."""
+    """The result of a scenario, or its error; expectations: their number."""
 
     file: str
     name: str

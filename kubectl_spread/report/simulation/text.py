@@ -59,7 +59,7 @@ class _Step:
         self.is_wide = is_wide
 
     def blocks(self, number: str) -> Iterator[list[str]]:
-        """Yield the parts, those without lines left out."""
+        """Yield the parts that have lines."""
         yield [f"{number}{self.played.text}: {self._verdict()}"]
         parts: list[Iterable[str]] = [self._refusal(), self.played.notes and self._wrapped(self.played.notes)]
         parts += [self._workload(item) for item in self.summary.workloads if item.is_concerned]
@@ -131,7 +131,7 @@ class _Step:
         return ", ".join(parts)
 
     def _spread(self, spread: WorkloadSpread, revision: int = 0) -> list[str]:
-        """Return a table; with a revision also how many pods are of it, where some outcome has others."""
+        """Return a table. With a revision, add the number of its pods if some outcome also has pods of others."""
         old = bool(revision) and _is_mixed(spread, revision)
         head = (spread.topology_key, "before", "after", *(("old", "new") if old else ()))
         rows = [(domain.value, span(domain.before), span(domain.after), *(_revisions(domain, revision) if old else ()))

@@ -39,7 +39,7 @@ def header(*, has_namespace: bool, is_wide: bool) -> tuple[str, ...]:
 
 
 def rows(statuses: Iterable[WorkloadStatus], *, has_namespace: bool, is_wide: bool) -> list[Row]:
-    """Return a line for each constraint, and one for a workload that has none."""
+    """Return a line for each constraint, and one for each workload without constraints."""
     found = []
     for status in statuses:
         name = f"{status.key.kind.lower()}/{status.key.name}"
@@ -65,7 +65,7 @@ class ColumnWidths:
         self._width = width
 
     def lines(self, rows: Iterable[tuple[str, ...]]) -> list[str]:
-        """Return the lines of rows that follow those of earlier calls."""
+        """Return the lines of further rows, in the columns of earlier calls."""
         rows = list(rows)
         if self._width is not None:
             return table(rows, self._width)
@@ -106,7 +106,7 @@ def _without(status: WorkloadStatus, *, is_wide: bool) -> tuple[str, ...]:
 
 
 def standing_text(standing: Optional[ConstraintState], status: WorkloadStatus) -> str:
-    """`violated, pending 2`; a constraint that holds is not called ok while pods of its workload wait."""
+    """Return `violated, pending 2`. A constraint that holds is not `ok` while pods of its workload are Pending."""
     counts = {
         "pending": len(status.pending),
         "on missing nodes": len(status.lost),
@@ -126,7 +126,7 @@ def _words(standing: ConstraintState) -> str:
 
 
 def counts_text(item: ConstraintStatus, *, is_wide: bool) -> str:
-    """`a=2 b=1 c=0`, or `0..2` where that is too much."""
+    """Return `a=2 b=1 c=0`, or `0..2` if that is too long."""
     if not item.domains:
         return ""
     listed = " ".join(f"{domain.value or chr(34) * 2}={domain.matching}" for domain in item.domains)

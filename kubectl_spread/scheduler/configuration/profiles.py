@@ -63,7 +63,7 @@ POINTS = ("preEnqueue", "preFilter", "filter", "postFilter", "preScore", "score"
 
 
 def version_of(text: str) -> Release:
-    """Return the release whose behaviour a version follows: `1.36`, `v1.34.1`.
+    """Return the release to follow for a version: `1.36`, `v1.34.1`.
 
     Raises:
         VersionError: with a sentence.

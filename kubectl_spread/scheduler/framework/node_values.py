@@ -61,7 +61,7 @@ class NodeValues:
 
 
 class ScoredTogether:
-    """Score states by node, with their weights, as one: the weighted sum is kept instead of the parts."""
+    """Score states by node, combined with their weights: only the weighted sum is kept."""
 
     def __init__(self, weighted: Sequence[tuple[int, ByNode]], columns: Columns) -> None:
         self._weighted = weighted

@@ -33,7 +33,7 @@ NodeIndices = NDArray[np.intp]  # (F,): the feasible nodes
 
 
 class Skip(NamedTuple):
-    """PreFilter: nothing to filter for this pod."""
+    """A PreFilter result: there is nothing to filter for this pod."""
 
 
 class Rejection(NamedTuple):
@@ -74,7 +74,7 @@ class Reserving(Protocol):
     """A filter state that reserves something when its pod is placed (the Reserve extension point)."""
 
     def reserve(self, node: int) -> None:
-        """Take it, on the node the pod goes to."""
+        """Reserve resources for the pod on its node."""
 
 
 class FilterPlugin(Protocol):
@@ -85,7 +85,7 @@ class FilterPlugin(Protocol):
         """Upstream's name."""
 
     def pre_filter(self, pod_class: PodClass, columns: Columns) -> Union[FilterState, Skip, Rejection]:
-        """Look at the pod and the cluster once."""
+        """Prepare the filter state from the pod and the cluster."""
 
 
 class ScoreState(Protocol):
@@ -117,7 +117,7 @@ class SkippedScore:
 
 
 class SameScore:
-    """The state of a Score plugin that gives every node the same."""
+    """The state of a Score plugin that gives every node the same score."""
 
     def __init__(self, score: int) -> None:
         self._score = score
@@ -206,7 +206,7 @@ def in_range(plugin: str, scores: Int64s) -> Int64s:
     """Return the scores.
 
     Raises:
-        InvalidScoreError: one is not from 0 to 100.
+        InvalidScoreError: a score is not from 0 to 100.
     """
     wrong = scores[(scores < 0) | (scores > 100)]
     if len(wrong):

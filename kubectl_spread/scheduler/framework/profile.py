@@ -1,4 +1,4 @@
-"""A profile: which plugins run where, in which order, with which weight and arguments."""
+"""A profile: its plugins for each extension point, with order, weights and arguments."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """InterPodAffinity: required and preferred affinity and anti-affinity, in both directions.
 
 Source: pkg/scheduler/framework/plugins/interpodaffinity/filtering.go, scoring.go (v1.36.2).
-Difference: the filter state exists also where upstream skips (nothing to check), so that it can catch up when a pod
-with anti-affinity is bound later; all its bits are 0 then.
+Difference: the filter state also exists if upstream skips the plugin (nothing to check). So it can catch up after a pod
+with anti-affinity is bound. Until then all its bits are 0.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class _DomainTable:
             np.add.at(numbers, codes, amount)
 
     def add_one(self, key: str, node: int, amount: int) -> None:
-        """Add to the domain of one node."""
+        """Add an amount to the domain of one node."""
         topology = self._columns.topology(key)
         numbers = self._numbers.get(key)
         if numbers is None:
@@ -156,7 +156,7 @@ class _DomainTable:
         return int(self._numbers[key][code]) if key in self._numbers and code >= 0 else 0
 
     def positive(self, key: str) -> Bools:
-        """Bool (N,): nodes whose domain has more than 0."""
+        """Return bool (N,): nodes whose domain has more than 0."""
         numbers = self._numbers.get(key)
         if numbers is None or not len(numbers):
             return np.zeros(self._columns.n, np.bool_)

@@ -58,7 +58,7 @@ class _State:
         return self._bits
 
     def _look_anew(self) -> None:
-        """Ask the nodes for their pods of now, as some have gone."""
+        """Read the nodes' present pods again, because some were removed."""
         on_nodes = self._columns.pods
         has_conflict = [any(self._conflicts(pod.cls.host_ports) for pod in pods) for pods in on_nodes]
         self._bits = np.array(has_conflict, np.uint64)

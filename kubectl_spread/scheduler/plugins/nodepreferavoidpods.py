@@ -1,4 +1,4 @@
-"""NodePreferAvoidPods: a node may name controllers whose pods it would rather not have.
+"""NodePreferAvoidPods: a node may name controllers to keep their pods away.
 
 Source: pkg/scheduler/framework/plugins/nodepreferavoidpods/node_prefer_avoid_pods.go (v1.21.9).
 """

@@ -48,7 +48,7 @@ class _State:
         self._none: Int64s = columns.zeros()
 
     def score(self, feasible: NodeIndices) -> Int64s:
-        """Score by the pods on the node; where nodes have zones, those of the zone count twice as much."""
+        """Score by the pods on the node. If nodes have zones, the zone's pods count twice as much."""
         counts = self._counts()[feasible]
         zones = self._zones[feasible]
         scores = _fewer(counts, int(counts.max()))

@@ -1,7 +1,7 @@
-"""NodeResourcesFit: what the pod requests must be left on the node; and how full it would be.
+"""NodeResourcesFit: the node must have the requested resources left; scores depend on the node's utilization.
 
 Source: pkg/scheduler/framework/plugins/noderesources/fit.go, fitsRequest; resource_allocation.go (v1.36.2).
-Difference: resources that a DeviceClass takes over are not known here.
+Difference: resources that a DeviceClass provides are not known here.
 """
 
 from __future__ import annotations
@@ -122,7 +122,8 @@ class NodeResourcesFit:
 def _wanted(pod_class: PodClass, args: FitArgs, release: Release) -> list[tuple[str, int]]:
     """Return the requests to compare, in the order of their reasons.
 
-    Those above zero; older releases compare others, too, for a pod that requests anything.
+    Newer releases compare only requests above zero. Older releases also compare zero requests; those for CPU and the
+    like only if the pod requests anything.
     """
     requests = dict(pod_class.requests)
     scalar = [(name, amount) for name, amount in pod_class.requests if name not in _BASIC and not args.ignores(name)]
@@ -263,7 +264,7 @@ class _ScoreState:
         return np.where(weights > 0, gomath.divide(total, divisor), 0)
 
     def _resource_score(self, capacity: Int64s, used: Int64s) -> Int64s:
-        """Return one resource's score on each node; it has no meaning where the capacity is 0, which does not count."""
+        """Return one resource's score on each node; ignore nodes with capacity 0, whose score has no meaning."""
         safe = np.where(capacity == 0, 1, capacity)
         if self._strategy.type == LEAST_ALLOCATED:
             return np.where((used > capacity) | (capacity == 0), 0, gomath.divide((capacity - used) * 100, safe))
@@ -284,7 +285,7 @@ def is_scored(resource: str, requests: dict[str, int]) -> bool:
 
 
 def nonzero_requested(columns: Columns, resource: str) -> Int64s:
-    """int64 (N,): what scoring counts as used by bound pods."""
+    """Return int64 (N,): the usage of bound pods in scores."""
     if resource == CPU:
         return columns.nonzero_cpu
     if resource == MEMORY:

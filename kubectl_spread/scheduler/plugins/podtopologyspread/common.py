@@ -108,7 +108,7 @@ def match_affinity(requirement: NodeRequirement, columns: Columns) -> Bools:
 
 
 def match_taints(pod_class: PodClass, columns: Columns) -> Bools:
-    """Bool (N,): nodes that nodeTaintsPolicy Honor includes; `spec.unschedulable` is not looked at."""
+    """Return bool (N,): nodes that nodeTaintsPolicy Honor includes, without regard to `spec.unschedulable`."""
     if not columns.has_taints:
         return np.ones(columns.n, np.bool_)
     tolerated: Bools = columns.tainted.first(pod_class.tolerations).codes < 0
@@ -116,7 +116,7 @@ def match_taints(pod_class: PodClass, columns: Columns) -> Bools:
 
 
 def match_node_inclusion_policies(constraint: Constraint, pod_class: PodClass, columns: Columns) -> Bools:
-    """Bool (N,): nodes whose pods and domains a constraint counts, its key aside."""
+    """Return bool (N,): nodes whose pods and domains a constraint counts, its key aside."""
     included = np.ones(columns.n, np.bool_)
     if constraint.honors_affinity:
         included &= match_affinity(pod_class.node_requirement, columns)

@@ -126,7 +126,7 @@ class DomainCounts:
             self._at_min = 0
 
     def _count_one(self, domain: int) -> None:
-        """Count one more pod in a domain: unless it was alone at the minimum, no other domain's answer changes."""
+        """Count one more pod in a domain. Unless it alone was the minimum, no other domain's result changes."""
         match_num = self._match_num.item(domain)
         self._match_num[domain] = match_num + 1
         if self._at_min:
@@ -140,7 +140,7 @@ class DomainCounts:
         return self.match_num + self.constraint.self_match_num - self.min_match_num
 
     def now(self, match_num: Optional[Int64s] = None) -> ConstraintCounts:
-        """Return the counts of the eligible domains; `match_num`, int64 (D,), replaces those of this moment."""
+        """Return the counts of the eligible domains; `match_num`, int64 (D,), replaces the present counts."""
         numbers = self.match_num if match_num is None else match_num
         order = self.topology.order
         shown = order[self.eligible[order]]
@@ -170,7 +170,7 @@ class DomainCounts:
         self._too_full = too_full
 
     def violates(self) -> Bools:
-        """Bool (N,): nodes whose domain would be too full; False where the key is missing."""
+        """Return bool (N,): nodes whose domain would be too full; False for nodes without the key."""
         return (self.topology.codes >= 0) & ~self.fits()
 
     def _domains_too_full(self) -> Bools:
@@ -188,7 +188,7 @@ class DomainCounts:
     def violates_after(self, node: int, change: int, changing: Optional[Bools] = None) -> bool:
         """Return whether a node violates the constraint once its domain counts `change` more pods.
 
-        `changing`: bool (N,), nodes whose pods change the counts, where these are not the nodes that are counted.
+        `changing`: bool (N,), nodes whose pods change the counts, if these are not the counted nodes.
         """
         code = self.topology.codes[node]
         counted = bool((self.included if changing is None else changing)[node])

@@ -142,7 +142,7 @@ class _ScoredConstraint:
         self._in_domain = np.zeros(len(values) + 1, np.int64)
 
     def score(self, nodes: NodeIndices) -> NDArray[np.floating[Any]]:
-        """float64 (F,): what the constraint adds to each node's raw score."""
+        """Return float64 (F,): the constraint's part of each node's raw score."""
         self._sync()
         offset = float(self._constraint.max_skew - 1)
         added: NDArray[np.floating[Any]]

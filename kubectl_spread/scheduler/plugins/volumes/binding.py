@@ -2,7 +2,7 @@
 
 Source: pkg/scheduler/framework/plugins/volumebinding/volume_binding.go, binder.go;
 staging/src/k8s.io/component-helpers/storage/volume/pv_helpers.go, FindMatchingVolume (v1.36.2).
-Difference: of volumes equally small the first by name is taken, where upstream takes any.
+Difference: of equally small volumes the first by name is taken; upstream takes any.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class _State:
         return int(self.filter()[node])
 
     def reserve(self, node: int) -> None:
-        """Take what the pod needs on the node it goes to (AssumePodVolumes)."""
+        """Reserve the volumes that the pod needs on its node (AssumePodVolumes)."""
         name = self._columns.nodes[node].name
         found = self._find(node)
         for claim, volume in found.matched:

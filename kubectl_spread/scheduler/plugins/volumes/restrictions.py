@@ -106,10 +106,10 @@ class _State:
         )
 
     def filter_with(self, node: int, removed: Sequence[Pod], added: Sequence[Pod]) -> int:
-        """Return the bits; a claim in use counts once at first, then once for each volume that comes or goes.
+        """Return the bits; a claim in use counts once at first, then once for each removed or added volume.
 
-        The change looks at the claim's name alone, whatever the namespace. A plugin with nothing to check was skipped,
-        and no change wakes it.
+        The change compares only the claim's name, not the namespace. A plugin with nothing to check was skipped, and
+        no change makes it run.
         """
         self.filter()
         if self._skips and not self._disks and not self._used:
