@@ -1,8 +1,8 @@
-"""Import click without the modules that it imports and hardly uses: a quarter of the start-up.
+"""A faster import of click, without modules that it imports but hardly uses: a quarter of the start-up.
 
-click needs `inspect` to strip help texts, `uuid` for a type of option that nobody uses here, and `gettext` to look
-for a translation of its words that nobody ships. Stand-ins take their places while click is imported, and no
-longer: whoever imports them later gets the real ones. What a stand-in lacks, it takes from the real one.
+click needs `inspect` to strip help texts, `uuid` for a type of option that is not used here, and `gettext` to look
+for translations that do not exist. Stand-ins replace these modules only while click is imported. Later imports get
+the real modules. A stand-in takes missing attributes from the real module.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from types import ModuleType
 
 
 class _StandIn(ModuleType):
-    """A module with a few attributes of its own, and all others of the real one, which is imported for them."""
+    """A module with a few own attributes. It imports the real module on the first use of another attribute."""
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("__"):

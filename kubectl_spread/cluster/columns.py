@@ -4,7 +4,7 @@
 Columns ─┬─ NodeColumns   data that binding never changes: labels, taints, allocatable
          ├─ NodeRequests  requests of the pods on each node
          ├─ BoundPods     pods by node, and the log of pods that came and went
-         ├─ PodClasses    classes, and groups that no selector tells apart
+         ├─ PodClasses    classes, and groups that match the same selectors
          └─ StorageState  claims and volumes
 ```
 

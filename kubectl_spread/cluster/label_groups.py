@@ -1,4 +1,4 @@
-"""Groups of bound pods that a selector can tell apart, indexed by label."""
+"""Groups of bound pods that match the same selectors, indexed by label."""
 
 from __future__ import annotations
 

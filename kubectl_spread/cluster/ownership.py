@@ -1,6 +1,6 @@
 """The workload of a pod, and the pods of a workload.
 
-A workload is the topmost object above a pod whose kind is known to hold a pod template: the object that a user edits.
+A workload is the topmost object above a pod with a known kind of pod template: the object that a user edits.
 
         Pod ─▶ ReplicaSet ─▶ Deployment                                     Deployment
         Pod ─▶ Job ─▶ CronJob                                               CronJob

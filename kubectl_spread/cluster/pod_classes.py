@@ -1,4 +1,4 @@
-"""The classes of pods, and the groups of pods that no selector tells apart."""
+"""The classes of pods, and the groups of pods that match the same selectors."""
 
 from __future__ import annotations
 

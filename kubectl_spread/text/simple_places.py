@@ -1,6 +1,6 @@
-"""Places in a simple document, from its lines: a question costs no more than what is on the way to the answer.
+"""Places in a simple document, found in its lines: a search reads only the nodes on its route.
 
-Most documents are asked for one or two places, or none. Their nodes would be six times as much work.
+Most documents need one or two places, or none. Building their nodes would take six times as long.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class NotSimpleError(Exception):
 
 
 class Token(NamedTuple):
-    """A key of a mapping or, where the key is None, the dash of an item; both are values, or nodes of their line."""
+    """A key of a mapping; or, if the key is None, the dash of an item. Both are values, or nodes of their line."""
 
     column: int
     key: Any
@@ -67,7 +67,7 @@ class Token(NamedTuple):
 
 
 class Flow(NamedTuple):
-    """A flow collection, to the end of a line, whose nodes nobody has asked for yet."""
+    """A flow collection, to the end of a line, without nodes yet."""
 
     line: str
     start: int
@@ -98,7 +98,7 @@ def root(text: str, base: int) -> Node:
 
 
 def placed_tokens(text: str, base: int) -> list[PlacedToken]:
-    """Return the tokens of such a document as nodes of their lines, each with the offset of its line."""
+    """Return the tokens of a simple document as nodes of their lines, each with the offset of its line."""
     tokens = []
     for line in _lines(text):
         tokens += [(base, token) for token in _nodes_of(line)]

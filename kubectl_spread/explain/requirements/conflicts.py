@@ -3,7 +3,7 @@
 Each node is refused by a set of requirements, and a conflict must contain one of them for every node: the conflicts
 are the minimal hitting sets of those rows. The search of Murakami and Uno (MMCS,
 https://arxiv.org/abs/1102.3813) finds them size by size, each once. It takes a row that no chosen requirement hits, and
-tries each of its requirements. It gives up once an earlier choice is the only hit of no row.
+tries each of its requirements. It backtracks as soon as an earlier choice hits no row alone.
 
         rows          {cpu, zone} {zone, taint} {cpu}
         choose cpu    ----------- left: {zone, taint}
