@@ -90,6 +90,11 @@ def test_checking_a_manifest_without_cluster_facts_imports_no_parser_where_it_is
     assert {PARSER} == imported_by("check", str(manifest)) & {*HEAVY, PARSER}
 
 
+def test_counting_what_can_be_fixed_imports_neither_json_nor_textwrap(manifest: Path) -> None:
+    """The fixes are tried in memory; text that goes to no terminal is not wrapped."""
+    assert set() == imported_by("check", str(manifest), "--profile", "strict") & {"json", "textwrap"}
+
+
 def test_a_config_does_not_import_anything_heavy_either(manifest: Path) -> None:
     (manifest.parent / "config.yaml").write_text("ignore: [SPR5]\nperFile:\n- {files: '*', severity: {SPR1: info}}\n")
     imported = imported_by("check", str(manifest), "--config", str(manifest.parent / "config.yaml"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable
 from collections.abc import Sequence
 from typing import Optional
@@ -48,6 +47,8 @@ def wrapped(text: str, width: Optional[int], *, indent: str = "", hanging: str =
     """
     if width is None:
         return [indent + safe(text)]
+    import textwrap  # 2 ms
+
     return textwrap.wrap(
         safe(text),
         max(width, NARROWEST),
@@ -102,6 +103,8 @@ def table(rows: Sequence[tuple[str, ...]], width: Optional[int] = None, *, inden
 
 
 def _columns(cells: list[tuple[str, ...]], widths: list[int], gap: int, *, indent: str) -> list[str]:
+    import textwrap  # 2 ms
+
     out = []
     for row in cells:
         columns = [

@@ -309,14 +309,17 @@ class _Editor:
     # Writing
 
     def _scalar(self, value: Any, *, quote: str = "") -> str:
+        if isinstance(value, str):
+            if quote == "'" and re.match(_PLAIN, value):
+                return f"'{value}'"
+            is_plain = re.match(_PLAIN, value) is not None and scalars.resolve(value) == value
+            if is_plain and quote != '"' and not self.is_json:
+                return value
+        elif value.__class__ is int:
+            return str(value)
         import json  # 5 ms
 
-        if not isinstance(value, str):
-            return json.dumps(value)
-        if quote == "'" and re.match(_PLAIN, value):
-            return f"'{value}'"
-        is_plain = re.match(_PLAIN, value) is not None and scalars.resolve(value) == value
-        return value if is_plain and quote != '"' and not self.is_json else json.dumps(value, ensure_ascii=False)
+        return json.dumps(value, ensure_ascii=False)
 
     def _key(self, name: str) -> str:
         return self._scalar(name)
