@@ -54,6 +54,14 @@ def offer(count: Fixable) -> str:
     return f"\ncan be fixed: {', '.join(parts)}" if parts else ""
 
 
+def _nothing(count: Fixable) -> str:
+    """Return why a diff is empty."""
+    if count.unsafe and not count.safe:
+        have = "finding has an unsafe fix" if count.unsafe == 1 else "findings have unsafe fixes"
+        return f"no safe fix; {count.unsafe} {have}: add --unsafe-fixes"
+    return f"nothing to fix{offer(count)}"
+
+
 def show(request: CheckRequest, fixes: FixOptions, *, colour: bool) -> int:
     """Print the diff of every text that would change, and the errors; return the exit code."""
     from kubectl_spread.operations.fix import fixable
@@ -68,7 +76,7 @@ def show(request: CheckRequest, fixes: FixOptions, *, colour: bool) -> int:
     if found.changes:
         told = f"would fix {counted(found.fixed, 'finding')} in {counted(len(found.changes), 'file')}"
     else:
-        told = f"nothing to fix{offer(fixable(found.left, found.results, found.settings, tried=fixes.wants))}"
+        told = _nothing(fixable(found.left, found.results, found.settings, tried=fixes.wants))
     click.echo(told, err=True)
     if found.errors:
         return Exit.UNREADABLE

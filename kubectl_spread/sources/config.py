@@ -39,8 +39,8 @@ def load(path: str) -> Config:
     """Read a config.
 
     Raises:
-        SourceError: it cannot be read, or is not YAML.
-        ConfigError: it has invalid settings; all of them are listed.
+        SourceError: it cannot be read.
+        ConfigError: it is not YAML, or has invalid settings; all of them are listed.
     """
     source = files.read_text(path)
     config = Config(os.path.dirname(os.path.abspath(path)), source)
@@ -51,16 +51,21 @@ def load(path: str) -> Config:
 
 
 def _root(source: SourceFile) -> Optional[Node]:
-    """Return the root of the only document; None if the file contains only comments."""
+    """Return the root of the only document; None if the file contains only comments.
+
+    Raises:
+        ConfigError: it is not YAML, or has several documents.
+    """
     documents = list(compose.compose(source))
     for found in documents:
         if isinstance(found, compose.SyntaxProblem):
             line, column = source.position(found.span.start)
-            raise SourceError(source.name, found.sentence, line=line, column=column)
+            raise ConfigError((SourceError(source.name, found.sentence, line=line, column=column),))
     roots = [found.root for found in documents if isinstance(found, compose.Document)]
     if len(roots) > 1:
         line, column = source.position(roots[1].start)
-        raise SourceError(source.name, f"a config is one document, this has {len(roots)}", line=line, column=column)
+        message = f"a config is one document, this has {len(roots)}"
+        raise ConfigError((SourceError(source.name, message, line=line, column=column),))
     return roots[0] if roots else None
 
 

@@ -294,7 +294,7 @@ def test_all_that_is_wrong_with_a_config_is_told(check: Check) -> None:
     [
         (("--config", "none.yaml"), 3, "none.yaml: the path does not exist"),
         (("--config", "."), 3, ".: is a directory"),
-        (("--config", "bad.yaml"), 3, "bad.yaml:1:2: not YAML: did not find expected node content while parsing"),
+        (("--config", "bad.yaml"), 2, "bad.yaml:1:2: not YAML: did not find expected node content while parsing"),
         (("--config", "a", "--no-config"), 2, "--config and --no-config exclude each other"),
         (("--severity", "SPR101"), 2, "--severity takes RULE=LEVEL, and the levels are error, warning, info: SPR101"),
         (("--severity", "SPR101=off"), 2, "--severity takes RULE=LEVEL, and the levels are error, warning, info: SPR"),

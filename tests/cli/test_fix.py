@@ -111,7 +111,7 @@ def test_a_diff_of_nothing_says_what_unsafe_fixes_would_do(fixed: Fixed, capsys:
     text = GOOD.replace("maxSkew: 1   # one", "maxSkew: 0   # one")
 
     assert (0, text) == fixed(text, "--diff")
-    assert ("", "nothing to fix\ncan be fixed: 1 with --fix --unsafe-fixes\n") == capsys.readouterr()
+    assert ("", "no safe fix; 1 finding has an unsafe fix: add --unsafe-fixes\n") == capsys.readouterr()
 
 
 def test_a_diff_of_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -527,3 +527,10 @@ def test_the_text_is_on_the_disk_before_it_takes_its_place(monkeypatch: pytest.M
     run(["check", "web.yaml", "--fix"])
 
     assert ["sync", "replace", "sync"] == order
+
+
+def test_a_diff_without_safe_fixes_counts_the_unsafe_ones(fixed: Fixed, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = GOOD.replace("maxSkew: 1   # one", "maxSkew: 0   # one")
+    fixed(f"{bad}\n---\n{bad.replace('name: web', 'name: api')}", "--diff")
+
+    assert "no safe fix; 2 findings have unsafe fixes: add --unsafe-fixes\n" == capsys.readouterr().err

@@ -243,10 +243,11 @@ def test_an_absurd_config_is_one_problem(text: str, expected: str, tmp_path: Pat
     ],
 )
 def test_what_is_no_yaml_cannot_be_read(text: str, expected: str, tmp_path: Path) -> None:
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises((ConfigError, SourceError)) as caught:
         loaded(text, tmp_path)
 
     assert str(caught.value) == f"{tmp_path / NAME}{expected}"
+    assert isinstance(caught.value, SourceError) == ("not a text file" in expected)
 
 
 def test_a_config_that_does_not_exist_cannot_be_read(tmp_path: Path) -> None:
