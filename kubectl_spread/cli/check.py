@@ -208,7 +208,10 @@ class WorkloadWords(NamedTuple):
                 return False
             return self.namespace is not None or facts.is_given or _is_cluster_known(facts)
         if has_files or len(names) < len(self.words):
-            raise click.UsageError("files and what runs cannot be checked together", click.get_current_context())
+            raise click.UsageError(
+                "-A, -l and TYPE/NAME check running workloads; they cannot be combined with files",
+                click.get_current_context(),
+            )
         return True
 
 

@@ -25,10 +25,10 @@ def explain_message(text: str, output: str, *, colour: bool, is_alone: bool) -> 
     """
     if not is_alone:
         raise click.UsageError(
-            "--message stands alone: name no pod, node, manifest or cluster beside it", click.get_current_context()
+            "--message cannot be combined with a pod, a node, a manifest or a cluster", click.get_current_context()
         )
     if output == "html":
-        raise click.UsageError("what a message says is text or json, not html", click.get_current_context())
+        raise click.UsageError("--message supports -o text and json only", click.get_current_context())
     from kubectl_spread.messages.parse import parse_all
     from kubectl_spread.report import messages as report
 

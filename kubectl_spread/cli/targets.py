@@ -48,7 +48,7 @@ def named(words: tuple[str, ...], ctx: click.Context, *, verb: str) -> Selection
         if not all(slashed):
             raise click.UsageError(_MIXED, ctx)
         return Selection(tuple(_target(word, ctx, verb=verb) for word in words))
-    kinds = [_kind(word, ctx, verb=verb) for word in words[0].split(",")]
+    kinds = [_kind(word, ctx, verb=verb, is_alone=len(words) == 1) for word in words[0].split(",")]
     if len(words) == 1:
         return Selection(kinds=frozenset(kinds))
     return Selection(tuple(ObjectName(kind, name) for kind in kinds for name in words[1:]))
@@ -79,9 +79,11 @@ def _target(word: str, ctx: click.Context, *, verb: str) -> ObjectName:
     return ObjectName(_kind(kind_word, ctx, verb=verb), name)
 
 
-def _kind(word: str, ctx: click.Context, *, verb: str) -> str:
+def _kind(word: str, ctx: click.Context, *, verb: str, is_alone: bool = False) -> str:
     kind = kind_named(word)
     if kind is None or kind == "PodTemplate":
         known = ", ".join(entry.names[0] for key, entry in KINDS.items() if key != "PodTemplate")
-        raise click.UsageError(f'there is no resource type "{word}" to {verb}; there are {known}', ctx)
+        wrong = f"`{word}` is not a resource type" + (f" to {verb}" if kind is not None else "")
+        hint = f"; write deploy/{word}" if is_alone and word and kind is None else ""
+        raise click.UsageError(f"{wrong}{hint}. Types: {known}", ctx)
     return kind

@@ -219,7 +219,7 @@ def _missing(seen: set[OwnerKey], wanted: Selection, cluster: Cluster) -> tuple[
 
 def _notes(wanted: Selection, cluster: Cluster) -> tuple[str, ...]:
     """Return notes on workloads that cannot be checked, because only their pods are in the cluster facts."""
-    unseen: dict[str, None] = {}
+    unseen: dict[str, str] = {}
     for pod in cluster.bound():
         key = workload_of(pod, cluster)
         if (
@@ -228,10 +228,14 @@ def _notes(wanted: Selection, cluster: Cluster) -> tuple[str, ...]:
             and key not in cluster.controllers
             and wanted.includes(key, dict(pod.cls.labels))
         ):
-            unseen[f"{key.kind.lower()}/{key.name}"] = None
+            unseen[f"{key.kind.lower()}/{key.name}"] = key.kind
     if not unseen:
         return ()
     names = listed(unseen, most=_MOST_NAMES)
-    return (
-        f"of {names} the cluster facts have the pods alone: `kubectl get deployments,statefulsets -A` has the rest",
-    )
+    if len(unseen) == 1:
+        them = f"the {next(iter(unseen.values()))}, so it was"
+    else:
+        them = "the workloads themselves, so they were"
+    kinds = ",".join(sorted({"deployments", "statefulsets", *(f"{kind.lower()}s" for kind in unseen.values())}))
+    told = f"the snapshot has the pods of {names} but not {them} not checked"
+    return (f"{told}; add the output of `kubectl get {kinds} -A -o yaml`",)

@@ -57,7 +57,7 @@ def take_snapshot(request: SnapshotRequest) -> SnapshotResult:
     """
     path = request.path
     if path != "-" and not path.startswith("/dev/") and not path.endswith(_EXTENSIONS):
-        raise RequestError(f"the file's name ends in .json, .yaml or .gz: {path}")
+        raise RequestError(f"the file name must end in .json, .yaml or .gz: {path}")
     source = request.source.or_live()
     found = _objects(source)
     from kubectl_spread.sources import snapshot_file

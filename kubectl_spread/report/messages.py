@@ -37,7 +37,7 @@ def lines(message: Message, *, width: int, colour: bool) -> list[str]:
     told = [(part, meanings.meaning(part, of_groups=of_groups)) for part in message.parts]
     out += _parts(told, width, colour=colour)
     whole = meanings.meaning_of_whole(message)
-    if whole:
+    if whole and message.form != "unknown":  # then the headline says it
         out += ["", *_wrapped(whole, width, "")]
     out += _details(message, width)
     out += _after(message, width, colour=colour)
@@ -57,7 +57,7 @@ def headline(message: Message) -> str:
         who += f", {_era(message.era)} by its words"
     seen = f" (seen {message.times} times)" if message.times > 1 else ""
     if message.form == "unknown":
-        return f"Not a message that is known here{seen}."
+        return f"{meanings.meaning_of_whole(message).removesuffix('.')}{seen}."
     if message.form == "notScaled":
         return f"{who}: no node is added for the pod{seen}."
     if not message.is_of_nodes:

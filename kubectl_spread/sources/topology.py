@@ -38,6 +38,7 @@ _DEFAULTS = {"cpu": "16", "memory": "64Gi", "pods": "110"}
 _AMPLE = {"cpu": "1M", "memory": "1P", "pods": "1M"}
 _COUNTS = ("zones", "nodes")
 _MAX_NODES = 15_000  # three times the largest cluster that Kubernetes supports
+_WRITE = {"cpu": "4 or 500m", "memory": "16Gi", "pods": "110"}
 _EXAMPLE = "zones=3,nodes=2,cpu=4,memory=16Gi"
 
 
@@ -101,7 +102,9 @@ def _quantity(key: str, value: str) -> str:
     try:
         amount = quantity.parse(value)
     except quantity.QuantityError as error:
-        raise SourceError("--topology", f"`{key}` is not a quantity: {value or 'empty'}: {error}") from None
+        raise SourceError(
+            "--topology", f"`{key}` is not a quantity: {value or 'empty'}: {error}; write {_WRITE[key]}"
+        ) from None
     if amount < 0:
         raise SourceError("--topology", f"`{key}` is less than 0: {value}")
     return value

@@ -62,7 +62,7 @@ ANSWERS = (
     pod("cronjob", "j-3", 1, f"{ONLY_C} taint x=z:NoSchedule."),
     Case(
         "i1.yaml", "deploy/web", 1,
-        "Deployment shop/web wants 6 pods: 2 on nodes, 4 Pending, of which 3 find a node and 1 stays Pending.",
+        "Deployment shop/web wants 6 pods: 2 have a node, 4 are Pending, of which 3 find a node and 1 stays Pending.",
     ),
     pod(
         "i1", "web-abc12-p0", 1,
@@ -84,7 +84,8 @@ ANSWERS = (
     pod("k1", "f", 0, "has finished (Failed); the scheduler ignores it."),
     Case(
         "l1.yaml", "deploy/api", 1,
-        "Deployment shop/api wants 2 pods: 0 on nodes, 2 Pending, of which 0 to 1 find a node and 1 to 2 stay Pending.",
+        "Deployment shop/api wants 2 pods: 0 have a node, 2 are Pending, of which 0 to 1 find a node and 1 to 2 stay "
+        "Pending.",
     ),
     pod(
         "l1", "web-abc12-p0", 1,
@@ -133,7 +134,7 @@ ANSWERS = (
         "stays Pending: its DaemonSet made it for node b1, which is refused by the cpu request (needs 500m; b1 has "
         "200m of 1 free).",
     ),
-    Case("o18.yaml", "deploy/web", 0, "Deployment shop/web wants 4 pods: 4 on nodes."),
+    Case("o18.yaml", "deploy/web", 0, "Deployment shop/web wants 4 pods: 4 have a node."),
     pod("o26b", "x", 1, "stays Pending: PersistentVolumeClaim nope does not exist in namespace shop."),
     pod(
         "o26c", "n", 1,

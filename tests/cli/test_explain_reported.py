@@ -186,7 +186,7 @@ def test_pods_that_a_replica_set_cannot_create_are_told_with_its_event(explained
     )
 
     assert code == 1
-    assert text.startswith("Deployment shop/web wants 3 pods: 0 on nodes, 3 not created.")
+    assert text.startswith("Deployment shop/web wants 3 pods: 0 have a node, 3 are not created.")
     assert f"ReplicaSet web-7d9f: FailedCreate (4 times, last 2026-11-21T10:00:00Z): {REFUSED}" in text
     assert document["verdict"] == "NotCreated"
     assert 'The label "app" is in both matchLabelKeys and labelSelector of a constraint; only one of them' in text
@@ -236,7 +236,7 @@ def test_a_workload_whose_pods_all_run_is_asked_about_its_next_replica(explained
     code, text, document = explained("sts/db", node("n1"), workload("StatefulSet", "db", 1), running)
 
     assert code == 0
-    assert text.startswith("StatefulSet shop/db wants 1 pod: 1 on nodes. Pod shop/db-1 can be scheduled")
+    assert text.startswith("StatefulSet shop/db wants 1 pod: 1 has a node. Pod shop/db-1 can be scheduled")
     assert document["verdict"] == "Schedulable"
 
 

@@ -66,3 +66,10 @@ def test_what_no_api_server_stores_is_explained_as_far_as_it_goes(
     assert "once created, it fits on 1 node: n1." in " ".join(capsys.readouterr().out.split())
     assert 1 == run(["explain", "sts/db", "--snapshot", str(facts), "-o", "json"])
     jsonschema.validate(json.loads(capsys.readouterr().out), schemas.load("explanation"))
+
+
+def test_a_name_without_its_type_gets_a_hint(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "web", "--topology", "zones=1"]) == 2
+    assert "error: `web` is not a resource type; write deploy/web. Types: pod, " in capsys.readouterr().err
+    assert run(["explain", "dploy/web", "--topology", "zones=1"]) == 2
+    assert "error: `dploy` is not a resource type. Types: pod, " in capsys.readouterr().err

@@ -202,14 +202,24 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     ("args", "said"),
     [
         ((), "the message is empty"),
-        (("pod/a",), "--message stands alone: name no pod, node, manifest or cluster beside it"),
-        (("-o", "html"), "what a message says is text or json, not html"),
-        (("--node", "n1"), "--message stands alone: name no pod, node, manifest or cluster beside it"),
-        (("-f", "a.yaml"), "--message stands alone: name no pod, node, manifest or cluster beside it"),
-        (("--topology", "zones=1"), "--message stands alone: name no pod, node, manifest or cluster beside it"),
+        (("pod/a",), "--message cannot be combined with a pod, a node, a manifest or a cluster"),
+        (("-o", "html"), "--message supports -o text and json only"),
+        (("--node", "n1"), "--message cannot be combined with a pod, a node, a manifest or a cluster"),
+        (("-f", "a.yaml"), "--message cannot be combined with a pod, a node, a manifest or a cluster"),
+        (("--topology", "zones=1"), "--message cannot be combined with a pod, a node, a manifest or a cluster"),
     ],
 )
 def test_wrong_usage(args: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     code = run(["explain", "--message", "x" if args else " \n", *args])
 
     assert (2, f"error: {said}\n") == (code, capsys.readouterr().err.split("See ")[0])
+
+
+def test_an_unknown_message_is_called_so_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "--message", "foo"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "This is not a known message of the scheduler, an autoscaler or the API server.",
+        "",
+        "Not understood, word for word:",
+        "  foo",
+    ]

@@ -464,11 +464,11 @@ def test_events_of_pods_that_run_are_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
-        ([], 3, "error: no cluster is known: there is no kubeconfig"),
+        ([], 3, "error: no cluster is configured: "),
         (
             ["--snapshot", str(SHOP), "-o", "facts.txt"],
             2,
-            "error: the file's name ends in .json, .yaml or .gz: facts.txt",
+            "error: the file name must end in .json, .yaml or .gz: facts.txt",
         ),
         (["--topology", "zones=3"], 2, "error: a made-up cluster needs no snapshot"),
         (["--snapshot", "nope.yaml"], 3, "error: nope.yaml: the path does not exist"),

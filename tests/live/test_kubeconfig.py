@@ -220,9 +220,17 @@ def test_without_any_cluster_the_ways_to_name_one_are_told() -> None:
     home = os.environ["HOME"]
 
     assert str(caught.value) == (
-        f"no cluster is known: there is no kubeconfig ({home}/.kube/config), and this is no pod; "
-        "--kubeconfig names one, --snapshot and --topology need none"
+        f"no cluster is configured: {home}/.kube/config does not exist. Use --kubeconfig, --snapshot or --topology"
     )
+
+
+def test_a_kubeconfig_without_a_cluster_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    path.write_text("apiVersion: v1\nkind: Config\n")
+    with pytest.raises(ClusterError) as caught:
+        kubeconfig.load(Flags(kubeconfig=str(path)))
+
+    assert str(caught.value).startswith(f"no cluster is configured: {path} names none. Use --kubeconfig")
 
 
 def test_without_any_cluster_a_command_reads_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -230,7 +238,7 @@ def test_without_any_cluster_a_command_reads_nothing(capsys: pytest.CaptureFixtu
     out, err = capsys.readouterr()
 
     assert (code, out) == (3, "")
-    assert err.startswith("error: no cluster is known: ")
+    assert err.startswith("error: no cluster is configured: ")
 
 
 def test_in_a_pod_the_service_account_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,8 +85,8 @@ def test_more_zones_than_letters_have_numbers() -> None:
         ("zones=3,zones=4", "`zones` is given twice"),
         ("memory=-1Gi", "`memory` is less than 0: -1Gi"),
         ("cpu=1x", ("`cpu` is not a quantity: 1x: quantities must match the regular expression "
-         "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")),
-        ("memory=1K", "`memory` is not a quantity: 1K: unable to parse quantity's suffix"),
+         "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'; write 4 or 500m")),
+        ("memory=1K", "`memory` is not a quantity: 1K: unable to parse quantity's suffix; write 16Gi"),
         ("zone=3", ("unknown key `zone`; it takes zones, nodes, cpu, memory, pods, as in "
          "zones=3,nodes=2,cpu=4,memory=16Gi")),
         ("zones=3,", ("unknown key ``; it takes zones, nodes, cpu, memory, pods, as in "

@@ -142,14 +142,20 @@ def headline(report: PodReport) -> str:
 
 def _counts(state: WorkloadState) -> str:
     key = f"{state.key.kind} {state.key.namespace}/{state.key.name}"
+    running, pending, terminating = len(state.running), len(state.pending), len(state.terminating)
+    number = str(running) if state.wanted is not None else counted(running, "pod")
     parts = [
-        f"{len(state.running)} on nodes",
-        f"{len(state.pending)} Pending{_finding(state)}" if state.pending else "",
+        f"{number} {'has' if running == 1 else 'have'} a node",
+        f"{pending} {_are(pending)} Pending{_finding(state)}" if pending else "",
+        f"{terminating} {_are(terminating)} terminating" if terminating else "",
+        f"{state.missing} {_are(state.missing)} not created" if state.missing else "",
     ]
-    parts += [f"{len(state.terminating)} terminating" if state.terminating else ""]
-    parts += [f"{state.missing} not created" if state.missing else ""]
     wanted = f" wants {counted(state.wanted, 'pod')}" if state.wanted is not None else ""
     return f"{key}{wanted}: {', '.join(part for part in parts if part)}."
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def _finding(state: WorkloadState) -> str:

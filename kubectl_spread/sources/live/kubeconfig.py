@@ -442,11 +442,13 @@ def _in_cluster(flags: Flags, merged: _Merged) -> ApiServer:
         raise _unknown("--context", "context", flags.context, merged.contexts, merged.paths)
     host, port = os.environ.get("KUBERNETES_SERVICE_HOST"), os.environ.get("KUBERNETES_SERVICE_PORT")
     if not host or not port or not os.path.isfile(f"{_SERVICE_ACCOUNT}/token"):
-        looked = ", ".join(_paths(flags.kubeconfig))
-        raise ClusterError(
-            f"no cluster is known: there is no kubeconfig ({looked}), and this is no pod; "
-            "--kubeconfig names one, --snapshot and --topology need none"
-        )
+        paths = _paths(flags.kubeconfig)
+        absent = [path for path in paths if not os.path.exists(path)]
+        if absent:
+            why = f"{', '.join(absent)} {'does' if len(absent) == 1 else 'do'} not exist"
+        else:
+            why = f"{', '.join(paths)} {'names' if len(paths) == 1 else 'name'} none"
+        raise ClusterError(f"no cluster is configured: {why}. Use --kubeconfig, --snapshot or --topology")
     try:
         namespace = files.read_text(f"{_SERVICE_ACCOUNT}/namespace").text.strip()
     except SourceError:
