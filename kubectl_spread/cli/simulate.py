@@ -53,7 +53,9 @@ def _outcomes(_ctx: click.Context, _param: click.Parameter, text: str) -> Outcom
         return Outcomes(mode)
     if mode == "sample" and (not equals or (number.isascii() and number.isdecimal() and 0 < int(number) <= 1_000_000)):
         return Outcomes(mode, int(number or _SAMPLES))
-    raise click.BadParameter(f"{text} is none of all, first and sample=N")
+    if mode == "sample" and number.isascii() and number.isdecimal() and not int(number[:9]):
+        raise click.BadParameter("N must be at least 1")
+    raise click.BadParameter(f"{text} is not all, first or sample=N")
 
 
 def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optional[float]:
@@ -72,13 +74,13 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
 )
 @kustomize_option
 @cluster_facts
-@click.option("--then", multiple=True, metavar="STEP", help="A further step, once nothing moves any more.")
+@click.option("--then", multiple=True, metavar="STEP", help="A further step, once the cluster settles.")
 @click.option(
     "-n",
     "--namespace",
     metavar="NAME",
     shell_complete=complete.namespaces,
-    help="Namespace of what is named.  [default: the context's]",
+    help="Namespace of the named objects.  [default: the context's]",
 )
 @click.option(
     "--outcomes",
@@ -94,7 +96,7 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
     default=_MAX_STATES,
     show_default=True,
     metavar="N",
-    help="After so many states of a step, follow random runs instead.",
+    help="Stop visiting every state after N states and follow random runs.",
 )
 @click.option(
     "--timeout",
@@ -102,7 +104,7 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
     show_default=True,
     callback=_seconds,
     metavar="DURATION",
-    help="After so long in a step, follow random runs instead; 0 waits for ever.",
+    help="Stop visiting every state after this time and follow random runs; 0 means no limit.",
 )
 @click.option(
     "--replicas",

@@ -21,11 +21,12 @@ from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.parsing import parse
 from kubectl_spread.timeline.commands.parsing import StepError
 from kubectl_spread.timeline.commands.targets import full_name
+from kubectl_spread.timeline.commands.workloads import MOST_REPLICAS
 from kubectl_spread.timeline.commands.workloads import SCALED
 from kubectl_spread.timeline.run import Limits
 from kubectl_spread.timeline.run import Watch
 
-_RANGE = re.compile(r"([0-9]{1,6})\.\.([0-9]{1,6})\Z")
+_RANGE = re.compile(r"([0-9]{1,20})\.\.([0-9]{1,20})\Z")
 _MOST_ROWS = 1000
 _LEAST_S = 1.0  # for each row
 
@@ -44,9 +45,15 @@ def counts(text: str) -> Counts:
         StepError: it is none.
     """
     match = _RANGE.match(text)
-    if match is None or int(match[1]) > int(match[2]):
+    if match is None:
         raise StepError(f"--replicas takes a range here, as 1..50, not {text or 'empty'}")
     found = Counts(int(match[1]), int(match[2]))
+    if found.least > found.most:
+        raise StepError(
+            f"--replicas {text}: {found.least} is greater than {found.most}: write {found.most}..{found.least}"
+        )
+    if found.most > MOST_REPLICAS:
+        raise StepError(f"--replicas {text}: the largest number is {MOST_REPLICAS:,}")
     if found.most - found.least >= _MOST_ROWS:
         raise StepError(f"--replicas={text} are more than {_MOST_ROWS:,} numbers")
     return found

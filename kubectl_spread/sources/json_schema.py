@@ -2,7 +2,8 @@
 
 The jsonschema package takes longer to import than a manifest takes to check, so it only validates rare documents.
 This validator supports the keywords of `schemas/config.json`; a test compares the two on generated documents. All
-problems are reported, with routes, so that each can be shown at its place.
+problems are reported, with routes, so that each can be shown at its place. A `$comment` replaces the description in
+messages: what to add for a missing field, or what a text is to look like.
 """
 
 from __future__ import annotations
@@ -97,7 +98,8 @@ def _of_mapping(node: Mapping, schema: Schema, *, route: Route, root: Schema) ->
             yield from _violations(field.value, further, route=(*route, name), root=root)
     missing = [name for name in schema.get("required", ()) if name not in node.fields]
     for name in missing:
-        described = {**_resolved(properties[name], root), **properties[name]}["description"]
+        missed = {**_resolved(properties[name], root), **properties[name]}
+        described = missed.get("$comment") or missed["description"]
         yield _at(route, f"`{name}` is missing: {described}")
     if len(node.fields) < schema.get("minProperties", 0) and not missing:
         yield _at(route, "it says nothing")
@@ -110,7 +112,9 @@ def _of_text(node: Node, schema: Schema, *, route: Route) -> Iterator[Violation]
     if len(value) < schema.get("minLength", 0):
         yield _at(route, "the text is empty")
     elif "pattern" in schema and not re.search(schema["pattern"], value):
-        yield _at(route, f"not {schema['description']}: {value or 'empty'}")
+        wanted = schema.get("$comment")
+        is_not = f"not {schema['description']}: {value or 'empty'}"
+        yield _at(route, f"`{value}` is not {wanted}" if wanted and value else is_not)
 
 
 def _types(schema: Schema) -> list[str]:
@@ -139,6 +143,8 @@ def _not_among(node: Node, known: list[str]) -> str:
     value = nodes.to_plain(node)
     near = did_you_mean(value, known)
     shown = nodes.written(node) if _type(node) not in ("object", "array") else _shown(node)
+    if len(known) == 1:
+        return f"must be {known[0]}, not {shown or 'empty'}"
     return f"must be one of {', '.join(known)}: {shown or 'empty'}" + (f"; {near}" if near else "")
 
 

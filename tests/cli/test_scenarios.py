@@ -96,6 +96,13 @@ def test_an_expectation_that_is_not_met(
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
+        ("kubectl-spread/v1", "apps/v1", "1:13: apiVersion: must be kubectl-spread/v1, not apps/v1"),
+        ("steps:", "stps:", "1:1: `steps` is missing: add a list of commands"),
+        (
+            "deploy/web\n    complete",
+            "web\n    complete",
+            "12:15: steps[2].expect.workload: `web` is not TYPE/NAME, such as deploy/web",
+        ),
         ("steps:", "stps:", "7:1: unknown key `stps`: did you mean `steps`?"),
         ("placed: 3\n", "plced: 3\n", "14:5: steps[2].expect: unknown key `plced`: did you mean `placed`?"),
         ("placed: 3\n", "placed: 3..1\n", "14:13: must be a number or a range, as 2..4, not 3..1"),
@@ -184,4 +191,4 @@ def test_the_schema_has_only_keywords_that_are_checked() -> None:
                 collect(schema.get(key))
 
     collect(schemas.load("scenario"))
-    assert found <= {*json_schema.KEYWORDS, "$schema", "$defs", "title", "description"}
+    assert found <= {*json_schema.KEYWORDS, "$schema", "$defs", "title", "description", "$comment"}

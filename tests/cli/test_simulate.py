@@ -64,7 +64,7 @@ def test_a_rollout_that_completes(web: str, capsys: pytest.CaptureFixture[str]) 
         "rollout restart deploy/web: completes\n"
         "\n"
         "Deployment default/web completes\n"
-        "  3 of 3 pods ready, 3 pods of before gone\n"
+        "  3 of 3 pods ready, 3 earlier pods are gone\n"
         "\n"
         "  topology.kubernetes.io/zone   before   after\n"
         "  a                             1        0 to 2\n"
@@ -128,7 +128,17 @@ def test_what_does_not_exist_is_told_as_kubectl_tells_it(
         (["delete", "svc", "x"], "changes of svc by name are not simulated; use `apply -f` with a manifest"),
         (["drain", "a", "--pod-selector"], "flag needs an argument: --pod-selector"),
         (["rollout", "undo", "depoy/a"], 'the server doesn\'t have a resource type "depoy"; did you mean `deploy`?'),
-        (["cordon", "a", "--outcomes=x"], "invalid value for '--outcomes': x is none of all, first and sample=N"),
+        (["cordon", "a", "--outcomes=x"], "invalid value for '--outcomes': x is not all, first or sample=N"),
+        (["cordon", "a", "--outcomes=sample=0"], "invalid value for '--outcomes': N must be at least 1"),
+        (["lose", "zone"], "`zone` is not KEY=VALUE, such as zone=a"),
+        (["add-nodes", "foo"], "`foo` is not KEY=VALUE, such as zone=a"),
+        (["label", "node", "node-a1", "x"], "at least one label update is required"),
+        (["set", "image", "deploy/nope", "x"], "at least one image update is required"),
+        (
+            ["scale", "deploy/web", "--replicas=2147483647"],
+            "--replicas=2147483647: the largest number simulated is 100,000",
+        ),
+        (["scale", "deploy/web", "--replicas=x"], 'invalid argument "x" for "--replicas" flag: it takes a number'),
     ],
 )  # fmt: skip
 def test_wrong_usage_names_the_nearest_match(args: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -341,7 +351,12 @@ def test_numbers_that_get_stuck(web: str, capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["rollout", "restart", "deploy", "--replicas", "5..1"], "--replicas takes a range here, as 1..50, not 5..1"),
+        (["rollout", "restart", "deploy", "--replicas", "5..1"], "--replicas 5..1: 5 is greater than 1: write 1..5"),
+        (["scale", "deploy/web", "--replicas=5..1"], "--replicas 5..1: 5 is greater than 1: write 1..5"),
+        (
+            ["rollout", "restart", "deploy", "--replicas", "1..99999999"],
+            "--replicas 1..99999999: the largest number is 100,000",
+        ),
         (["rollout", "restart", "deploy/web", "--replicas", "3"], "--replicas takes a range here, as 1..50, not 3"),
         (["rollout", "restart", "deploy", "--replicas", "1..2", "--hpa"], "--replicas and --hpa exclude each other"),
         (["scale", "deploy/web", "--replicas=0..9000"], "--replicas=0..9000 are more than 1,000 numbers"),
@@ -436,6 +451,28 @@ def test_a_drain_stops_at_pods_that_kubectl_does_not_evict_unasked(
     (step,) = json.loads(capsys.readouterr().out)["steps"]
     assert (step["refusal"], step["lostPods"], step["verdict"]) == (None, ["bare"], "getsStuck")
     assert [item["pod"] for item in step["pending"]] == ["db-0"]
+
+
+@pytest.mark.parametrize("words", [[""], [" "]])
+def test_an_empty_step(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert simulate(*words) == 2
+    assert capsys.readouterr().err.startswith("error: there is no step; known are rollout restart")
+
+
+def test_pods_without_their_workload_say_what_to_add_to_the_snapshot(capsys: pytest.CaptureFixture[str]) -> None:
+    facts = str(Path(__file__).parents[2] / "examples/shop/cluster.yaml")
+    assert run(["simulate", "rollout", "restart", "deploy/web", "-n", "shop", "--snapshot", facts]) == 1
+    assert capsys.readouterr().err == (
+        'error: the cluster facts hold pods of deployments.apps "web", but not the object itself; hint: add the output '
+        "of `kubectl get deployments,statefulsets -A -o yaml` to the snapshot, or use -f\n"
+    )
+
+
+def test_new_nodes_say_what_they_copy(capsys: pytest.CaptureFixture[str]) -> None:
+    step = answer(capsys, "add-nodes", "zone=d")["steps"][0]
+    assert step["notes"] == ["the new nodes copy CPU, memory, pod limit and other labels from node-a1"]
+    step = answer(capsys, "add-nodes", "zone=d,cpu=4,memory=8Gi,pods=9")["steps"][0]
+    assert not step["notes"]
 
 
 def test_a_step_without_any_object_is_not_simulated(web: str, capsys: pytest.CaptureFixture[str]) -> None:

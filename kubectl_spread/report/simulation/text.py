@@ -123,7 +123,7 @@ class _Step:
         if item.fewest_ready < min(item.ready_before.least, item.ready.least):
             parts.append(f"as few as {item.fewest_ready} on the way")
         if item.restarted.most:
-            parts.append(f"{pods(item.restarted)} of before gone")
+            parts.append(f"{_earlier(item.restarted)} gone")
         if item.pending.most:
             parts.append(f"{span(item.pending)} Pending")
         if item.not_created.most:
@@ -199,6 +199,11 @@ class _Step:
             numbered = [*numbered[:_ENDS], f"... {cut} more; --wide prints all of them", *numbered[-_ENDS:]]
         for line in numbered:
             yield from wrapped(line, self.width, indent="  ", hanging="   ")
+
+
+def _earlier(found: Range) -> str:
+    """Return `1 earlier pod is`, `1 to 2 earlier pods are`."""
+    return f"{span(found)} earlier pod is" if found == Range(1, 1) else f"{span(found)} earlier pods are"
 
 
 def _is_mixed(spread: WorkloadSpread, revision: int) -> bool:

@@ -27,7 +27,7 @@ from kubectl_spread.timeline.commands.situation import Situation
 from kubectl_spread.timeline.nodes import cordoned
 
 _SHORT = {"zone": ZONE, "region": REGION, "node": HOSTNAME, "host": HOSTNAME, "hostname": HOSTNAME}
-_ROOM = ("cpu", "memory", "pods")
+_ROOM = {"cpu": "CPU", "memory": "memory", "pods": "pod limit"}  # and their names in notes
 _NOT_READY = "node.kubernetes.io/not-ready"
 _MOST_NODES = 15_000
 
@@ -64,7 +64,7 @@ def _nodes_of(command: Command, situation: Situation) -> tuple[str, ...]:
     for word in command.arguments:
         key, equals, value = word.partition("=")
         if not equals or not key:
-            raise StepError(f"`{word}` is no domain; write it as KEY=VALUE")
+            raise StepError(f"`{word}` is not KEY=VALUE, such as zone=a")
         label = _label(key, nodes)
         if all(node.labels.get(label) != value for node in nodes):
             values = sorted({node.labels[label] for node in nodes if label in node.labels})
@@ -116,7 +116,7 @@ def _joining(command: Command, situation: Situation) -> _Joining:
     for entry in entries:
         key, equals, value = entry.partition("=")
         if not equals or not key:
-            raise StepError(f"`{entry}` is no KEY=VALUE")
+            raise StepError(f"`{entry}` is not KEY=VALUE, such as zone=a")
         if key == "count":
             count = _count(value)
         elif key in _ROOM:
@@ -186,7 +186,7 @@ def _made(name: str, joining: _Joining, model: Node | None) -> Node:
 
 
 def _notes(joining: _Joining, model: Node | None) -> tuple[str, ...]:
-    missing = [key for key in _ROOM if key not in joining.room]
+    missing = [name for key, name in _ROOM.items() if key not in joining.room]
     if model is None or not missing:
         return ()
-    return (f"the new nodes have {' and '.join(missing)} and further labels like node {model.name}",)
+    return (f"the new nodes copy {', '.join(missing)} and other labels from {model.name}",)

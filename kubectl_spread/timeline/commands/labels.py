@@ -33,6 +33,8 @@ _EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
 
 def label(command: Command, situation: Situation) -> CommandEffect:
     """Change labels of nodes and pods."""
+    if command.arguments:
+        _changes(targets.pairs_of(command))  # As kubectl does, before it looks for the objects.
     found = targets.named(command, situation, has_pairs=True)
     changes = _changes(found.rest)
     nodes = tuple(target for target in found.targets if target.kind == "Node")

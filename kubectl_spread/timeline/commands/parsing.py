@@ -87,7 +87,7 @@ def _without_prefix(words: Sequence[str]) -> Sequence[str]:
 def _verb(words: Sequence[str]) -> tuple[Verb, Sequence[str]]:
     """Return the verb and the other words; kubectl accepts flags before the verb, too."""
     at = next((at for at, word in enumerate(words) if not word.startswith("-")), None)
-    if at is None:
+    if at is None or not words[at].strip():
         raise StepError(f"there is no step; known are {', '.join(VERBS)}")
     first = words[at]
     if first not in GROUPS:

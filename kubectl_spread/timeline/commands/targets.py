@@ -25,6 +25,7 @@ _MIXED = (
     "there is no need to specify a resource type as a separate argument when passing arguments in resource/name form "
     "(e.g. 'kubectl get resource/<resource_name>' instead of 'kubectl get resource resource/<resource_name>'"
 )
+_HINT = "hint: add the output of `kubectl get deployments,statefulsets -A -o yaml` to the snapshot, or use -f"
 # Kinds without a pod template that commands may name: words, and the full name in messages.
 _OTHERS = {
     "Node": (("node", "nodes", "no"), "nodes"),
@@ -178,6 +179,11 @@ def _existing(targets: tuple[CommandTarget, ...], command: Command, situation: S
     return tuple(found)
 
 
+def pairs_of(command: Command) -> tuple[str, ...]:
+    """Return the arguments of a command from its first KEY=VALUE or KEY- on."""
+    return _parted(command.arguments)[1]
+
+
 def _parted(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Split arguments at the first KEY=VALUE or KEY- (GetResourcesAndPairs)."""
     at = next((at for at, word in enumerate(words) if "=" in word or word.endswith("-")), len(words))
@@ -263,7 +269,8 @@ def require(target: CommandTarget, cluster: Cluster) -> None:
         raise ClusterError(f'may not list {full_name(target.kind)}, so whether "{target.name}" exists is not known')
     if any(cluster.top_owner(pod) == target.key for pod in cluster.pods):
         raise RefusedError(
-            f'error: the cluster facts hold pods of {full_name(target.kind)} "{target.name}", but not the object itself'
+            f'error: the cluster facts hold pods of {full_name(target.kind)} "{target.name}", but not the object '
+            f"itself; {_HINT}"
         )
     raise RefusedError(f'Error from server (NotFound): {full_name(target.kind)} "{target.name}" not found')
 

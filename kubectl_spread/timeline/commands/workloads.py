@@ -45,14 +45,14 @@ def _count(command: Command) -> int:
     if not text:
         raise StepError(_NO_COUNT)
     digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdecimal() and len(digits) < 10):
+    if not (digits.isascii() and digits.isdecimal()):
         raise StepError(f'invalid argument "{text}" for "--replicas" flag: it takes a number')
-    found = int(text)
-    if found < 0:
+    significant = digits.lstrip("0") or "0"
+    if text.startswith("-") and significant != "0":
         raise StepError(_NO_COUNT)
-    if found > MOST_REPLICAS:
-        raise StepError(f"--replicas={found} is more than {MOST_REPLICAS:,}, the most that is simulated")
-    return found
+    if len(significant) > len(str(MOST_REPLICAS)) or int(significant) > MOST_REPLICAS:
+        raise StepError(f"--replicas={text}: the largest number simulated is {MOST_REPLICAS:,}")
+    return int(significant)
 
 
 def _check_current(command: Command, target: CommandTarget, situation: Situation) -> None:
@@ -80,8 +80,10 @@ def _like(after: Any, before: Any) -> Any:
 
 def set_image(command: Command, situation: Situation) -> CommandEffect:
     """Change images of containers in pod templates."""
+    images = dict(_pair(word) for word in targets.pairs_of(command))
+    if command.arguments and not images:
+        raise StepError("at least one image update is required")
     found = targets.named(command, situation, has_pairs=True)
-    images = dict(_pair(word) for word in found.rest)
     if not images:
         raise StepError("at least one image update is required")
     done = CommandEffect()
