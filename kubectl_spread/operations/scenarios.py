@@ -9,7 +9,6 @@ from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import ConfigError
-from kubectl_spread.errors import RefusedError
 from kubectl_spread.errors import SourceError
 from kubectl_spread.errors import SpreadError
 from kubectl_spread.operations.cluster_source import ClusterSource
@@ -25,12 +24,14 @@ from kubectl_spread.sources.scenario import Expectation
 from kubectl_spread.sources.scenario import Scenario
 from kubectl_spread.timeline.answer import Outcome
 from kubectl_spread.timeline.commands.interpret import effect
-from kubectl_spread.timeline.commands.parsing import StepError
 from kubectl_spread.timeline.commands.situation import CommandEffect
+from kubectl_spread.timeline.commands.targets import CommandTarget
+from kubectl_spread.timeline.commands.targets import require
 from kubectl_spread.timeline.run import Limits
 from kubectl_spread.timeline.run import Mode
 from kubectl_spread.timeline.run import StepAnswer
 from kubectl_spread.timeline.run import Watch
+from kubectl_spread.timeline.steps import CreatePod
 from kubectl_spread.timeline.summary import is_settled
 from kubectl_spread.timeline.summary import Played
 from kubectl_spread.timeline.summary import Range
@@ -84,14 +85,20 @@ def run_scenarios(
 
 
 def _run(scenario: Scenario, request: ScenarioRequest, watch: Watch) -> ScenarioResult:
-    scene = SimulationSetup(read_inputs(_request(scenario, request)), directory=scenario.directory)
-    effects: list[CommandEffect] = []
-    for step in scenario.steps:
-        try:
-            effects.append(CommandEffect() if step.command is None else effect(step.command, scene.situation))
-        except (StepError, RefusedError) as error:
-            place = SourceError(scenario.file, str(error), line=step.line, column=step.column)
-            return ScenarioResult(scenario.file, scenario.name, Simulation(()), errors=(*scene.errors, place))
+    try:
+        read = read_inputs(_request(scenario, request))
+    except SourceError as error:
+        raise _placed(error, scenario, request) from None
+    missing = tuple(_placed(item, scenario, request) for item in read.given if isinstance(item, SourceError))
+    if missing:
+        return ScenarioResult(scenario.file, scenario.name, Simulation(()), errors=missing)
+    scene = SimulationSetup(read, directory=scenario.directory)
+    if len(scene.errors) > len(read.known.errors):  # What else would be wrong follows from the incomplete manifests.
+        errors = tuple(_placed(item, scenario, request) for item in scene.errors)
+        return ScenarioResult(scenario.file, scenario.name, Simulation(()), errors=errors)
+    effects, mistakes = _effects(scenario, scene)
+    if mistakes:
+        return ScenarioResult(scenario.file, scenario.name, Simulation(()), errors=(*scene.errors, *mistakes))
     answer = scene.play((item.ops for item in effects), _limits(scenario, request.limits), watch)
     played: list[Played] = []
     failures: list[UnmetExpectation] = []
@@ -103,7 +110,7 @@ def _run(scenario: Scenario, request: ScenarioRequest, watch: Watch) -> Scenario
             summary = summarize(found, done.concerns, number=len(played) + 1)
             played.append(Played(text, summary, done.refusal, done.notes))
         if step.expect is not None:
-            failures += _failures(step.expect, found, keys, text=text, namespace=scenario.namespace)
+            failures += _failures(step.expect, found, keys, text=text, namespace=scene.situation.default_namespace)
     return ScenarioResult(
         scenario.file,
         scenario.name,
@@ -112,6 +119,79 @@ def _run(scenario: Scenario, request: ScenarioRequest, watch: Watch) -> Scenario
         scene.errors,
         sum(step.expect is not None for step in scenario.steps),
     )
+
+
+def _effects(scenario: Scenario, scene: SimulationSetup) -> tuple[list[CommandEffect], list[SourceError]]:
+    """Return the effects of the steps, and what is wrong with steps and with expectations."""
+    effects: list[CommandEffect] = []
+    mistakes: list[SourceError] = []
+    seen = _Seen(scene)
+    for step in scenario.steps:
+        try:
+            effects.append(CommandEffect() if step.command is None else effect(step.command, scene.situation))
+        except SpreadError as error:
+            if isinstance(error, SourceError) and error.line:
+                return effects, [*mistakes, error]
+            place = SourceError(scenario.file, str(error), line=step.line, column=step.column)
+            return effects, [*mistakes, place]
+        seen.add(effects[-1])
+        if step.expect is not None:
+            why = seen.why_missing(step.expect)
+            mistakes += [scenario.error(f"{step.expect.path}.workload", why)] if why else []
+    return effects, mistakes
+
+
+def _placed(error: SourceError, scenario: Scenario, request: ScenarioRequest) -> SourceError:
+    """Return an error about a whole file with the place where the scenario names the file."""
+    if error.line:
+        return error
+    fields = {path: f"manifests[{at}]" for at, path in enumerate(scenario.manifests)}
+    if not request.source.has_facts:
+        fields |= {path: f"snapshot[{at}]" for at, path in enumerate(scenario.snapshot)}
+        fields |= {"--topology": "topology", _topology(scenario) or "--topology": "topology"}
+    field = fields.get(error.source)
+    if field is None:
+        return error
+    return scenario.error(field, error.message if error.source == "--topology" else str(error))
+
+
+class _Seen:
+    """The objects that exist before a step, or did before an earlier one."""
+
+    def __init__(self, scene: SimulationSetup) -> None:
+        self._scene = scene
+        self._clusters = [scene.situation.cluster]
+        self._pods = set(_created(scene.created))
+
+    def add(self, done: CommandEffect) -> None:
+        """Add what exists after a command."""
+        self._clusters.append(self._scene.situation.cluster)
+        self._pods |= set(_created(done))
+
+    def why_missing(self, expect: Expectation) -> str:
+        """Return why the workload of an expectation is not there; empty if it is or was there."""
+        if expect.workload is None:
+            return ""
+        kind, name = expect.workload
+        target = CommandTarget(kind, self._scene.situation.default_namespace, name)
+        if kind == "Pod" and name in self._pods:
+            return ""
+        why = ""
+        for cluster in self._clusters:
+            if any(cluster.top_owner(pod) == target.key for pod in cluster.pods):
+                return ""
+            try:
+                require(target, cluster)
+            except SpreadError as error:
+                why = str(error).removeprefix("Error from server (NotFound): ").removeprefix("error: ")
+            else:
+                return ""
+        return why
+
+
+def _created(done: CommandEffect) -> Iterator[str]:
+    """Yield the names of the pods that a command creates by itself."""
+    return (op.name for op in done.ops if isinstance(op, CreatePod))
 
 
 def _request(scenario: Scenario, request: ScenarioRequest) -> SimulateRequest:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import Any
 from typing import Optional
 
 from kubectl_spread.errors import ConfigError
 from kubectl_spread.errors import SourceError
+from kubectl_spread.objects.decode import path_text
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import files
 from kubectl_spread.text import compose
@@ -46,6 +48,7 @@ class Expectation(NamedTuple):
 
     workload: TYPE and NAME; None for all that the scenario names. complete: true in every outcome, false in none,
     "sometimes". domains: topology key to bounds by value, or to numbers in order. line, column: of the expectation.
+    path: of its field, as `steps[0].expect`.
     """
 
     line: int
@@ -60,6 +63,7 @@ class Expectation(NamedTuple):
     domains: tuple[tuple[str, object], ...] = ()
     skew: tuple[tuple[str, Bounds], ...] = ()
     message: str = ""
+    path: str = ""
 
 
 class ScenarioStep(NamedTuple):
@@ -72,7 +76,7 @@ class ScenarioStep(NamedTuple):
 
 
 class Scenario(NamedTuple):
-    """A scenario; `directory` is the base of its paths."""
+    """A scenario; `directory` is the base of its paths, `places` are lines and columns by the path of a field."""
 
     file: str
     name: str
@@ -85,6 +89,12 @@ class Scenario(NamedTuple):
     namespace: str = "default"
     outcomes: str = ""
     max_states: int = 0
+    places: tuple[tuple[str, tuple[int, int]], ...] = ()
+
+    def error(self, path: str, message: str) -> SourceError:
+        """Return an error at the place of a field."""
+        line, column = dict(self.places).get(path, (0, 0))
+        return SourceError(self.file, f"{path}: {message}", line=line, column=column)
 
     @property
     def has_facts(self) -> bool:
@@ -136,6 +146,7 @@ class _Reading:
         self.source = source
         self.root = root
         self.problems: list[SourceError] = []
+        self.places: dict[str, tuple[int, int]] = {}
 
     def scenario(self) -> Scenario:
         """Return the whole scenario.
@@ -143,10 +154,10 @@ class _Reading:
         Raises:
             ConfigError: it has errors.
         """
-        self._check_shape()
-        if self.problems:
-            raise ConfigError(tuple(self.problems))
         plain = nodes.to_plain(self.root)
+        self._check_shape(plain)
+        if not isinstance(plain, dict):
+            raise ConfigError(tuple(self.problems))
         if plain.get("topology") is not None and plain.get("snapshot"):
             self._note(("snapshot",), "`topology` and `snapshot` exclude each other")
         first = self._expectation(("expect",), plain.get("expect"))
@@ -156,20 +167,35 @@ class _Reading:
             self.source.name,
             plain.get("name") or os.path.splitext(os.path.basename(self.source.name))[0],
             directory,
-            (*begin, *(self._step(("steps", at), item) for at, item in enumerate(plain["steps"]))),
+            (*begin, *self._steps(plain.get("steps") or ())),
             plain.get("topology"),
-            tuple(os.path.join(directory, name) for name in plain.get("snapshot") or ()),
-            tuple(os.path.join(directory, name) for name in plain.get("manifests") or ()),
+            self._paths("snapshot", plain, directory),
+            self._paths("manifests", plain, directory),
             plain.get("kubernetesVersion"),
             plain.get("namespace") or "default",
             plain.get("outcomes") or "",
-            self._integer(("maxStates",), plain.get("maxStates", 0)),
+            self._integer(("maxStates",), plain.get("maxStates") or 0),
         )
+        if found.topology is not None:
+            self._remember(("topology",))
         if self.problems:
             raise ConfigError(tuple(sorted(self.problems, key=lambda item: (item.line, item.column))))
-        return found
+        return found._replace(places=tuple(self.places.items()))
 
-    def _check_shape(self) -> None:
+    def _paths(self, name: str, plain: Plain, directory: str) -> tuple[str, ...]:
+        """Return the paths of a list, and remember their places."""
+        paths = [(at, path) for at, path in enumerate(plain.get(name) or ()) if path is not None]
+        for at, _ in paths:
+            self._remember((name, at))
+        return tuple(os.path.join(directory, path) for _, path in paths)
+
+    def _steps(self, items: Iterable[Any]) -> Iterator[ScenarioStep]:
+        for at, item in enumerate(items):
+            if item is not None:
+                yield self._step(("steps", at), item)
+
+    def _check_shape(self, plain: Any) -> None:
+        """Note what the schema forbids, and remove it from the plain value, so that the rest can be read."""
         from kubectl_spread import schemas
         from kubectl_spread.sources import json_schema
 
@@ -180,6 +206,7 @@ class _Reading:
                 self.problems.append(SourceError(self.source.name, what, line=line, column=column))
         for violation in json_schema.violations(self.root, schemas.load("scenario")):
             self._note(violation.route, violation.message, key=violation.is_key)
+            _clear(plain, violation.route)
 
     def _place(self, route: Route, *, key: bool = False) -> tuple[int, int]:
         return self.source.position(nodes.place(self.root, route, key=key).start)
@@ -188,12 +215,19 @@ class _Reading:
         line, column = self._place(route, key=key)
         self.problems.append(SourceError(self.source.name, message, line=line, column=column))
 
+    def _refuse(self, route: Route, message: str) -> None:
+        """Note a mistake with the path of its field."""
+        self._note(route, f"{path_text(route)}: {message}")
+
+    def _remember(self, route: Route) -> None:
+        self.places[path_text(route)] = self._place(route)
+
     def _step(self, route: Route, item: Any) -> ScenarioStep:
         written: Plain = {"step": item} if isinstance(item, str) else item
         place = route if isinstance(item, str) else (*route, "step")
         command: Optional[Command] = None
         try:
-            command = parse_text(written["step"])
+            command = None if written["step"] is None else parse_text(written["step"])
         except StepError as error:
             self._note(place, str(error))
         return ScenarioStep(command, *self._place(place), self._expectation((*route, "expect"), written.get("expect")))
@@ -202,12 +236,18 @@ class _Reading:
         if plain is None:
             return None
         numbers = ("placed", "pending", "blocked", "restarted", "ready")
-        bounds: dict[str, Any] = {name: self._bounds((*route, name), plain[name]) for name in numbers if name in plain}
+        bounds: dict[str, Any] = {
+            name: self._bounds((*route, name), plain[name]) for name in numbers if plain.get(name) is not None
+        }
         domains = tuple(
-            (key, self._domains((*route, "domains", key), value)) for key, value in (plain.get("domains") or {}).items()
+            (key, self._domains((*route, "domains", key), value))
+            for key, value in (plain.get("domains") or {}).items()
+            if value is not None
         )
         skew = tuple(
-            (key, self._bounds((*route, "skew", key), value)) for key, value in (plain.get("skew") or {}).items()
+            (key, self._bounds((*route, "skew", key), value))
+            for key, value in (plain.get("skew") or {}).items()
+            if value is not None
         )
         return Expectation(
             *self._place(route),
@@ -216,6 +256,7 @@ class _Reading:
             domains=domains,
             skew=skew,
             message=plain.get("message") or "",
+            path=path_text(route),
             **bounds,
         )
 
@@ -224,27 +265,32 @@ class _Reading:
             return None
         from kubectl_spread.objects.kinds import kind_named
 
+        self._remember(route)
         word, _, name = text.partition("/")
         kind = kind_named(word)
         if kind is None:
-            self._note(route, f'there is no resource type "{word}"')
+            self._refuse(route, f'there is no resource type "{word}"')
         return (kind or "", name)
 
     def _complete(self, route: Route, value: Any) -> Optional[object]:
         if value is not None and value not in (True, False, "sometimes"):
-            self._note(route, f"must be true, false or sometimes, not {value}")
+            self._refuse(route, f"must be true, false or sometimes, not {value}")
         return value  # type: ignore[no-any-return]
 
     def _domains(self, route: Route, value: Any) -> object:
         if isinstance(value, list):
-            return tuple(sorted(self._integer((*route, at), item) for at, item in enumerate(value)))
-        return {str(name): self._bounds((*route, name), item) for name, item in value.items()}
+            return tuple(sorted(self._integer((*route, at), item) for at, item in enumerate(value) if item is not None))
+        return {str(name): self._bounds((*route, name), item) for name, item in value.items() if item is not None}
 
     def _bounds(self, route: Route, value: Any) -> Bounds:
         if isinstance(value, str):
             match = _RANGE.match(value)
-            if match is None or int(match[1]) > int(match[2]):
-                self._note(route, f"must be a number or a range, as 2..4, not {value or 'empty'}")
+            if match is not None and int(match[1]) > int(match[2]):
+                least, most = int(match[2]), int(match[1])
+                self._refuse(route, f"{most} is greater than {least}: write {least}..{most}")
+                return Bounds(least, most)
+            if match is None:
+                self._refuse(route, f"must be a number or a range, as 2..4, not {value or 'empty'}")
                 return Bounds(0, 0)
             return Bounds(int(match[1]), int(match[2]))
         number = self._integer(route, value)
@@ -252,6 +298,16 @@ class _Reading:
 
     def _integer(self, route: Route, value: Any) -> int:
         if type(value) is not int or value < 0:
-            self._note(route, f"must be a whole number that is not negative, not {value}")
+            self._refuse(route, f"must be a whole number that is not negative, not {value}")
             return 0
         return value
+
+
+def _clear(plain: Any, route: Route) -> None:
+    """Set the value at a route to None."""
+    for key in route[:-1]:
+        if plain is None:
+            return
+        plain = plain[key]
+    if route and plain is not None:
+        plain[route[-1]] = None

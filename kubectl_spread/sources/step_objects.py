@@ -53,7 +53,7 @@ class StepObjects:
         """Return the objects of manifests and kustomizations that the API server would accept.
 
         Raises:
-            SourceError: there is none.
+            SourceError: a file cannot be read, or there is no object.
         """
         given = list(files.inputs(tuple(map(self._path, paths)), recursive=recursive))
         if directories:
@@ -64,12 +64,15 @@ class StepObjects:
         return found
 
     def of_inputs(self, given: Iterable[Union[Input, SourceError]], namespace: str) -> list[Plain]:
-        """Return the objects of inputs, each with its namespace."""
+        """Return the objects of inputs, each with its namespace.
+
+        Raises:
+            SourceError: an input cannot be read.
+        """
         found: list[Plain] = []
         for item in given:
             if isinstance(item, SourceError):
-                self.errors.append(item)
-                continue
+                raise item
             objects = list(self._of_source(item.source, namespace))
             if not objects and not any(error.source == item.source.name for error in self.errors):
                 self.errors.append(SourceError(item.source.name, "no object in it that takes part in a simulation"))

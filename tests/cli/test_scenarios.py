@@ -105,15 +105,49 @@ def test_an_expectation_that_is_not_met(
         ),
         ("steps:", "stps:", "7:1: unknown key `stps`: did you mean `steps`?"),
         ("placed: 3\n", "plced: 3\n", "14:5: steps[2].expect: unknown key `plced`: did you mean `placed`?"),
-        ("placed: 3\n", "placed: 3..1\n", "14:13: must be a number or a range, as 2..4, not 3..1"),
-        ("placed: 3\n", "placed: -1\n", "14:13: must be a whole number that is not negative, not -1"),
-        ("    complete: true", "    complete: often", "13:15: must be true, false or sometimes, not often"),
+        ("placed: 3\n", "placed: 3..1\n", "14:13: steps[2].expect.placed: 3 is greater than 1: write 1..3"),
+        (
+            "placed: 3\n",
+            "placed: few\n",
+            "14:13: steps[2].expect.placed: must be a number or a range, as 2..4, not few",
+        ),
+        (
+            "placed: 3\n",
+            "placed: -1\n",
+            "14:13: steps[2].expect.placed: must be a whole number that is not negative, not -1",
+        ),
+        (
+            "    complete: true",
+            "    complete: often",
+            "13:15: steps[2].expect.complete: must be true, false or sometimes, not often",
+        ),
         ("- cordon node-a1", "- cordn node-a1", "8:3: unknown step `cordn`; did you mean `cordon`?"),
         ("- cordon node-a1", "- cordon nope", '8:3: Error from server (NotFound): nodes "nope" not found'),
-        ("deploy/web\n    complete", "dploy/web\n    complete", '12:15: there is no resource type "dploy"'),
+        (
+            "deploy/web\n    complete",
+            "dploy/web\n    complete",
+            '12:15: steps[2].expect.workload: there is no resource type "dploy"',
+        ),
         ("kind: Scenario", "kind: Scenario\nkind: Scenario", "3:1: `kind` is written twice"),
-        ("topology: zones=3,nodes=1", "topology: zones=3,nods=1", "--topology: unknown key `nods`"),
-        ("[web.yaml]", "[nope.yaml]", "nope.yaml: the path does not exist"),
+        ("topology: zones=3,nodes=1", "topology: zones=3,nods=1", "4:11: topology: unknown key `nods`"),
+        (
+            "topology: zones=3,nodes=1",
+            "topology: zones=0",
+            "4:11: topology: `zones` is not a number from 1 to 15000: 0",
+        ),
+        ("topology: zones=3,nodes=1", "topology: no.yaml", "4:11: topology: "),
+        ("topology: zones=3,nodes=1", "snapshot: [no.yaml]", "4:12: snapshot[0]: "),
+        ("- cordon node-a1", "- apply -f no.yaml", "8:3: "),
+        (
+            "    workload: deploy/web",
+            "    workload: deploy/nope",
+            '12:15: steps[2].expect.workload: deployments.apps "nope" not found',
+        ),
+        (
+            "expect: {",
+            "expect: {workload: sts/web, ",
+            '6:20: expect.workload: statefulsets.apps "web" not found',
+        ),
         ("name: a rolling", "name: [", "4:9: not YAML: did not find expected"),
     ],
 )
@@ -129,6 +163,43 @@ def test_a_scenario_with_a_mistake(
     out = capsys.readouterr().out
     assert message in out
     assert out.endswith("2 scenarios: 1 passed, 1 could not be run\n")
+
+
+def test_a_missing_manifest_is_the_only_error(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is placed in the scenario; that steps then lack their objects only follows from it."""
+    scenario.write_text(SCENARIO.replace("[web.yaml]", "[web.yaml, nope.yaml, no.yaml]"))
+
+    assert run(["simulate", "run", str(scenario), "-o", "json"]) == 3
+    (result,) = json.loads(capsys.readouterr().out)["scenarios"]
+    assert [(error["line"], error["column"], error["message"]) for error in result["errors"]] == [
+        (5, 23, f"manifests[1]: {scenario.parent / 'nope.yaml'}: the path does not exist"),
+        (5, 34, f"manifests[2]: {scenario.parent / 'no.yaml'}: the path does not exist"),
+    ]
+
+
+def test_all_mistakes_are_reported_together(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Those that the schema finds, and all others; with their places, in order."""
+    text = SCENARIO.replace("name: a rolling update", "snapshot: [x]\nmaxStates: -1")
+    text = text.replace("ready: 3", "ready: [3]").replace("pending: 0", "pending: 5..1").replace("cordon", "cordn", 1)
+    scenario.write_text(text)
+
+    assert run(["simulate", "run", str(scenario), "-o", "json"]) == 3
+    (result,) = json.loads(capsys.readouterr().out)["scenarios"]
+    assert [f"{error['line']}: {error['message']}" for error in result["errors"]] == [
+        "3: `topology` and `snapshot` exclude each other",
+        "4: maxStates: must be a whole number that is not negative, not -1",
+        "9: unknown step `cordn`; did you mean `cordon`?",
+        "16: steps[2].expect.pending: 5 is greater than 1: write 1..5",
+        "18: steps[2].expect.ready: must be a number or text, not a list",
+    ]
+
+
+def test_a_workload_of_an_expectation_may_be_deleted(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    head = SCENARIO[: SCENARIO.index("expect:")]
+    steps = "[{step: delete deploy/web, expect: {workload: deploy/web, placed: 0}}]"
+    scenario.write_text(f"{head}steps: {steps}\n")
+
+    assert run(["simulate", "run", str(scenario)]) == 0, capsys.readouterr().out
 
 
 def test_junit(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:

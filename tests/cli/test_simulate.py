@@ -478,3 +478,12 @@ def test_new_nodes_say_what_they_copy(capsys: pytest.CaptureFixture[str]) -> Non
 def test_a_step_without_any_object_is_not_simulated(web: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert simulate("-f", web, "apply", "-f", "nowhere.yaml") == 3
     assert (capsys.readouterr()) == ("", "error: nowhere.yaml: the path does not exist\n")
+
+
+@pytest.mark.parametrize("step", [["apply"], ["rollout", "restart", "deploy/web"]])
+def test_a_missing_file_among_others_is_the_only_message(
+    step: list[str], web: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As with kubectl: nothing is applied, so there is no result."""
+    assert simulate(*step, "-f", "nowhere.yaml", "-f", web) == 3
+    assert (capsys.readouterr()) == ("", "error: nowhere.yaml: the path does not exist\n")
