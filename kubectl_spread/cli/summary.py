@@ -192,8 +192,17 @@ def _beside_pending(placements: list[Placement]) -> list[str]:
 
 
 def _of_running(running: Running, *, is_all: bool) -> list[str]:
-    waiting = sum(1 + len(item.explanation.others) for item in running.waiting)
-    parts = [f"{counted(waiting, 'pod')} Pending" if waiting else "nothing Pending"] if is_all else []
+    from kubectl_spread.explain.explanation import PodVerdict
+
+    sizes = [
+        (item.explanation.verdict is PodVerdict.SCHEDULABLE, 1 + len(item.explanation.others))
+        for item in running.waiting
+    ]
+    soon = sum(size for is_schedulable, size in sizes if is_schedulable)
+    waiting = sum(size for is_schedulable, size in sizes if not is_schedulable)
+    parts = [f"{counted(waiting, 'pod')} Pending"] if waiting and is_all else []
+    parts += [f"{counted(soon, 'pod')} {'waits' if soon == 1 else 'wait'} to be scheduled"] if soon and is_all else []
+    parts += ["nothing Pending"] if is_all and not sizes else []
     counts = {
         "on missing nodes": sum(len(item.pods) for item in running.lost),
         "not created": sum(item.number for item in running.uncreated),

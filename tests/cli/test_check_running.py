@@ -86,11 +86,13 @@ def test_a_pod_that_would_fit_now_is_told_and_no_finding(capsys: pytest.CaptureF
     facts = written([*ZONES, deployment(keyed), replica_set(), pod("w-1")])
 
     assert run(["check", "-n", "shop", "--snapshot", facts]) == 0
-    assert (
-        capsys.readouterr()
-        .out.rpartition("\n\n")[2]
-        .startswith("Pending: Pod shop/w-1 can be scheduled: it fits on 3 nodes: a1, b1, c1")
+    out, err = capsys.readouterr()
+
+    assert out.rpartition("\n\n")[2].startswith(
+        "Not scheduled yet: Pod shop/w-1 can be scheduled: it fits on 3 nodes: a1, b1, c1"
     )
+    assert "1 pod waits to be scheduled" in err
+    assert "Pending" not in err
 
 
 def test_a_rollout_that_finds_no_place_beside_the_old_pods_is_told(capsys: pytest.CaptureFixture[str]) -> None:

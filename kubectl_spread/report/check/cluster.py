@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from typing import Union
 
+from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.check.report import Running
 from kubectl_spread.report.explain.cause import cause
@@ -40,7 +41,7 @@ def entries(running: Running) -> list[WorkloadLine]:
     """Return the lines about running workloads, in order."""
     under_way = sorted(running.under_way, key=lambda item: not item.is_stuck)
     return [
-        *(WorkloadLine("Pending", _name(item), _waiting(item)) for item in running.waiting),
+        *map(_waiting_line, running.waiting),
         *(WorkloadLine("Lost", _name(item), _lost(item)) for item in running.lost),
         *(WorkloadLine("Not created", _name(item), _uncreated(item)) for item in running.uncreated),
         *(WorkloadLine("Rollout", _name(item), _under_way(item), item.is_stuck) for item in under_way),
@@ -126,6 +127,12 @@ def _under_way(item: UnderWay) -> str:
     old = counted(item.old, "old pod")
     told = f"{_name(item)} in {safe(item.key.namespace)}: the current rollout ({old} left) {_ENDS[item.end]}"
     return f"{told}: {safe(item.pod)} stays Pending: {safe(item.message)}" if item.pod else told
+
+
+def _waiting_line(item: WaitingGroup) -> WorkloadLine:
+    is_schedulable = item.explanation.verdict is PodVerdict.SCHEDULABLE
+    label = "Not scheduled yet" if is_schedulable else "Pending"
+    return WorkloadLine(label, _name(item), _waiting(item), not is_schedulable)
 
 
 def _waiting(item: WaitingGroup) -> str:
