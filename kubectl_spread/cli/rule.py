@@ -49,6 +49,8 @@ def _codes(words: tuple[str, ...]) -> list[str]:
     from kubectl_spread.lint.selection.select import selected
     from kubectl_spread.lint.selection.select import UnknownRuleError
 
+    if not all(word.strip(" ,") for word in words):
+        raise click.UsageError("a rule is empty: name a code, a code prefix or a name")
     try:
         return sorted(selected(words or ("ALL",), ()))
     except UnknownRuleError as error:

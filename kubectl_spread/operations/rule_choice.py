@@ -110,6 +110,8 @@ def policy(choice: RuleChoice, config: Config, *, minor: Optional[int]) -> Polic
 
     if choice.profile and choice.select:
         raise RequestError("--select replaces the profile: use --extend-select beside --profile")
+    if choice.select and not "".join(choice.select).strip(" ,"):
+        raise RequestError("--select is empty: name a rule, such as SPR202 or selector-missing")
     severities = tuple(map(_severity, choice.severity))
     flags = RuleSelection(choice.select, choice.extend_select, choice.ignore, severities, minor)
     asked = Policy(config.profile, config.choice, config.per_file, flags, choice.autoscaler or config.autoscaler)

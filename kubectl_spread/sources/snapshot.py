@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Iterator
 from typing import Any
 from typing import Optional
@@ -156,6 +157,11 @@ def _told_without_nodes(paths: tuple[str, ...], errors: list[SourceError], head:
         "no Node in it, so nothing can be placed; "
         "`kubectl get nodes,namespaces,pods,replicasets -A -o yaml` prints one",
     )
+    if not errors and not head and len(paths) == 1:
+        if os.path.isdir(paths[0]) and not os.listdir(paths[0]):
+            raise SourceError(paths[0], "no file in the directory")
+        if os.path.isfile(paths[0]) and not os.path.getsize(paths[0]):
+            raise SourceError(paths[0], "the file is empty")
     if errors or not head:
         raise errors[0] if len(errors) == 1 else without
     return [] if head.get("kind") in ("Snapshot", "NodeList") else [str(without)]

@@ -48,6 +48,8 @@ def load(spec: str) -> Cluster:
     Raises:
         SourceError: it is neither; with the place, in a file.
     """
+    if not spec.strip(" ,"):
+        raise SourceError("--topology is empty", "write zones=3,nodes=2 or a file")
     if os.path.exists(spec) or spec.endswith(files.EXTENSIONS) or "=" not in spec:
         return _cluster(objects(files.read_text(spec)))
     return _cluster(_made("--topology", [_group_of(spec)], []))
@@ -140,6 +142,8 @@ class _BadValueError(Exception):
 
 
 def _only_document(source: SourceFile) -> compose.Document:
+    if not source.text.strip():
+        raise SourceError(source.name, "the file is empty")
     documents = list(compose.compose(source))
     for problem in documents:
         if isinstance(problem, compose.SyntaxProblem):

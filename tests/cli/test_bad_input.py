@@ -207,7 +207,7 @@ def test_a_directory_without_permission_is_one_error(run: Run) -> None:
             "kind: Pod\nmetadata: {name: p}\n",
             NO_NODE,
         ),
-        ("", NO_NODE),
+        ("", "the file is empty"),
         ("kind: Node\nmetadata: [\n", None),
     ],
     ids=["without nodes", "empty", "truncated"],

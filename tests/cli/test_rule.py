@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -64,3 +65,30 @@ def test_several_are_told_in_the_order_of_codes(capsys: pytest.CaptureFixture[st
 def test_an_unknown_rule_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert 2 == run(["rule", "daemonsett"])
     assert "error: no rule is called `daemonsett`: did you mean `daemonset`?\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message"),
+    [
+        (("rule", ""), 2, "a rule is empty: name a code"),
+        (("check", "web.yaml", "--select", ""), 2, "--select is empty: name a rule"),
+        (("check", "web.yaml", "--topology", ","), 3, "--topology is empty: write zones=3,nodes=2 or a file"),
+        (("check", "web.yaml", "--topology", "empty.yaml"), 3, "empty.yaml: the file is empty"),
+        (("check", "-A", "--snapshot", "folder"), 3, "folder: no file in the directory"),
+    ],
+)
+def test_what_is_empty_is_named(
+    args: tuple[str, ...],
+    code: int,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("web.yaml").write_text("kind: Pod\n")
+    Path("empty.yaml").write_text("")
+    Path("folder").mkdir()
+
+    assert run(list(args)) == code
+    assert capsys.readouterr().err.startswith(f"error: {message}")

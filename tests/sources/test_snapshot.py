@@ -150,9 +150,7 @@ def test_what_does_not_decode_is_left_out_and_told(tmp_path: Path, text: str, ex
     assert () == cluster.pods
 
 
-@pytest.mark.parametrize(
-    "text", ["", "# nothing\n", "{}", "[]", "a: 1\n", "null\n", dumped(pod("a")), "kind: [Node]\n"]
-)
+@pytest.mark.parametrize("text", ["# nothing\n", "{}", "[]", "a: 1\n", "null\n", dumped(pod("a")), "kind: [Node]\n"])
 def test_facts_without_a_node_are_an_error(tmp_path: Path, text: str) -> None:
     """Nothing can be placed on no node; the message says how to get some."""
     with pytest.raises(SourceError) as caught:
