@@ -84,20 +84,20 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     if subject.workload.kind == "Pod":
         return  # pods written one by one are spread as a group, if at all
     broad = {item: group for item in subject.constraints if (group := _group(subject, item, project)) is not None}
+    telling = {item: _telling(subject, item, group) for item, group in broad.items()}
     for constraint, group in list(broad.items())[:1]:
         others = list(itertools.islice(group.others(subject), _NAMED))
         names = ", ".join(called(item.workload) for item in others)
         count = group.count_others(subject)
         more = f" and {count - _NAMED} more" if count > _NAMED else ""
         route = subject.route(constraint, "labelSelector")
-        labels = _telling(subject, constraint, group)
         yield RuleFinding(
             f"pods of other workloads decide where these pods go: the constraint also counts those of {names}{more}",
             subject.place(route, key=True),
             subject.path(route),
-            _hint(labels),
-            tuple(Label(other.place(("metadata", "name")), "its pods are counted") for other in others),
-            fix=_fix(subject, broad),
+            _hint(telling[constraint]),
+            tuple(Label(other.name_place, "its pods are counted") for other in others),
+            fix=_fix(subject, telling),
         )
 
 
@@ -131,15 +131,12 @@ def _hint(labels: dict[str, str]) -> str:
     return f"add to matchLabels what only this workload's pods have: {written}"
 
 
-def _fix(subject: Subject, broad: dict[TopologySpreadConstraint, SelectorGroup]) -> Optional[Fix]:
+def _fix(subject: Subject, telling: dict[TopologySpreadConstraint, dict[str, str]]) -> Optional[Fix]:
     """Return a fix that narrows every selector; None if one of them would stay too broad."""
-    changes: list[Change] = []
-    for constraint, group in broad.items():
-        labels = _telling(subject, constraint, group)
-        if not labels:
-            return None
-        changes += _narrowed(subject, constraint, labels)
-    return Fix("select only this workload's pods", tuple(changes))
+    if not all(telling.values()):
+        return None
+    narrowed = (_narrowed(subject, constraint, labels) for constraint, labels in telling.items())
+    return Fix("select only this workload's pods", tuple(itertools.chain.from_iterable(narrowed)))
 
 
 def _narrowed(subject: Subject, constraint: TopologySpreadConstraint, labels: dict[str, Any]) -> list[Change]:
