@@ -11,8 +11,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ruamel.yaml import YAML
 

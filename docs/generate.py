@@ -19,8 +19,7 @@ from pathlib import Path
 
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.objects.decode import path_text
-from kubectl_spread.objects.kinds import EVERY
-from kubectl_spread.objects.kinds import KINDS
+from kubectl_spread.objects.kinds import EVERY, KINDS
 from kubectl_spread.objects.workload import REVISION_LABEL_OF
 from kubectl_spread.report.rules import row
 

@@ -9,8 +9,7 @@ A module that makes records has `from __future__ import annotations`.
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 __all__ = ["NamedTuple"]
 

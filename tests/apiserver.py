@@ -13,16 +13,11 @@ import json
 import ssl
 import threading
 import time
-from collections.abc import Callable
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
-from http.server import ThreadingHTTPServer
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
-from urllib.parse import parse_qs
-from urllib.parse import urlsplit
+from typing import Any, NamedTuple, Optional
+from urllib.parse import parse_qs, urlsplit
 
 Plain = dict[str, Any]
 RECORDINGS = Path(__file__).parent / "live" / "recordings"

@@ -7,8 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # No test fails because the machine is slow, and each run draws the same examples.
 settings.register_profile(

@@ -19,24 +19,24 @@ import sys
 import tempfile
 import threading
 import uuid
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from tests import pki
-from tests.apiserver import ApiServer
-from tests.apiserver import forbidden
-from tests.apiserver import key_of
-from tests.apiserver import KINDS
-from tests.apiserver import missing
-from tests.apiserver import NOT_FOUND
-from tests.apiserver import Reply
-from tests.apiserver import Request
-from tests.apiserver import Route
-from tests.apiserver import route
-from tests.apiserver import status
+from tests.apiserver import (
+    ApiServer,
+    forbidden,
+    key_of,
+    KINDS,
+    missing,
+    NOT_FOUND,
+    Reply,
+    Request,
+    Route,
+    route,
+    status,
+)
 from tests.naive.builders import decide_all
 from tests.naive.objects import admit
 from tests.suggest.applying import patched

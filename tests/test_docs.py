@@ -12,8 +12,7 @@ from ruamel.yaml import YAML
 
 from kubectl_spread import schemas
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.sources import config
-from kubectl_spread.sources import topology
+from kubectl_spread.sources import config, topology
 
 ROOT = Path(__file__).parent.parent
 

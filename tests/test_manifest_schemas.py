@@ -6,20 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example
-from hypothesis import given
-from hypothesis import settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
-from referencing import Registry
-from referencing import Resource
+from referencing import Registry, Resource
 
 from kubectl_spread import schemas
-from kubectl_spread.objects import constraint_reader
-from kubectl_spread.objects import decode
-from kubectl_spread.objects.kinds import EVERY
-from kubectl_spread.objects.kinds import KINDS
-from kubectl_spread.objects.kinds import WorkloadKind
+from kubectl_spread.objects import constraint_reader, decode
+from kubectl_spread.objects.kinds import EVERY, KINDS, WorkloadKind
 from kubectl_spread.objects.manifest import manifests
 from kubectl_spread.objects.validation import constraint_errors
 from kubectl_spread.text import compose

@@ -5,8 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import typing
-from typing import get_type_hints
-from typing import Optional
+from typing import get_type_hints, Optional
 
 from kubectl_spread import records
 

@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 import os
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
 import click
 
-from kubectl_spread.cli import complete
-from kubectl_spread.cli import fix_options
-from kubectl_spread.cli import showing
-from kubectl_spread.cli import targets
+from kubectl_spread.cli import complete, fix_options, showing, targets
 from kubectl_spread.cli.complete import FILE
-from kubectl_spread.cli.options import as_usage_errors
-from kubectl_spread.cli.options import cluster_facts
-from kubectl_spread.cli.options import colour_option
-from kubectl_spread.cli.options import kustomize_option
-from kubectl_spread.cli.options import wants_colour
+from kubectl_spread.cli.options import as_usage_errors, cluster_facts, colour_option, kustomize_option, wants_colour
 from kubectl_spread.cli.progress import progress
 from kubectl_spread.cli.rule_options import choice_options
 from kubectl_spread.cli.sections import SectionedCommand
-from kubectl_spread.cli.summary import complete_outputs
-from kubectl_spread.cli.summary import exit_code
-from kubectl_spread.cli.summary import FORMATS
-from kubectl_spread.cli.summary import Output
-from kubectl_spread.cli.summary import outputs
-from kubectl_spread.cli.summary import print_result
+from kubectl_spread.cli.summary import complete_outputs, exit_code, FORMATS, Output, outputs, print_result
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.operations.check import CheckRequest
 from kubectl_spread.operations.cluster_facts import open_session
 from kubectl_spread.operations.cluster_source import ClusterSource
-from kubectl_spread.operations.rule_choice import load_config
-from kubectl_spread.operations.rule_choice import RuleChoice
+from kubectl_spread.operations.rule_choice import load_config, RuleChoice
 from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast

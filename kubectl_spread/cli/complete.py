@@ -7,8 +7,7 @@ Without an answer there are no candidates and no messages.
 from __future__ import annotations
 
 import contextlib
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
 import click
 
@@ -72,8 +71,7 @@ def targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list
 
 def steps(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return a verb with its second word, then kubectl's candidates: TYPE/NAME, or the name of a node."""
-    from kubectl_spread.timeline.commands.grammar import GROUPS
-    from kubectl_spread.timeline.commands.grammar import VERBS
+    from kubectl_spread.timeline.commands.grammar import GROUPS, VERBS
 
     before = tuple(ctx.params.get(param.name or "") or ())
     if not before:

@@ -14,8 +14,7 @@ import os
 import sys
 from typing import NoReturn
 
-from click.shell_completion import CompletionItem
-from click.shell_completion import ShellComplete
+from click.shell_completion import CompletionItem, ShellComplete
 
 from kubectl_spread.cli.main import commands
 from kubectl_spread.text.wording import safe

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from datetime import timezone
-from typing import Optional
-from typing import TYPE_CHECKING
+from datetime import datetime, timezone
+from typing import Optional, TYPE_CHECKING
 
 import click
 
-from kubectl_spread.cli import complete
-from kubectl_spread.cli import terminal
+from kubectl_spread.cli import complete, terminal
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.options import as_usage_errors
-from kubectl_spread.cli.options import cluster_facts
-from kubectl_spread.cli.options import colour_option
-from kubectl_spread.cli.options import kustomize_option
-from kubectl_spread.cli.options import wants_colour
+from kubectl_spread.cli.options import as_usage_errors, cluster_facts, colour_option, kustomize_option, wants_colour
 from kubectl_spread.cli.progress import progress
 from kubectl_spread.cli.sections import SectionedCommand
-from kubectl_spread.cli.stderr import complain
-from kubectl_spread.cli.stderr import flush
+from kubectl_spread.cli.stderr import complain, flush
 from kubectl_spread.cli.targets import named
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.operations.cluster_source import ClusterSource

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
 import click
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
 import click
 
@@ -13,9 +12,7 @@ from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.stderr import complain
 from kubectl_spread.errors import SpreadError
-from kubectl_spread.operations.rule_choice import load_config
-from kubectl_spread.operations.rule_choice import policy
-from kubectl_spread.operations.rule_choice import RuleChoice
+from kubectl_spread.operations.rule_choice import load_config, policy, RuleChoice
 
 if TYPE_CHECKING:  # imported where it is used, so that --help stays fast
     from kubectl_spread.operations.documents import DocumentChecker

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Optional
-from typing import Union
+from typing import Optional, Union
 
 import click
 
 from kubectl_spread import __version__
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.lazy import CommandEntry
-from kubectl_spread.cli.lazy import LazyGroup
-from kubectl_spread.cli.stderr import complain
-from kubectl_spread.cli.stderr import flush
-from kubectl_spread.errors import ConfigError
-from kubectl_spread.errors import RequestError
-from kubectl_spread.errors import SpreadError
+from kubectl_spread.cli.lazy import CommandEntry, LazyGroup
+from kubectl_spread.cli.stderr import complain, flush
+from kubectl_spread.errors import ConfigError, RequestError, SpreadError
 
 _ISSUES = "https://github.com/kubectl-spread/kubectl-spread/issues"
 

@@ -8,8 +8,7 @@ import click
 
 from kubectl_spread.cli import terminal
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.stderr import complain
-from kubectl_spread.cli.stderr import flush
+from kubectl_spread.cli.stderr import complain, flush
 
 _WIDTH = 80  # if the output is no terminal
 

@@ -6,16 +6,12 @@ import contextlib
 import functools
 import os
 import sys
-from collections.abc import Callable
-from collections.abc import Iterator
-from typing import Any
-from typing import Optional
-from typing import TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, Optional, TypeVar
 
 import click
 
-from kubectl_spread.cli import complete
-from kubectl_spread.cli import sections
+from kubectl_spread.cli import complete, sections
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.stderr import announce
 from kubectl_spread.errors import RequestError

@@ -8,13 +8,10 @@ import click
 
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.progress import Progress
-from kubectl_spread.cli.search import interruptible
-from kubectl_spread.cli.search import ShownWatch
-from kubectl_spread.cli.stderr import complain
-from kubectl_spread.cli.stderr import flush
+from kubectl_spread.cli.search import interruptible, ShownWatch
+from kubectl_spread.cli.stderr import complain, flush
 from kubectl_spread.operations import replica_table
-from kubectl_spread.operations.simulate import SimulateInputs
-from kubectl_spread.operations.simulate import SimulateRequest
+from kubectl_spread.operations.simulate import SimulateInputs, SimulateRequest
 from kubectl_spread.report.simulation import replicas as report
 
 

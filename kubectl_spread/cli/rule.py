@@ -46,8 +46,7 @@ def command(rules: tuple[str, ...], output: str) -> int:
 
 
 def _codes(words: tuple[str, ...]) -> list[str]:
-    from kubectl_spread.lint.selection.select import selected
-    from kubectl_spread.lint.selection.select import UnknownRuleError
+    from kubectl_spread.lint.selection.select import selected, UnknownRuleError
 
     if not all(word.strip(" ,") for word in words):
         raise click.UsageError("a rule is empty: name a code, a code prefix or a name")

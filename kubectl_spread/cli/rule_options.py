@@ -5,13 +5,9 @@ from __future__ import annotations
 import click
 
 from kubectl_spread.cli import sections
-from kubectl_spread.cli.complete import FILE
-from kubectl_spread.cli.complete import levels_of_rules
-from kubectl_spread.cli.complete import rules
-from kubectl_spread.cli.options import F
-from kubectl_spread.cli.options import gathering
-from kubectl_spread.operations.rule_choice import LEVELS
-from kubectl_spread.operations.rule_choice import RuleChoice
+from kubectl_spread.cli.complete import FILE, levels_of_rules, rules
+from kubectl_spread.cli.options import F, gathering
+from kubectl_spread.operations.rule_choice import LEVELS, RuleChoice
 
 _OPTIONS = (
     click.option(

@@ -6,11 +6,9 @@ import click
 
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.progress import Progress
-from kubectl_spread.cli.search import interruptible
-from kubectl_spread.cli.search import ShownWatch
+from kubectl_spread.cli.search import interruptible, ShownWatch
 from kubectl_spread.cli.stderr import flush
-from kubectl_spread.operations.scenarios import run_scenarios
-from kubectl_spread.operations.scenarios import ScenarioRequest
+from kubectl_spread.operations.scenarios import run_scenarios, ScenarioRequest
 from kubectl_spread.report.simulation import scenarios as report
 from kubectl_spread.report.simulation import text
 from kubectl_spread.report.simulation.scenarios import ScenarioResult

@@ -21,8 +21,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
 
 def show_files(request: CheckRequest, config: Config) -> int:
     """Print a line for each file: its path and, if there are several roots, a tab and its roots."""
-    from kubectl_spread.sources.files import files
-    from kubectl_spread.sources.files import read_text
+    from kubectl_spread.sources.files import files, read_text
 
     given = check.paths_of(request, config)
     asked = check.settings(request.choice, config, source=request.source, namespace=request.namespace)

@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 import shutil
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
 import click
 
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.options import as_usage_errors
-from kubectl_spread.cli.options import cluster_facts
-from kubectl_spread.cli.options import colour_option
-from kubectl_spread.cli.options import kustomize_option
-from kubectl_spread.cli.options import wants_colour
-from kubectl_spread.cli.progress import Progress
-from kubectl_spread.cli.progress import progress
-from kubectl_spread.cli.stderr import complain
-from kubectl_spread.cli.stderr import flush
+from kubectl_spread.cli.options import as_usage_errors, cluster_facts, colour_option, kustomize_option, wants_colour
+from kubectl_spread.cli.progress import Progress, progress
+from kubectl_spread.cli.stderr import complain, flush
 from kubectl_spread.cli.step_words import StepCommand
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.operations.cluster_source import ClusterSource
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import safe
-from kubectl_spread.timeline.commands.parsing import Command
-from kubectl_spread.timeline.commands.parsing import has_range
-from kubectl_spread.timeline.commands.parsing import parse
-from kubectl_spread.timeline.commands.parsing import parse_text
+from kubectl_spread.timeline.commands.parsing import Command, has_range, parse, parse_text
 
 if TYPE_CHECKING:  # these load numpy
-    from kubectl_spread.operations.simulate import SimulateRequest
-    from kubectl_spread.operations.simulate import SimulateResult
+    from kubectl_spread.operations.simulate import SimulateRequest, SimulateResult
     from kubectl_spread.timeline.run import Limits
 
 _WIDTH, _WIDEST = 120, 160
@@ -275,8 +264,7 @@ class _Limits(NamedTuple):
 
     def limits(self) -> Limits:
         """Return the same for the engine."""
-        from kubectl_spread.timeline.run import Limits
-        from kubectl_spread.timeline.run import Mode
+        from kubectl_spread.timeline.run import Limits, Mode
 
         return Limits(Mode(self.outcomes.mode), self.max_states, self.outcomes.samples, self.timeout_s, self.seed)
 

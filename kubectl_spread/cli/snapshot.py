@@ -6,16 +6,12 @@ import click
 
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.options import as_usage_errors
-from kubectl_spread.cli.options import cluster_facts
+from kubectl_spread.cli.options import as_usage_errors, cluster_facts
 from kubectl_spread.cli.progress import progress
 from kubectl_spread.cli.sections import SectionedCommand
-from kubectl_spread.cli.stderr import complain
-from kubectl_spread.cli.stderr import flush
+from kubectl_spread.cli.stderr import complain, flush
 from kubectl_spread.operations.cluster_source import ClusterSource
-from kubectl_spread.operations.snapshot import SnapshotRequest
-from kubectl_spread.operations.snapshot import take_snapshot
-from kubectl_spread.operations.snapshot import write_snapshot
+from kubectl_spread.operations.snapshot import SnapshotRequest, take_snapshot, write_snapshot
 
 
 @click.command(cls=SectionedCommand)

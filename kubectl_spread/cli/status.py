@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import time
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
 import click
 
-from kubectl_spread.cli import complete
-from kubectl_spread.cli import terminal
+from kubectl_spread.cli import complete, terminal
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.options import as_usage_errors
-from kubectl_spread.cli.options import cluster_facts
+from kubectl_spread.cli.options import as_usage_errors, cluster_facts
 from kubectl_spread.cli.progress import progress
 from kubectl_spread.cli.sections import SectionedCommand
-from kubectl_spread.cli.stderr import complain
-from kubectl_spread.cli.stderr import flush
+from kubectl_spread.cli.stderr import complain, flush
 from kubectl_spread.cli.targets import selection
-from kubectl_spread.errors import ClusterError
-from kubectl_spread.errors import SpreadError
+from kubectl_spread.errors import ClusterError, SpreadError
 from kubectl_spread.operations.cluster_source import ClusterSource
-from kubectl_spread.operations.status import StatusReader
-from kubectl_spread.operations.status import StatusRequest
+from kubectl_spread.operations.status import StatusReader, StatusRequest
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import OwnerKey

@@ -8,8 +8,7 @@ from typing import Union
 import click
 
 from kubectl_spread.errors import SpreadError
-from kubectl_spread.operations.notices import Level
-from kubectl_spread.operations.notices import Notice
+from kubectl_spread.operations.notices import Level, Notice
 from kubectl_spread.text.wording import safe
 
 

@@ -7,8 +7,7 @@ from typing import Any
 import click
 
 from kubectl_spread.cli import sections
-from kubectl_spread.timeline.commands import grammar
-from kubectl_spread.timeline.commands import parsing
+from kubectl_spread.timeline.commands import grammar, parsing
 from kubectl_spread.timeline.commands.parsing import StepError
 
 # Flags that kubectl's commands have, and that mean the same here for all steps.

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
 import click
 
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.fix_options import FixOptions
-from kubectl_spread.cli.fix_options import offer
-from kubectl_spread.cli.stderr import complain
-from kubectl_spread.cli.stderr import flush
+from kubectl_spread.cli.fix_options import FixOptions, offer
+from kubectl_spread.cli.stderr import complain, flush
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.operations.rule_choice import LEVELS
 from kubectl_spread.records import NamedTuple
@@ -63,8 +60,7 @@ def print_result(
     outcome: CheckResult, outputs: list[Output], fixes: FixOptions, *, colour: bool, statistics: bool
 ) -> None:
     """Write every output, then report on stderr the unread inputs and the numbers of checked objects."""
-    from kubectl_spread.report.check.report import CheckReport
-    from kubectl_spread.report.check.report import render
+    from kubectl_spread.report.check.report import CheckReport, render
 
     checked = {name: count for name, count in outcome.counts._asdict().items() if count or name not in _WHERE_ANY}
     report = CheckReport(outcome.findings, outcome.placements, outcome.errors, checked, outcome.files, outcome.running)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
 import click
 
-from kubectl_spread.objects.kinds import kind_named
-from kubectl_spread.objects.kinds import KINDS
-from kubectl_spread.operations.selection import ObjectName
-from kubectl_spread.operations.selection import Selection
+from kubectl_spread.objects.kinds import kind_named, KINDS
+from kubectl_spread.operations.selection import ObjectName, Selection
 
 if TYPE_CHECKING:
     from kubectl_spread.objects.selector import Selector

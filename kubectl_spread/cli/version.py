@@ -8,8 +8,7 @@ from kubectl_spread import __version__
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.options import connection
 from kubectl_spread.cli.sections import SectionedCommand
-from kubectl_spread.cli.stderr import note
-from kubectl_spread.cli.stderr import warn
+from kubectl_spread.cli.stderr import note, warn
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.sources.live.flags import Flags
 
@@ -59,9 +58,7 @@ def command(output: str, behaviours: str, connection: Flags, *, client: bool) ->
 
 def _behaviours(version: str, output: str) -> int:
     """Print the differences between a release and the newest one."""
-    from kubectl_spread.objects.version import note_on
-    from kubectl_spread.objects.version import release_of
-    from kubectl_spread.objects.version import VersionError
+    from kubectl_spread.objects.version import note_on, release_of, VersionError
     from kubectl_spread.report import behaviours
 
     try:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-from typing import Optional
-from typing import TypeVar
+from typing import Any, Optional, TypeVar
 
 from kubectl_spread.cluster.build import ClusterBuilder
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import DisruptionBudget
-from kubectl_spread.objects.admission import LimitRange
-from kubectl_spread.objects.admission import Quota
-from kubectl_spread.objects.labels import Labels
-from kubectl_spread.objects.labels import NAMESPACE_NAME
+from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget
+from kubectl_spread.objects.admission import LimitRange, Quota
+from kubectl_spread.objects.labels import Labels, NAMESPACE_NAME
 from kubectl_spread.objects.storage import Storage
 
 Plain = dict[str, Any]

@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-from typing import Union
+from typing import Any, Union
 
 from kubectl_spread.cluster import build_events
 from kubectl_spread.cluster.build_storage import StorageBuilder
-from kubectl_spread.cluster.shapes import ANNOTATIONS
-from kubectl_spread.cluster.shapes import CONTROLLERS
-from kubectl_spread.cluster.shapes import is_of_another_group
-from kubectl_spread.cluster.shapes import REVISIONS
-from kubectl_spread.cluster.snapshot import Autoscaler
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import ClusterEvent
-from kubectl_spread.cluster.snapshot import Condition
-from kubectl_spread.cluster.snapshot import Controller
-from kubectl_spread.cluster.snapshot import DisruptionBudget
-from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.cluster.snapshot import PriorityClass
-from kubectl_spread.cluster.snapshot import Service
-from kubectl_spread.objects import admission
-from kubectl_spread.objects import constraint_reader
-from kubectl_spread.objects import read
-from kubectl_spread.objects.admission import LimitRange
-from kubectl_spread.objects.admission import Quota
-from kubectl_spread.objects.admission import RuntimeClass
+from kubectl_spread.cluster.shapes import ANNOTATIONS, CONTROLLERS, is_of_another_group, REVISIONS
+from kubectl_spread.cluster.snapshot import (
+    Autoscaler,
+    Cluster,
+    ClusterEvent,
+    Condition,
+    Controller,
+    DisruptionBudget,
+    OwnerKey,
+    PriorityClass,
+    Service,
+)
+from kubectl_spread.objects import admission, constraint_reader, read
+from kubectl_spread.objects.admission import LimitRange, Quota, RuntimeClass
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.selector import compiled
-from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.selector import compiled, LabelRequirement, Selector
 from kubectl_spread.objects.workload import workload
 
 Plain = dict[str, Any]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kubectl_spread.cluster.snapshot import ClusterEvent
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import ClusterEvent, OwnerKey
 
 Plain = dict[str, Any]
 

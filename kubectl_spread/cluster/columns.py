@@ -14,35 +14,26 @@ resources in whole units, `pods` in slots.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Collection
-from collections.abc import Hashable
-from typing import cast
-from typing import Optional
-from typing import TypeVar
+from collections.abc import Callable, Collection, Hashable
+from typing import cast, Optional, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.arrays import Int32s
-from kubectl_spread.cluster.arrays import Int64s
+from kubectl_spread.cluster.arrays import Bools, Int32s, Int64s
 from kubectl_spread.cluster.bound_pods import BoundPods
 from kubectl_spread.cluster.label_groups import LabelGroup
-from kubectl_spread.cluster.node_columns import NodeColumns
-from kubectl_spread.cluster.node_columns import Topology
+from kubectl_spread.cluster.node_columns import NodeColumns, Topology
 from kubectl_spread.cluster.node_requests import NodeRequests
 from kubectl_spread.cluster.pod_classes import PodClasses
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.storage import StorageState
 from kubectl_spread.objects.labels import Labels
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.resources import PODS
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.sums import Sums
-from kubectl_spread.objects.taints import Taint
-from kubectl_spread.objects.taints import Toleration
+from kubectl_spread.objects.taints import Taint, Toleration
 
 T = TypeVar("T")
 

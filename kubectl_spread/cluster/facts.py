@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Optional
-from typing import Protocol
-from typing import TYPE_CHECKING
+from typing import Optional, Protocol, TYPE_CHECKING
 
 from kubectl_spread.objects.node_reason import NodeReason
 from kubectl_spread.records import NamedTuple

@@ -10,9 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.arrays import Int32s
-from kubectl_spread.cluster.arrays import Int64s
+from kubectl_spread.cluster.arrays import Bools, Int32s, Int64s
 from kubectl_spread.cluster.taints import Tainted
 from kubectl_spread.objects.node import Node
 from kubectl_spread.records import NamedTuple

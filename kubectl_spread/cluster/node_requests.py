@@ -8,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.arrays import Int32s
-from kubectl_spread.cluster.arrays import Int64s
+from kubectl_spread.cluster.arrays import Int32s, Int64s
 from kubectl_spread.objects.pod import PodClass
 
 

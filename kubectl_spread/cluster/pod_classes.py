@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_spread.cluster.label_groups import LabelGroup
-from kubectl_spread.cluster.label_groups import LabelGroups
+from kubectl_spread.cluster.label_groups import LabelGroup, LabelGroups
 from kubectl_spread.objects.pod import PodClass
 
 

@@ -6,14 +6,10 @@ commands, mounts and images' contents are in neither. Only the annotations named
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from typing import Any
-from typing import Optional
+from collections.abc import Iterable, Iterator
+from typing import Any, Optional
 
-from kubectl_spread.cluster.shapes import ANNOTATIONS
-from kubectl_spread.cluster.shapes import is_of_another_group
-from kubectl_spread.cluster.shapes import SHAPES
+from kubectl_spread.cluster.shapes import ANNOTATIONS, is_of_another_group, SHAPES
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.kinds import KINDS
 

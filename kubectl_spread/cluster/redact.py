@@ -11,23 +11,15 @@ Kubernetes' own words (`kubernetes_words`), in messages, too. All other strings 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from collections.abc import Collection
-from collections.abc import Container
-from collections.abc import Iterable
-from collections.abc import Iterator
-from typing import Any
-from typing import Optional
+from collections.abc import Callable, Collection, Container, Iterable, Iterator
+from typing import Any, Optional
 
 from kubectl_spread.cluster import kubernetes_words as words
 from kubectl_spread.cluster.prune import fields_of
 from kubectl_spread.cluster.shapes import SHAPES
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.kinds import KINDS
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import NAMESPACE_NAME
-from kubectl_spread.objects.labels import REGION
-from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.labels import HOSTNAME, NAMESPACE_NAME, REGION, ZONE
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.read import normalized_image
 from kubectl_spread.objects.workload import REVISION_LABEL_OF

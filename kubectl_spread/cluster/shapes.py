@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_spread.objects import decode
-from kubectl_spread.objects import read
-from kubectl_spread.objects import workload_shape
+from kubectl_spread.objects import decode, read, workload_shape
 from kubectl_spread.objects.kinds import KINDS
 
 Plain = dict[str, Any]

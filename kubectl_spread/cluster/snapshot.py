@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
-from typing import Union
+from typing import Any, Optional, Union
 
-from kubectl_spread.objects.admission import LimitRange
-from kubectl_spread.objects.admission import Quota
-from kubectl_spread.objects.admission import RuntimeClass
+from kubectl_spread.objects.admission import LimitRange, Quota, RuntimeClass
 from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.pod import Owner
-from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import Owner, Pod
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.workload import Workload

@@ -9,11 +9,7 @@ from numpy.typing import NDArray
 
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.storage import Claim
-from kubectl_spread.objects.storage import ObjectKey
-from kubectl_spread.objects.storage import Storage
-from kubectl_spread.objects.storage import StorageClass
-from kubectl_spread.objects.storage import Volume
+from kubectl_spread.objects.storage import Claim, ObjectKey, Storage, StorageClass, Volume
 
 Bools = NDArray[np.bool_]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.objects import admission
-from kubectl_spread.objects import field_versions
+from kubectl_spread.objects import admission, field_versions
 from kubectl_spread.objects.admission import LimitRange
 from kubectl_spread.objects.workload import Workload
 

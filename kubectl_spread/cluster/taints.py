@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.taints import first_untolerated
-from kubectl_spread.objects.taints import Taint
-from kubectl_spread.objects.taints import Toleration
+from kubectl_spread.objects.taints import first_untolerated, Taint, Toleration
 from kubectl_spread.records import NamedTuple
 
 

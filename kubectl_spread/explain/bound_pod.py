@@ -12,10 +12,8 @@ from typing import Optional
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.explain.constraints.report import constraint_reports
-from kubectl_spread.explain.constraints.report import ConstraintReport
-from kubectl_spread.explain.scores import score_table
-from kubectl_spread.explain.scores import ScoreTable
+from kubectl_spread.explain.constraints.report import constraint_reports, ConstraintReport
+from kubectl_spread.explain.scores import score_table, ScoreTable
 from kubectl_spread.objects.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
@@ -23,8 +21,7 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Status
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
 from kubectl_spread.scheduler.unsupported import not_evaluated
 
 

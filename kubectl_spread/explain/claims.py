@@ -5,13 +5,9 @@ from __future__ import annotations
 from enum import Enum
 from typing import Optional
 
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import ClusterEvent
-from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.pod import PodVolume
-from kubectl_spread.objects.storage import Claim
-from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent, OwnerKey
+from kubectl_spread.objects.pod import PodClass, PodVolume
+from kubectl_spread.objects.storage import Claim, ObjectKey
 from kubectl_spread.records import NamedTuple
 
 _CLAIM = "PersistentVolumeClaim"

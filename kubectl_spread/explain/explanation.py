@@ -9,30 +9,20 @@ from typing import Optional
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain import claims
-from kubectl_spread.explain.bound_pod import bound_pod_report
-from kubectl_spread.explain.bound_pod import BoundPodReport
+from kubectl_spread.explain.bound_pod import bound_pod_report, BoundPodReport
 from kubectl_spread.explain.causes import merged
-from kubectl_spread.explain.claims import ClaimProblem
-from kubectl_spread.explain.claims import ClaimTrouble
-from kubectl_spread.explain.constraints.report import constraint_reports
-from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.explain.claims import ClaimProblem, ClaimTrouble
+from kubectl_spread.explain.constraints.report import constraint_reports, ConstraintReport
 from kubectl_spread.explain.disagreement import Disagreement
-from kubectl_spread.explain.preemption import preemption_report
-from kubectl_spread.explain.preemption import PreemptionReport
+from kubectl_spread.explain.preemption import preemption_report, PreemptionReport
 from kubectl_spread.explain.requirements.collect import requirements
-from kubectl_spread.explain.requirements.conflicts import Conflict
-from kubectl_spread.explain.requirements.conflicts import conflict_sets
-from kubectl_spread.explain.requirements.conflicts import ConflictSets
-from kubectl_spread.explain.requirements.decisive import Cause
-from kubectl_spread.explain.requirements.decisive import causes
+from kubectl_spread.explain.requirements.conflicts import Conflict, conflict_sets, ConflictSets
+from kubectl_spread.explain.requirements.decisive import Cause, causes
 from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.explain.scores import score_table
-from kubectl_spread.explain.scores import ScoreTable
+from kubectl_spread.explain.scores import score_table, ScoreTable
 from kubectl_spread.objects.field_versions import ignored_in
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import ZONE
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.labels import HOSTNAME, ZONE
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.taints import OUTAGES
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
@@ -40,8 +30,7 @@ from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Status
-from kubectl_spread.scheduler.preemption import post_filter
-from kubectl_spread.scheduler.preemption import PostFilterResult
+from kubectl_spread.scheduler.preemption import post_filter, PostFilterResult
 from kubectl_spread.scheduler.unsupported import not_evaluated
 
 # The API server's message in the condition of a pod with gates.

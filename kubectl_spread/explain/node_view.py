@@ -6,8 +6,7 @@ from enum import Enum
 from typing import Optional
 
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.explain.constraints.report import ConstraintReport
-from kubectl_spread.explain.constraints.report import DomainReport
+from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport
 from kubectl_spread.explain.explanation import Examined
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.node import Node

@@ -18,16 +18,10 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
-from kubectl_spread.scheduler.framework.status import Code
-from kubectl_spread.scheduler.framework.status import Status
+from kubectl_spread.scheduler.framework.status import Code, Status
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
-from kubectl_spread.scheduler.preemption import Candidate
-from kubectl_spread.scheduler.preemption import DryRun
-from kubectl_spread.scheduler.preemption import NO_VICTIMS
-from kubectl_spread.scheduler.preemption import NOW
-from kubectl_spread.scheduler.preemption import preference
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
+from kubectl_spread.scheduler.preemption import Candidate, DryRun, NO_VICTIMS, NOW, preference
 
 _MOST_CANDIDATES = 10
 _MOST_NODES = 20  # nodes to examine for an obstructing pod on another node

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import ClusterEvent
-from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.explanation import PodVerdict
+from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent, OwnerKey
+from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import Storage
 from kubectl_spread.records import NamedTuple
@@ -131,8 +127,7 @@ def compare_with_now(
 def _compared(
     explanation: Explanation, reported: ReportedMessage, cluster: Cluster, *, minor: int
 ) -> MessageComparison:
-    from kubectl_spread.messages.compare import compare
-    from kubectl_spread.messages.compare import ComparisonResult
+    from kubectl_spread.messages.compare import compare, ComparisonResult
     from kubectl_spread.messages.parse import parse
 
     message = parse(reported.message)

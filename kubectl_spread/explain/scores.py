@@ -15,15 +15,12 @@ import numpy as np
 from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.cycle import Scores
+from kubectl_spread.scheduler.cycle import Scheduler, Scores
 from kubectl_spread.scheduler.filter_result import FilterResult
-from kubectl_spread.scheduler.framework.plugin import NodeIndices
-from kubectl_spread.scheduler.framework.plugin import ScoreError
+from kubectl_spread.scheduler.framework.plugin import NodeIndices, ScoreError
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.plugins.podtopologyspread.scoring import RawScore

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects.resources import CPU
-from kubectl_spread.objects.resources import EPHEMERAL_STORAGE
-from kubectl_spread.objects.resources import MEMORY
-from kubectl_spread.objects.selector import EVERY_POD
-from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.resources import CPU, EPHEMERAL_STORAGE, MEMORY
+from kubectl_spread.objects.selector import EVERY_POD, LabelRequirement, Selector
 
 MOST_NAMES = 3
 MOST_GROUPS = 3

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Optional
 
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import Controller
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workload import replica_name
 from kubectl_spread.records import NamedTuple

@@ -8,24 +8,18 @@ the intended meaning, or if the API server would refuse more than before.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from bisect import insort
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Iterator
 from typing import Optional
 
 from kubectl_spread.lint.check_source import Result
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Repair
-from kubectl_spread.lint.unfixed import TrackedFinding
-from kubectl_spread.lint.unfixed import UnfixedFindings
+from kubectl_spread.lint.finding import Finding, Repair
+from kubectl_spread.lint.unfixed import TrackedFinding, UnfixedFindings
 from kubectl_spread.lint.verify_fixes import harm
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import edit as editing
 from kubectl_spread.text.edit import Edit
-from kubectl_spread.text.source import SourceFile
-from kubectl_spread.text.source import Span
+from kubectl_spread.text.source import SourceFile, Span
 
 _MOST_PASSES = 10  # one fix may make another possible; no two undo each other
 _MOST_TRIED = 100_000  # characters

@@ -7,39 +7,24 @@ constraints that count tainted nodes.
 from __future__ import annotations
 
 import copy
-from collections.abc import Container
-from collections.abc import Iterator
-from collections.abc import Sequence
-from typing import Any
-from typing import Optional
+from collections.abc import Container, Iterator, Sequence
+from typing import Any, Optional
 
-from kubectl_spread.lint.admission import fixes
-from kubectl_spread.lint.admission import hints
-from kubectl_spread.lint.admission import spelling
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.placeholder import has_placeholder
-from kubectl_spread.lint.placeholder import is_filled_in
+from kubectl_spread.lint.admission import fixes, hints, spelling
+from kubectl_spread.lint.finding import Finding, Fix, Place
+from kubectl_spread.lint.placeholder import has_placeholder, is_filled_in
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.run_rules import check_subject
-from kubectl_spread.lint.workload import FIELD
-from kubectl_spread.lint.workload import reference
-from kubectl_spread.lint.workload import repair
-from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects import constraint_reader
-from kubectl_spread.objects import decode
+from kubectl_spread.lint.workload import FIELD, reference, repair, Subject
+from kubectl_spread.objects import constraint_reader, decode
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.constraint_lists import ConstraintList
 from kubectl_spread.objects.kinds import PodPlace
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.operators import operator_of
-from kubectl_spread.objects.validation import constraint_errors
-from kubectl_spread.objects.validation import FieldError
-from kubectl_spread.objects.validation import Rule
-from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.validation import constraint_errors, FieldError, Rule
+from kubectl_spread.objects.workload import DEFAULT_NAMESPACE, Workload
 from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]

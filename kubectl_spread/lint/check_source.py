@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from collections.abc import Container
-from typing import Optional
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Container
+from typing import Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.admission import fixes
 from kubectl_spread.lint.admission.validate import check_object
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Label
-from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.registry import kinds_around
-from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.template import first_action
-from kubectl_spread.lint.template import is_of_chart
-from kubectl_spread.lint.workload import FIELD
-from kubectl_spread.lint.workload import Subject
+from kubectl_spread.lint.finding import Finding, Label, Place
+from kubectl_spread.lint.registry import kinds_around, RULES
+from kubectl_spread.lint.template import first_action, is_of_chart
+from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects import constraint_lists
-from kubectl_spread.objects.kinds import BUILT_IN
-from kubectl_spread.objects.kinds import Kinds
-from kubectl_spread.objects.manifest import looks_like_objects
-from kubectl_spread.objects.manifest import looks_relevant
-from kubectl_spread.objects.manifest import Manifest
-from kubectl_spread.objects.manifest import manifests
-from kubectl_spread.objects.manifest import may_hold_constraints
-from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.kinds import BUILT_IN, Kinds
+from kubectl_spread.objects.manifest import (
+    looks_like_objects,
+    looks_relevant,
+    Manifest,
+    manifests,
+    may_hold_constraints,
+)
+from kubectl_spread.objects.workload import DEFAULT_NAMESPACE, Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes

@@ -14,11 +14,8 @@ If several rivals fit, it takes the one whose path has most words in common with
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
-from collections.abc import Iterable
-from collections.abc import Sequence
-from typing import Optional
-from typing import Union
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Optional, Union
 
 from kubectl_spread.records import NamedTuple
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.text.source import SourceFile
-from kubectl_spread.text.source import Span
+from kubectl_spread.text.source import SourceFile, Span
 
 if TYPE_CHECKING:  # needed where something is fixed, and where rules run
     from kubectl_spread.lint.gates import Gate
     from kubectl_spread.text.compose import Document
-    from kubectl_spread.text.edit import Change
-    from kubectl_spread.text.edit import Edit
+    from kubectl_spread.text.edit import Change, Edit
 
 
 class Severity(Enum):

@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import Optional
 
 from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.workload import FIELD
-from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.text.edit import Change
-from kubectl_spread.text.edit import Drop
-from kubectl_spread.text.edit import Put
+from kubectl_spread.lint.workload import FIELD, Subject
+from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
+from kubectl_spread.text.edit import Change, Drop, Put
 
 
 def without_constraints(subject: Subject) -> Optional[Fix]:

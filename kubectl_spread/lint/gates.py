@@ -49,8 +49,7 @@ def has_no_constraints(subject: Subject, _: Project) -> bool:
 
 def selects_volatile(subject: Subject, _: Project) -> bool:
     """Return whether a selector names a label that changes with each release or revision."""
-    from kubectl_spread.objects.workload import RELEASE_LABELS
-    from kubectl_spread.objects.workload import REVISION_LABELS
+    from kubectl_spread.objects.workload import RELEASE_LABELS, REVISION_LABELS
 
     volatile = {*RELEASE_LABELS, *REVISION_LABELS}
     return any(not volatile.isdisjoint(constraint.selected_keys) for constraint in subject.constraints)

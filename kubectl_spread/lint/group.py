@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Optional
 
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.constraint import HONOR
-from kubectl_spread.objects.constraint import IGNORE
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.records import NamedTuple
 

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
-from typing import Any
-from typing import Optional
-from typing import Union
+from typing import Any, Optional, Union
 
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.records import NamedTuple

@@ -7,8 +7,7 @@ directory, or one of these directories is below the other, or both objects name 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Optional
 

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.lint import bare_lists
 from kubectl_spread.lint.admission.validate import check_object
 from kubectl_spread.lint.bare_lists import BareSubject
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import Finding, Place
 from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.workload import FIELD
-from kubectl_spread.lint.workload import reference
-from kubectl_spread.lint.workload import Subject
+from kubectl_spread.lint.workload import FIELD, reference, Subject
 from kubectl_spread.objects import constraint_lists
 from kubectl_spread.objects.kinds import Kinds
-from kubectl_spread.objects.manifest import looks_relevant
-from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.manifest import looks_relevant, Manifest
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import node as nodes
-from kubectl_spread.text.compose import Document
-from kubectl_spread.text.compose import SyntaxProblem
+from kubectl_spread.text.compose import Document, SyntaxProblem
 from kubectl_spread.text.node import Route
 
 _MOST_LEVELS = 4  # of texts in texts

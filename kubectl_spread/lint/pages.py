@@ -8,8 +8,7 @@ from __future__ import annotations
 import importlib
 import textwrap
 
-from kubectl_spread.lint.finding import RuleMeta
-from kubectl_spread.lint.finding import RuleTarget
+from kubectl_spread.lint.finding import RuleMeta, RuleTarget
 from kubectl_spread.lint.run_rules import module_name
 from kubectl_spread.records import NamedTuple
 

@@ -6,14 +6,12 @@ A patch alone may leave a field to its base. If no workload of its kind and name
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.workload import reference
-from kubectl_spread.lint.workload import Subject
+from kubectl_spread.lint.workload import reference, Subject
 
 _MISSING_SELECTOR = "SPR201"
 _LEVELS_UP = 3  # the first takes the separator off

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
-from kubectl_spread.lint.check_source import check_source
-from kubectl_spread.lint.check_source import Result
+from kubectl_spread.lint.check_source import check_source, Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.project import TargetCluster
-from kubectl_spread.lint.projects import Projects
-from kubectl_spread.lint.projects import RunContext
+from kubectl_spread.lint.projects import Projects, RunContext
 from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.roots import ONE_ROOT
-from kubectl_spread.lint.roots import RootRules
+from kubectl_spread.lint.roots import ONE_ROOT, RootRules
 from kubectl_spread.lint.run_rules import in_order
-from kubectl_spread.lint.selection.policy import Config
-from kubectl_spread.lint.selection.policy import Policy
-from kubectl_spread.objects.kinds import BUILT_IN
-from kubectl_spread.objects.kinds import with_paths
-from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.lint.selection.policy import Config, Policy
+from kubectl_spread.objects.kinds import BUILT_IN, with_paths
+from kubectl_spread.objects.workload import DEFAULT_NAMESPACE, Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.source import SourceFile
 
@@ -30,9 +23,7 @@ if TYPE_CHECKING:  # needed where something is suppressed, or kinds are named
     from kubectl_spread.cluster.facts import ClusterFacts
     from kubectl_spread.lint.finding import Place
     from kubectl_spread.lint.selection.policy import NamedPath
-    from kubectl_spread.lint.selection.suppress import AnySuppression
-    from kubectl_spread.lint.selection.suppress import Suppression
-    from kubectl_spread.lint.selection.suppress import Waiver
+    from kubectl_spread.lint.selection.suppress import AnySuppression, Suppression, Waiver
 
 _SUPPRESSING = re.compile(r"spread[:.]")  # a comment or an annotation
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kubectl_spread.lint.check_source import Result
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.selection.policy import NamedPath
-from kubectl_spread.objects.kinds import leads_to
-from kubectl_spread.objects.kinds import PodSpecPath
+from kubectl_spread.objects.kinds import leads_to, PodSpecPath
 from kubectl_spread.objects.manifest import Manifest
 
 

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Any
-from typing import Optional
-from typing import Protocol
-from typing import TYPE_CHECKING
-from typing import Union
+from typing import Any, Optional, Protocol, TYPE_CHECKING, Union
 
 from kubectl_spread.lint import replica_range
 from kubectl_spread.lint.group import SelectorGroup
 from kubectl_spread.lint.kustomization import Replicas
-from kubectl_spread.lint.neighbours import Area
-from kubectl_spread.lint.neighbours import Neighbourhoods
+from kubectl_spread.lint.neighbours import Area, Neighbourhoods
 from kubectl_spread.lint.replica_range import ReplicaRange
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.plain import fields
-from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.objects.selector import Selector
-from kubectl_spread.objects.workload import DEFAULT_NAMESPACE
-from kubectl_spread.objects.workload import knative_scale
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.selector import LabelRequirement, Selector
+from kubectl_spread.objects.workload import DEFAULT_NAMESPACE, knative_scale, Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile

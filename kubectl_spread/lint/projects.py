@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from collections.abc import Container
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
-from typing import Optional
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from typing import Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.project import TargetCluster
+from kubectl_spread.lint.project import Project, TargetCluster
 from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.replica_range import ReplicaRange
-from kubectl_spread.lint.replica_range import widest
-from kubectl_spread.lint.roots import Held
-from kubectl_spread.lint.roots import Root
-from kubectl_spread.lint.roots import RootRules
-from kubectl_spread.lint.roots import roots
+from kubectl_spread.lint.replica_range import ReplicaRange, widest
+from kubectl_spread.lint.roots import Held, Root, RootRules, roots
 from kubectl_spread.lint.run_rules import findings_by_object
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.manifest import Manifest

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
 from kubectl_spread.lint import gates
-from kubectl_spread.lint.finding import RuleMeta
-from kubectl_spread.lint.finding import RuleTarget
-from kubectl_spread.lint.finding import Safety
-from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.finding import RuleMeta, RuleTarget, Safety, Severity
 
 if TYPE_CHECKING:
     from kubectl_spread.lint.gates import Gate

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.lint.kustomization import Replicas
-from kubectl_spread.lint.kustomization import UnknownReplicas
+from kubectl_spread.lint.kustomization import Replicas, UnknownReplicas
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.records import NamedTuple

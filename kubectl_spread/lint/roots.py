@@ -8,20 +8,13 @@ one root for each copy (see `copies`).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
 from typing import Optional
 
 from kubectl_spread.lint import copies
-from kubectl_spread.lint.kustomization import FILE_NAMES
-from kubectl_spread.lint.kustomization import Kustomization
-from kubectl_spread.lint.kustomization import Replicas
-from kubectl_spread.lint.kustomization import UnknownReplicas
-from kubectl_spread.lint.kustomization import with_components
+from kubectl_spread.lint.kustomization import FILE_NAMES, Kustomization, Replicas, UnknownReplicas, with_components
 from kubectl_spread.lint.neighbours import Area
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.manifest import Manifest

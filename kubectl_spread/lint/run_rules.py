@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable
-from collections.abc import Container
-from collections.abc import Iterable
-from collections.abc import Iterator
-from typing import cast
-from typing import Protocol
+from collections.abc import Callable, Container, Iterable, Iterator
+from typing import cast, Protocol
 
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.finding import RuleMeta
-from kubectl_spread.lint.finding import RuleTarget
+from kubectl_spread.lint.finding import Finding, RuleFinding, RuleMeta, RuleTarget
 from kubectl_spread.lint.placeholder import is_filled_in
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.registry import superseded
-from kubectl_spread.lint.workload import reference
-from kubectl_spread.lint.workload import repair
-from kubectl_spread.lint.workload import Subject
+from kubectl_spread.lint.registry import RULES, superseded
+from kubectl_spread.lint.workload import reference, repair, Subject
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.text.source import SourceFile
 

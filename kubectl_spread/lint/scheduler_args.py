@@ -6,12 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubectl_spread.lint.admission.hints import did_you_mean
-from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.objects import decode
-from kubectl_spread.objects import spread_args
-from kubectl_spread.objects.field_errors import At
-from kubectl_spread.objects.field_errors import LocatedError
+from kubectl_spread.lint.finding import Place, RuleFinding
+from kubectl_spread.objects import decode, spread_args
+from kubectl_spread.objects.field_errors import At, LocatedError
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins import names

@@ -6,10 +6,7 @@ Kubernetes and its projects. Source: the Kubernetes documentation page on labels
 
 from __future__ import annotations
 
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import key_errors
-from kubectl_spread.objects.labels import REGION
-from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.labels import HOSTNAME, key_errors, REGION, ZONE
 
 # Replacements of deprecated labels.
 SUCCESSORS = {

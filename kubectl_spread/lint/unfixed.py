@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import ObjectRef
+from kubectl_spread.lint.finding import Finding, ObjectRef
 from kubectl_spread.records import NamedTuple
 
 UNDECODABLE = "SPR113"

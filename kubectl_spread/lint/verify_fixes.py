@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from kubectl_spread.lint.check_source import Result
-from kubectl_spread.lint.finding import ObjectRef
-from kubectl_spread.lint.finding import Repair
-from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.finding import ObjectRef, Repair, Severity
 from kubectl_spread.lint.unfixed import UNDECODABLE
 from kubectl_spread.text import compose
 from kubectl_spread.text import edit as editing

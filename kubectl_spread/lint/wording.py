@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import REGION
-from kubectl_spread.objects.labels import ZONE
-from kubectl_spread.objects.node_reason import NodeReason
-from kubectl_spread.objects.node_reason import NodeReasonKind
+from kubectl_spread.objects.labels import HOSTNAME, REGION, ZONE
+from kubectl_spread.objects.node_reason import NodeReason, NodeReasonKind
 
 if TYPE_CHECKING:  # 10 ms, and --help needs none of it
     from kubectl_spread.objects.workload import Workload

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import ObjectRef
-from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.finding import Repair
+from kubectl_spread.lint.finding import Fix, ObjectRef, Place, Repair
 from kubectl_spread.objects import constraint_reader
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.decode import path_text
 from kubectl_spread.objects.kinds import PodPlace
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.plain import fields
-from kubectl_spread.objects.selector import compiled
-from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.objects.selector import Selector
-from kubectl_spread.objects.workload import awaits_labels
-from kubectl_spread.objects.workload import created_labels
-from kubectl_spread.objects.workload import is_partial
-from kubectl_spread.objects.workload import PER_POD_LABELS
-from kubectl_spread.objects.workload import RELEASE_LABELS
-from kubectl_spread.objects.workload import revision_label
-from kubectl_spread.objects.workload import REVISION_LABELS
-from kubectl_spread.objects.workload import Workload
-from kubectl_spread.objects.workload import workload
+from kubectl_spread.objects.selector import compiled, LabelRequirement, Selector
+from kubectl_spread.objects.workload import (
+    awaits_labels,
+    created_labels,
+    is_partial,
+    PER_POD_LABELS,
+    RELEASE_LABELS,
+    revision_label,
+    REVISION_LABELS,
+    Workload,
+    workload,
+)
 from kubectl_spread.text import node as nodes
-from kubectl_spread.text.node import Node
-from kubectl_spread.text.node import Route
+from kubectl_spread.text.node import Node, Route
 
 FIELD = "topologySpreadConstraints"
 

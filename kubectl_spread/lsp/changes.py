@@ -7,8 +7,7 @@ that the cost of many changes in one message depends only on the size of the cha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from lsprotocol import types
 

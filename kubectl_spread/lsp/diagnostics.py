@@ -6,9 +6,7 @@ from collections.abc import Callable
 
 from lsprotocol import types
 
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Label
-from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.finding import Finding, Label, Severity
 from kubectl_spread.lsp.client import Client
 from kubectl_spread.lsp.positions import span_range
 from kubectl_spread.text.source import SourceFile

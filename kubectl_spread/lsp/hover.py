@@ -10,9 +10,7 @@ from lsprotocol import types
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lsp.client import Client
 from kubectl_spread.lsp.positions import span_range
-from kubectl_spread.report.rules import markdown
-from kubectl_spread.report.rules import page
-from kubectl_spread.report.rules import title
+from kubectl_spread.report.rules import markdown, page, title
 
 
 def hover(findings: Iterable[Finding], offset: int, client: Client) -> Optional[types.Hover]:

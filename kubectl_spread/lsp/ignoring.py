@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Place
+from kubectl_spread.lint.finding import Finding, Place
 from kubectl_spread.lint.selection import suppress
 from kubectl_spread.text import compose
-from kubectl_spread.text.edit import Edit
-from kubectl_spread.text.edit import with_edits
-from kubectl_spread.text.source import SourceFile
-from kubectl_spread.text.source import Span
+from kubectl_spread.text.edit import Edit, with_edits
+from kubectl_spread.text.source import SourceFile, Span
 
 _ALWAYS_TOLD = "SPR005"  # a suppression in vain is no finding in its line
 

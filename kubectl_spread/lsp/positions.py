@@ -12,8 +12,7 @@ from bisect import bisect_left
 
 from lsprotocol import types
 
-from kubectl_spread.text.source import SourceFile
-from kubectl_spread.text.source import Span
+from kubectl_spread.text.source import SourceFile, Span
 
 _BYTES = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}  # codec, bytes of a unit
 # Characters of more than one unit. A text of 2.5 MB may be one line with thousands of requested positions.

@@ -6,11 +6,9 @@ for the Deployment in another. An unchanged document is not parsed again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Optional
-from typing import TypeVar
+from typing import Optional, TypeVar
 
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding

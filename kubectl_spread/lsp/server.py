@@ -17,34 +17,23 @@ import logging
 import os
 import sys
 from collections.abc import Generator
-from typing import Any
-from typing import BinaryIO
-from typing import cast
-from typing import Optional
+from typing import Any, BinaryIO, cast, Optional
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
-from pygls.protocol import LanguageServerProtocol
-from pygls.protocol import lsp_method
+from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.uris import to_fs_path
 
 from kubectl_spread import __version__
 from kubectl_spread.errors import SourceError
-from kubectl_spread.lsp.actions import actions
-from kubectl_spread.lsp.actions import Desk
-from kubectl_spread.lsp.actions import FIX_ALL
-from kubectl_spread.lsp.actions import QUICK_FIX
+from kubectl_spread.lsp.actions import actions, Desk, FIX_ALL, QUICK_FIX
 from kubectl_spread.lsp.changes import changed as changed_text
-from kubectl_spread.lsp.client import Client
-from kubectl_spread.lsp.client import client_of
+from kubectl_spread.lsp.client import Client, client_of
 from kubectl_spread.lsp.diagnostics import diagnostic
 from kubectl_spread.lsp.framing import Framed
 from kubectl_spread.lsp.hover import hover
 from kubectl_spread.lsp.positions import offset
-from kubectl_spread.lsp.review import Opened
-from kubectl_spread.lsp.review import Review
-from kubectl_spread.lsp.review import reviewed
-from kubectl_spread.lsp.review import ReviewedDocument
+from kubectl_spread.lsp.review import Opened, Review, reviewed, ReviewedDocument
 from kubectl_spread.operations.documents import DocumentChecker
 
 _PAUSE_S = 0.2  # without a change, before a check starts

@@ -5,8 +5,7 @@ In `meaning` and `commands`, `{name}` is the text of the group of that name in t
 
 from __future__ import annotations
 
-from kubectl_spread.messages.form import Component
-from kubectl_spread.messages.form import Form
+from kubectl_spread.messages.form import Component, Form
 
 _EXPLAIN = "kubectl spread explain pod NAME -n NAMESPACE"
 _ZONES = "kubectl get nodes -L topology.kubernetes.io/zone"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Optional
 
-from kubectl_spread.messages.message import Message
-from kubectl_spread.messages.message import Part
+from kubectl_spread.messages.message import Message, Part
 from kubectl_spread.messages.parse import parse
 from kubectl_spread.messages.reason_kind import ReasonKind
 from kubectl_spread.messages.scheduler_reasons import squeezed

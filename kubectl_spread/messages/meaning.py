@@ -7,14 +7,9 @@ spread constraints, pod affinity, devices, features.
 
 from __future__ import annotations
 
-from kubectl_spread.messages import other_components
-from kubectl_spread.messages import reason_meanings
+from kubectl_spread.messages import other_components, reason_meanings
 from kubectl_spread.messages.form import Form
-from kubectl_spread.messages.message import Message
-from kubectl_spread.messages.message import NO_CLAIMS
-from kubectl_spread.messages.message import Part
-from kubectl_spread.messages.message import Preemption
-from kubectl_spread.messages.message import STATE_NOT_FOUND
+from kubectl_spread.messages.message import Message, NO_CLAIMS, Part, Preemption, STATE_NOT_FOUND
 from kubectl_spread.messages.parse import parse_all
 from kubectl_spread.messages.reason_kind import ReasonKind
 from kubectl_spread.messages.scheduler_reasons import squeezed

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kubectl_spread.messages import autoscaler_forms
-from kubectl_spread.messages import other_forms
-from kubectl_spread.messages import scheduler_forms
+from kubectl_spread.messages import autoscaler_forms, other_forms, scheduler_forms
 from kubectl_spread.messages.form import RecognizedSentence
 
 FORMS = (*scheduler_forms.FORMS, *autoscaler_forms.FORMS, *other_forms.FORMS)

@@ -12,24 +12,21 @@ Other unrecognized text is kept word for word and reported.
 
 from __future__ import annotations
 
-from kubectl_spread.messages.form import Component
-from kubectl_spread.messages.form import RecognizedSentence
-from kubectl_spread.messages.message import Message
-from kubectl_spread.messages.message import MinorRange
-from kubectl_spread.messages.message import Part
-from kubectl_spread.messages.pasted_text import leftover
-from kubectl_spread.messages.pasted_text import line_start
-from kubectl_spread.messages.pasted_text import message_places
-from kubectl_spread.messages.pasted_text import MessageStart
-from kubectl_spread.messages.pasted_text import MOST_CHARACTERS
-from kubectl_spread.messages.pasted_text import pasted_text
-from kubectl_spread.messages.pasted_text import PastedText
-from kubectl_spread.messages.pasted_text import times_seen
-from kubectl_spread.messages.reader import DOTS
-from kubectl_spread.messages.reader import Reader
+from kubectl_spread.messages.form import Component, RecognizedSentence
+from kubectl_spread.messages.message import Message, MinorRange, Part
+from kubectl_spread.messages.pasted_text import (
+    leftover,
+    line_start,
+    message_places,
+    MessageStart,
+    MOST_CHARACTERS,
+    pasted_text,
+    PastedText,
+    times_seen,
+)
+from kubectl_spread.messages.reader import DOTS, Reader
 from kubectl_spread.messages.reason_kind import ReasonKind
-from kubectl_spread.messages.scheduler_reasons import FIRST_MINOR
-from kubectl_spread.messages.scheduler_reasons import LAST_MINOR
+from kubectl_spread.messages.scheduler_reasons import FIRST_MINOR, LAST_MINOR
 
 
 def parse(text: str) -> Message:

@@ -5,20 +5,17 @@ from __future__ import annotations
 import re
 from typing import Optional
 
-from kubectl_spread.messages.message import NO_CLAIMS
-from kubectl_spread.messages.message import Part
-from kubectl_spread.messages.message import Preemption
-from kubectl_spread.messages.message import STATE_NOT_FOUND
-from kubectl_spread.messages.pasted_text import HEADER
-from kubectl_spread.messages.pasted_text import PastedText
-from kubectl_spread.messages.pasted_text import PREEMPTION
+from kubectl_spread.messages.message import NO_CLAIMS, Part, Preemption, STATE_NOT_FOUND
+from kubectl_spread.messages.pasted_text import HEADER, PastedText, PREEMPTION
 from kubectl_spread.messages.reason_kind import ReasonKind
-from kubectl_spread.messages.scheduler_reasons import FIRST_MINOR
-from kubectl_spread.messages.scheduler_reasons import is_longer_known
-from kubectl_spread.messages.scheduler_reasons import kind_beginning
-from kubectl_spread.messages.scheduler_reasons import LAST_MINOR
-from kubectl_spread.messages.scheduler_reasons import match
-from kubectl_spread.messages.scheduler_reasons import squeezed
+from kubectl_spread.messages.scheduler_reasons import (
+    FIRST_MINOR,
+    is_longer_known,
+    kind_beginning,
+    LAST_MINOR,
+    match,
+    squeezed,
+)
 
 
 class Reader:

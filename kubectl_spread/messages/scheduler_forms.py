@@ -5,8 +5,7 @@ In `meaning` and `commands`, `{name}` is the text of the group of that name in t
 
 from __future__ import annotations
 
-from kubectl_spread.messages.form import Component
-from kubectl_spread.messages.form import Form
+from kubectl_spread.messages.form import Component, Form
 
 _POD = "kubectl describe pod NAME -n NAMESPACE"
 _CLAIMS = "kubectl get pvc -n NAMESPACE"

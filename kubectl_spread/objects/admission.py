@@ -6,13 +6,10 @@ staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota, pkg/quota/v1/ev
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.objects import quantity
-from kubectl_spread.objects import resources
-from kubectl_spread.objects.plain import mappings
-from kubectl_spread.objects.plain import strings
+from kubectl_spread.objects import quantity, resources
+from kubectl_spread.objects.plain import mappings, strings
 from kubectl_spread.records import NamedTuple
 
 Plain = dict[str, Any]

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Generic
-from typing import TypeVar
+from typing import Generic, TypeVar
 
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
-from kubectl_spread.objects.version import release_of
+from kubectl_spread.objects.version import LATEST, Release, release_of
 
 T = TypeVar("T")
 

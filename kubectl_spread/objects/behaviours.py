@@ -9,11 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_spread.objects.behaviour import Behaviour
-from kubectl_spread.objects.behaviour import Impact
-from kubectl_spread.objects.behaviour import since
-from kubectl_spread.objects.behaviour import switch
-from kubectl_spread.objects.behaviour import texts
+from kubectl_spread.objects.behaviour import Behaviour, Impact, since, switch, texts
 from kubectl_spread.objects.sums import Sums
 from kubectl_spread.objects.version import FIELD_SINCE
 

@@ -11,10 +11,8 @@ The pods of these constraints are unknown. The search yields four things:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from collections.abc import Iterator
-from typing import Any
-from typing import Union
+from collections.abc import Callable, Iterator
+from typing import Any, Union
 
 from kubectl_spread.objects import decode
 from kubectl_spread.records import NamedTuple

@@ -5,14 +5,11 @@ They are separate from `read`, so that checking a manifest does not import the m
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.plain import mappings
-from kubectl_spread.objects.plain import strings
-from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.objects.selector import LabelSelector
+from kubectl_spread.objects.plain import mappings, strings
+from kubectl_spread.objects.selector import LabelRequirement, LabelSelector
 
 Plain = dict[str, Any]
 

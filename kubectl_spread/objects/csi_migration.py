@@ -7,11 +7,9 @@ isCSIMigrationOn, which names these four (v1.36.2).
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.objects.labels import Labels
-from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.labels import Labels, ZONE
 from kubectl_spread.records import NamedTuple
 
 Plain = dict[str, Any]

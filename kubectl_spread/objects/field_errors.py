@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kubectl_spread.objects import decode
-from kubectl_spread.objects import go_format
+from kubectl_spread.objects import decode, go_format
 from kubectl_spread.objects.labels import key_errors
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route

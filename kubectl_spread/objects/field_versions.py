@@ -7,12 +7,9 @@ notes).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.objects.constraint import HONOR
-from kubectl_spread.objects.constraint import IGNORE
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.version import FIELD_SINCE
 from kubectl_spread.records import NamedTuple
 

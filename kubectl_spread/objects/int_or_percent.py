@@ -7,8 +7,7 @@ Difference: an invalid value is None, not an error.
 from __future__ import annotations
 
 import re
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 _PERCENT = re.compile(r"([0-9]{1,9})%\Z")
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route

@@ -5,13 +5,10 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.objects import constraint_lists
-from kubectl_spread.objects.kinds import BUILT_IN
-from kubectl_spread.objects.kinds import Kinds
-from kubectl_spread.objects.kinds import WorkloadKind
+from kubectl_spread.objects.kinds import BUILT_IN, Kinds, WorkloadKind
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.compose import Document
 from kubectl_spread.text.node import Route

@@ -8,16 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_spread.objects import quantity
-from kubectl_spread.objects import resources
+from kubectl_spread.objects import quantity, resources
 from kubectl_spread.objects.plain import mappings
-from kubectl_spread.objects.resources import CPU
-from kubectl_spread.objects.resources import DEFAULT_MEMORY
-from kubectl_spread.objects.resources import DEFAULT_MILLI_CPU
-from kubectl_spread.objects.resources import MEMORY
-from kubectl_spread.objects.resources import Quantities
-from kubectl_spread.objects.resources import Requests
-from kubectl_spread.objects.resources import units
+from kubectl_spread.objects.resources import CPU, DEFAULT_MEMORY, DEFAULT_MILLI_CPU, MEMORY, Quantities, Requests, units
 from kubectl_spread.objects.sums import Sums
 
 Plain = dict[str, Any]

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Optional
 
-from kubectl_spread.objects.affinity import NodeAffinity
-from kubectl_spread.objects.affinity import NodeRequirement
-from kubectl_spread.objects.affinity import PodAffinityTerm
-from kubectl_spread.objects.affinity import WeightedTerm
+from kubectl_spread.objects.affinity import NodeAffinity, NodeRequirement, PodAffinityTerm, WeightedTerm
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.sums import Sums
 from kubectl_spread.objects.taints import Toleration

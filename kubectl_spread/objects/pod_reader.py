@@ -7,13 +7,10 @@ the pod without its per-pod fields, which `_OWN` names. Fields that the program 
 from __future__ import annotations
 
 import marshal
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.objects import decode
-from kubectl_spread.objects import read
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects import decode, read
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.pod_scanner import SpecKey
 from kubectl_spread.records import NamedTuple
 

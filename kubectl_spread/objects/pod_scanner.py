@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.records import NamedTuple
 

@@ -7,32 +7,17 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.objects import constraint_reader
-from kubectl_spread.objects import resources
-from kubectl_spread.objects.affinity import NodeAffinity
-from kubectl_spread.objects.affinity import NodeSelectorTerm
-from kubectl_spread.objects.affinity import PodAffinityTerm
-from kubectl_spread.objects.affinity import PreferredTerm
-from kubectl_spread.objects.affinity import WeightedTerm
+from kubectl_spread.objects import constraint_reader, resources
+from kubectl_spread.objects.affinity import NodeAffinity, NodeSelectorTerm, PodAffinityTerm, PreferredTerm, WeightedTerm
 from kubectl_spread.objects.csi_migration import attached_as
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.older_requests import older_requests
-from kubectl_spread.objects.plain import fields
-from kubectl_spread.objects.plain import mappings
-from kubectl_spread.objects.plain import strings
-from kubectl_spread.objects.pod import HostPort
-from kubectl_spread.objects.pod import OlderRequests
-from kubectl_spread.objects.pod import Owner
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.pod import PodVolume
-from kubectl_spread.objects.selector import compiled
-from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.objects.taints import Taint
-from kubectl_spread.objects.taints import Toleration
+from kubectl_spread.objects.plain import fields, mappings, strings
+from kubectl_spread.objects.pod import HostPort, OlderRequests, Owner, Pod, PodClass, PodVolume
+from kubectl_spread.objects.selector import compiled, LabelRequirement
+from kubectl_spread.objects.taints import Taint, Toleration
 
 Plain = dict[str, Any]
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_spread.objects import constraint_reader
-from kubectl_spread.objects import read
-from kubectl_spread.objects.pod import Owner
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.selector import compiled
-from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects import constraint_reader, read
+from kubectl_spread.objects.pod import Owner, Pod
+from kubectl_spread.objects.selector import compiled, LabelRequirement, Selector
 from kubectl_spread.objects.taints import DEFAULT_TOLERATIONS
-from kubectl_spread.objects.workload import created_labels
-from kubectl_spread.objects.workload import deployer_name
-from kubectl_spread.objects.workload import knative_revision
-from kubectl_spread.objects.workload import made_claims
-from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
-from kubectl_spread.objects.workload import replica_name
-from kubectl_spread.objects.workload import REVISION_LABEL_OF
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workload import (
+    created_labels,
+    deployer_name,
+    knative_revision,
+    made_claims,
+    POD_TEMPLATE_HASH,
+    replica_name,
+    REVISION_LABEL_OF,
+    Workload,
+)
 
 Plain = dict[str, Any]
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import re
 
-from kubectl_spread.objects.labels import key_errors
-from kubectl_spread.objects.labels import value_errors
-from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.labels import key_errors, value_errors
+from kubectl_spread.objects.selector import LabelRequirement, Selector
 
 _TOKEN = re.compile(r"\s*(==|!=|=|!|,|\(|\)|[^\s=!,()]+)")
 _OPERATORS = {"=": "In", "==": "In", "!=": "NotIn", "in": "In", "notin": "NotIn"}

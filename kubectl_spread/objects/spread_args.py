@@ -10,10 +10,8 @@ from enum import Enum
 from typing import Any
 
 from kubectl_spread.objects import decode
-from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
-from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
-from kubectl_spread.objects.field_errors import At
-from kubectl_spread.objects.field_errors import LocatedError
+from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
+from kubectl_spread.objects.field_errors import At, LocatedError
 from kubectl_spread.records import NamedTuple
 
 Plain = dict[str, Any]

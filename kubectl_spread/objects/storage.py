@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.objects import constraint_reader
-from kubectl_spread.objects import quantity
-from kubectl_spread.objects import read
+from kubectl_spread.objects import constraint_reader, quantity, read
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.csi_migration import attached_as
 from kubectl_spread.objects.labels import Labels
-from kubectl_spread.objects.plain import mappings
-from kubectl_spread.objects.plain import strings
-from kubectl_spread.objects.selector import compiled
-from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.plain import mappings, strings
+from kubectl_spread.objects.selector import compiled, LabelRequirement, Selector
 from kubectl_spread.records import NamedTuple
 
 Plain = dict[str, Any]

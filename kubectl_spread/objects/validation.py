@@ -11,27 +11,14 @@ import functools
 import re
 from collections.abc import Iterator
 from enum import Enum
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.objects import go_format
-from kubectl_spread.objects.behaviours import LABEL_WORDS
-from kubectl_spread.objects.behaviours import MATCH_KEYS_ARE_MERGED
-from kubectl_spread.objects.behaviours import SELECTOR_IS_VALIDATED
-from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
-from kubectl_spread.objects.constraint import HONOR
-from kubectl_spread.objects.constraint import IGNORE
-from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.labels import key_errors
-from kubectl_spread.objects.labels import Labels
-from kubectl_spread.objects.labels import value_errors
-from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.objects.selector import LabelSelector
-from kubectl_spread.objects.version import FIELD_SINCE
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
-from kubectl_spread.objects.version import usual
+from kubectl_spread.objects.behaviours import LABEL_WORDS, MATCH_KEYS_ARE_MERGED, SELECTOR_IS_VALIDATED
+from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE, HONOR, IGNORE, SCHEDULE_ANYWAY, TopologySpreadConstraint
+from kubectl_spread.objects.labels import key_errors, Labels, value_errors
+from kubectl_spread.objects.selector import LabelRequirement, LabelSelector
+from kubectl_spread.objects.version import FIELD_SINCE, LATEST, Release, usual
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 

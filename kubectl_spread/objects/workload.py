@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.objects import constraint_reader
-from kubectl_spread.objects.kinds import KINDS
-from kubectl_spread.objects.kinds import PodPlace
-from kubectl_spread.objects.plain import fields
-from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.kinds import KINDS, PodPlace
+from kubectl_spread.objects.plain import fields, mappings
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 

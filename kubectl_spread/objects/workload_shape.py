@@ -6,8 +6,7 @@ import functools
 from typing import Any
 
 from kubectl_spread.objects import decode
-from kubectl_spread.objects.kinds import EVERY
-from kubectl_spread.objects.kinds import WorkloadKind
+from kubectl_spread.objects.kinds import EVERY, WorkloadKind
 from kubectl_spread.text.node import Route
 
 # The fields of a controller's spec that decide the number of pods.

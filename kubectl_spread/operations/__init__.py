@@ -13,8 +13,7 @@ Each function takes one request and returns one result, both named tuples. If th
 from __future__ import annotations
 
 import importlib
-from typing import Any
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kubectl_spread.operations.check import check_files as check_files

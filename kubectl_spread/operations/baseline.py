@@ -10,8 +10,7 @@ from kubectl_spread.text.wording import counted
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.finding import Finding
-    from kubectl_spread.operations.check import CheckSettings
-    from kubectl_spread.operations.check import ReadFiles
+    from kubectl_spread.operations.check import CheckSettings, ReadFiles
 
 
 class NewFindings(NamedTuple):

@@ -11,24 +11,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
-from kubectl_spread.errors import SourceError
-from kubectl_spread.errors import SpreadError
+from kubectl_spread.errors import SourceError, SpreadError
 from kubectl_spread.objects.plain import fields
-from kubectl_spread.operations import baseline
-from kubectl_spread.operations import cluster_facts
-from kubectl_spread.operations import cluster_source
-from kubectl_spread.operations import rule_choice
-from kubectl_spread.operations.cluster_source import ClusterSource
-from kubectl_spread.operations.cluster_source import LoadedCluster
-from kubectl_spread.operations.rule_choice import InputPaths
-from kubectl_spread.operations.rule_choice import RuleChoice
+from kubectl_spread.operations import baseline, cluster_facts, cluster_source, rule_choice
+from kubectl_spread.operations.cluster_source import ClusterSource, LoadedCluster
+from kubectl_spread.operations.rule_choice import InputPaths, RuleChoice
 from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
@@ -38,8 +29,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.lint.pipeline import SelectedFindings
     from kubectl_spread.lint.roots import RootRules
-    from kubectl_spread.lint.selection.policy import Config
-    from kubectl_spread.lint.selection.policy import Policy
+    from kubectl_spread.lint.selection.policy import Config, Policy
     from kubectl_spread.objects.workload import Workload
     from kubectl_spread.report.check.report import Running
     from kubectl_spread.simulate.placement import Placement

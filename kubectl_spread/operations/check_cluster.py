@@ -3,44 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Any, Optional, TYPE_CHECKING
 
-from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.ownership import workload_of
+from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.prune import kept
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import Controller
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.errors import SpreadError
 from kubectl_spread.lint.selection.policy import Config
 from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.operations import baseline
-from kubectl_spread.operations import check
-from kubectl_spread.operations import cluster_facts
-from kubectl_spread.operations import live_cluster
-from kubectl_spread.operations import rule_choice
-from kubectl_spread.operations.check import CheckResult
-from kubectl_spread.operations.check import CheckSettings
-from kubectl_spread.operations.check import ReadFiles
-from kubectl_spread.operations.cluster_source import ClusterSource
-from kubectl_spread.operations.cluster_source import LoadedCluster
-from kubectl_spread.operations.missing import absent
-from kubectl_spread.operations.missing import is_missing
-from kubectl_spread.operations.missing import no_namespace
+from kubectl_spread.operations import baseline, check, cluster_facts, live_cluster, rule_choice
+from kubectl_spread.operations.check import CheckResult, CheckSettings, ReadFiles
+from kubectl_spread.operations.cluster_source import ClusterSource, LoadedCluster
+from kubectl_spread.operations.missing import absent, is_missing, no_namespace
 from kubectl_spread.operations.rule_choice import RuleChoice
 from kubectl_spread.operations.selection import Selection
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.check.report import Running
 from kubectl_spread.simulate.controllers import is_changed
-from kubectl_spread.simulate.rollout import lost
-from kubectl_spread.simulate.rollout import Rollouts
-from kubectl_spread.simulate.rollout import Stuck
-from kubectl_spread.simulate.rollout import uncreated
-from kubectl_spread.simulate.rollout import waiting
+from kubectl_spread.simulate.rollout import lost, Rollouts, Stuck, uncreated, waiting
 from kubectl_spread.simulate.under_way import under_way
 from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.text.emit import emitted

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
-from kubectl_spread.errors import RequestError
-from kubectl_spread.errors import SourceError
-from kubectl_spread.operations import cluster_source
-from kubectl_spread.operations import notices
-from kubectl_spread.operations.cluster_source import ClusterSource
-from kubectl_spread.operations.cluster_source import LoadedCluster
+from kubectl_spread.errors import RequestError, SourceError
+from kubectl_spread.operations import cluster_source, notices
+from kubectl_spread.operations.cluster_source import ClusterSource, LoadedCluster
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import Cluster
@@ -89,8 +85,10 @@ def place(
     workloads: list[Workload], known: LoadedCluster, *, explain_first: bool = False, evicts: bool = False
 ) -> list[Placement]:
     """Place workloads on a cluster; `explain_first` and `evicts` as in `simulate.replicas.place`."""
-    from kubectl_spread.simulate import placing  # numpy: 80 ms
-    from kubectl_spread.simulate import replicas
+    from kubectl_spread.simulate import (
+        placing,  # numpy: 80 ms
+        replicas,
+    )
 
     return replicas.place(
         [_scaled(workload, known.cluster) for workload in workloads],

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
-from kubectl_spread.errors import RequestError
-from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import RequestError, SourceError
 from kubectl_spread.operations import notices
 from kubectl_spread.operations.notices import Listener
 from kubectl_spread.records import NamedTuple
@@ -126,8 +124,7 @@ def load_profiles(source: ClusterSource, *, held: str = "") -> dict[str, Profile
     Raises:
         SourceError: no scheduler would start with the configuration.
     """
-    from kubectl_spread.objects.version import followed
-    from kubectl_spread.objects.version import LATEST
+    from kubectl_spread.objects.version import followed, LATEST
     from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles  # numpy: 80 ms
 
     release = followed(release_of(source) or LATEST)

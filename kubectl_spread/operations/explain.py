@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Optional
-from typing import Union
+from typing import Optional, Union
 
-from kubectl_spread.errors import ClusterError
-from kubectl_spread.errors import NotFoundError
-from kubectl_spread.errors import RequestError
-from kubectl_spread.errors import SourceError
-from kubectl_spread.errors import SpreadError
+from kubectl_spread.errors import ClusterError, NotFoundError, RequestError, SourceError, SpreadError
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.operations import cluster_facts
-from kubectl_spread.operations import live_cluster
-from kubectl_spread.operations import pod_reports
-from kubectl_spread.operations import rule_choice
-from kubectl_spread.operations.cluster_source import ClusterSource
-from kubectl_spread.operations.cluster_source import LoadedCluster
+from kubectl_spread.operations import cluster_facts, live_cluster, pod_reports, rule_choice
+from kubectl_spread.operations.cluster_source import ClusterSource, LoadedCluster
 from kubectl_spread.operations.pod_reports import ReportSettings
 from kubectl_spread.operations.selection import ObjectName
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.explain.pod_report import PodReport
-from kubectl_spread.sources.files import Input
-from kubectl_spread.sources.files import inputs
+from kubectl_spread.sources.files import Input, inputs
 from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.sources.supporting_objects import looks_like_facts
 from kubectl_spread.text.source import SourceFile

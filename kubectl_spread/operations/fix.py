@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from kubectl_spread.errors import RequestError
-from kubectl_spread.errors import SourceError
-from kubectl_spread.operations import check
-from kubectl_spread.operations import notices
-from kubectl_spread.operations.check import CheckRequest
-from kubectl_spread.operations.check import CheckResult
-from kubectl_spread.operations.check import CheckSettings
-from kubectl_spread.operations.check import PreparedCheck
-from kubectl_spread.operations.check import ReadFiles
+from kubectl_spread.errors import RequestError, SourceError
+from kubectl_spread.operations import check, notices
+from kubectl_spread.operations.check import CheckRequest, CheckResult, CheckSettings, PreparedCheck, ReadFiles
 from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.apply_fixes import FixResult
     from kubectl_spread.lint.check_source import Result
-    from kubectl_spread.lint.finding import Finding
-    from kubectl_spread.lint.finding import Repair
+    from kubectl_spread.lint.finding import Finding, Repair
     from kubectl_spread.text.source import SourceFile
 
 
@@ -151,8 +143,7 @@ def _written(read: ReadFiles, outcome: FixResult, asked: CheckSettings) -> ReadF
 
 def write(before: Sequence[Result], after: Sequence[Result]) -> dict[str, SourceError]:
     """Write the changed files. Return the errors of failed writes, by real path."""
-    from kubectl_spread.sources.atomic_write import clean
-    from kubectl_spread.sources.atomic_write import rewrite
+    from kubectl_spread.sources.atomic_write import clean, rewrite
 
     for directory in dict.fromkeys(os.path.dirname(os.path.realpath(result.source.name)) for result in before):
         clean(directory)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.operations import cluster_source
-from kubectl_spread.operations import notices
-from kubectl_spread.operations.cluster_source import ClusterSource
-from kubectl_spread.operations.cluster_source import LoadedCluster
+from kubectl_spread.operations import cluster_source, notices
+from kubectl_spread.operations.cluster_source import ClusterSource, LoadedCluster
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.live.resources import Question
 
 if TYPE_CHECKING:  # these load numpy
-    from kubectl_spread.cluster.snapshot import Cluster
-    from kubectl_spread.cluster.snapshot import Unread
+    from kubectl_spread.cluster.snapshot import Cluster, Unread
     from kubectl_spread.scheduler.framework.profile import Profile
     from kubectl_spread.sources.live import reading
     from kubectl_spread.sources.live.reading import Session

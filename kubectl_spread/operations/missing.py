@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_spread.errors import ClusterError
-from kubectl_spread.errors import NotFoundError
-from kubectl_spread.errors import SpreadError
+from kubectl_spread.errors import ClusterError, NotFoundError, SpreadError
 
 if TYPE_CHECKING:
-    from kubectl_spread.cluster.snapshot import Cluster
-    from kubectl_spread.cluster.snapshot import Unread
+    from kubectl_spread.cluster.snapshot import Cluster, Unread
 
 # The kinds between a workload and its pods.
 _BETWEEN = {"Deployment": ("ReplicaSet",), "CronJob": ("Job",)}

@@ -2,47 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Optional
 
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import NotFoundError
 from kubectl_spread.explain.disagreement import disagreement
-from kubectl_spread.explain.explanation import examine
-from kubectl_spread.explain.explanation import Examined
-from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.explanation import PodVerdict
-from kubectl_spread.explain.node_view import node_view
-from kubectl_spread.explain.node_view import NodeView
-from kubectl_spread.explain.reported_message import compare_with_now
-from kubectl_spread.explain.reported_message import MessageComparison
-from kubectl_spread.explain.reported_message import MessageStatus
-from kubectl_spread.explain.reported_message import other_events
-from kubectl_spread.explain.reported_message import reported_message
-from kubectl_spread.explain.reported_message import ReportedMessage
-from kubectl_spread.explain.workload_state import state_of
-from kubectl_spread.explain.workload_state import WorkloadState
+from kubectl_spread.explain.explanation import examine, Examined, Explanation, PodVerdict
+from kubectl_spread.explain.node_view import node_view, NodeView
+from kubectl_spread.explain.reported_message import (
+    compare_with_now,
+    MessageComparison,
+    MessageStatus,
+    other_events,
+    reported_message,
+    ReportedMessage,
+)
+from kubectl_spread.explain.workload_state import state_of, WorkloadState
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.plain import mappings
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selector import compiled
-from kubectl_spread.objects.workload import PER_POD_LABELS
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workload import PER_POD_LABELS, Workload
 from kubectl_spread.operations.cluster_facts import place
 from kubectl_spread.operations.cluster_source import LoadedCluster
 from kubectl_spread.operations.missing import absent
 from kubectl_spread.operations.selection import ObjectName
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.explain.pod_report import PodReport
-from kubectl_spread.simulate.forecast import Forecast
-from kubectl_spread.simulate.forecast import forecast
+from kubectl_spread.simulate.forecast import Forecast, forecast
 from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.prospects import Prospect
-from kubectl_spread.simulate.prospects import Prospects
+from kubectl_spread.simulate.prospects import Prospect, Prospects
 from kubectl_spread.suggest import problem_finder as problems
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.search import suggest

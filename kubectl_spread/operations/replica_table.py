@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.errors import RefusedError
-from kubectl_spread.errors import SourceError
-from kubectl_spread.operations.simulate import simulate
-from kubectl_spread.operations.simulate import SimulateInputs
-from kubectl_spread.operations.simulate import SimulationSetup
+from kubectl_spread.errors import RefusedError, SourceError
+from kubectl_spread.operations.simulate import simulate, SimulateInputs, SimulationSetup
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.report.simulation.replicas import ReplicaCountRow
-from kubectl_spread.report.simulation.replicas import ReplicaTable
+from kubectl_spread.report.simulation.replicas import ReplicaCountRow, ReplicaTable
 from kubectl_spread.timeline.commands.interpret import effect
-from kubectl_spread.timeline.commands.parsing import Command
-from kubectl_spread.timeline.commands.parsing import parse
-from kubectl_spread.timeline.commands.parsing import StepError
+from kubectl_spread.timeline.commands.parsing import Command, parse, StepError
 from kubectl_spread.timeline.commands.targets import full_name
-from kubectl_spread.timeline.commands.workloads import MOST_REPLICAS
-from kubectl_spread.timeline.commands.workloads import SCALED
-from kubectl_spread.timeline.run import Limits
-from kubectl_spread.timeline.run import Watch
+from kubectl_spread.timeline.commands.workloads import MOST_REPLICAS, SCALED
+from kubectl_spread.timeline.run import Limits, Watch
 
 _RANGE = re.compile(r"([0-9]{1,20})\.\.([0-9]{1,20})\Z")
 _MOST_ROWS = 1000

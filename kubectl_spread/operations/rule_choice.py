@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Optional
-from typing import TYPE_CHECKING
-from typing import Union
+from typing import Optional, TYPE_CHECKING, Union
 
-from kubectl_spread.errors import RequestError
-from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import RequestError, SourceError
 from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.finding import Severity
     from kubectl_spread.lint.pipeline import Accepted
-    from kubectl_spread.lint.selection.policy import Config
-    from kubectl_spread.lint.selection.policy import Policy
-    from kubectl_spread.sources.files import Exclusion
-    from kubectl_spread.sources.files import Input
+    from kubectl_spread.lint.selection.policy import Config, Policy
+    from kubectl_spread.sources.files import Exclusion, Input
 
 LEVELS = ("error", "warning", "info")  # the worst first
 
@@ -103,10 +98,8 @@ def policy(choice: RuleChoice, config: Config, *, minor: Optional[int]) -> Polic
     Raises:
         RequestError: the settings contradict each other, or name no rule.
     """
-    from kubectl_spread.lint.selection.policy import Policy
-    from kubectl_spread.lint.selection.policy import RuleSelection
-    from kubectl_spread.lint.selection.select import RuleProfile
-    from kubectl_spread.lint.selection.select import UnknownRuleError
+    from kubectl_spread.lint.selection.policy import Policy, RuleSelection
+    from kubectl_spread.lint.selection.select import RuleProfile, UnknownRuleError
 
     if choice.profile and choice.select:
         raise RequestError("--select replaces the profile: use --extend-select beside --profile")

@@ -2,41 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.errors import ConfigError
-from kubectl_spread.errors import SourceError
-from kubectl_spread.errors import SpreadError
+from kubectl_spread.errors import ConfigError, SourceError, SpreadError
 from kubectl_spread.operations.cluster_source import ClusterSource
-from kubectl_spread.operations.simulate import read_inputs
-from kubectl_spread.operations.simulate import SimulateRequest
-from kubectl_spread.operations.simulate import SimulationSetup
+from kubectl_spread.operations.simulate import read_inputs, SimulateRequest, SimulationSetup
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.report.simulation.scenarios import ScenarioResult
-from kubectl_spread.report.simulation.scenarios import UnmetExpectation
+from kubectl_spread.report.simulation.scenarios import ScenarioResult, UnmetExpectation
 from kubectl_spread.sources import scenario as scenarios
-from kubectl_spread.sources.scenario import Bounds
-from kubectl_spread.sources.scenario import Expectation
-from kubectl_spread.sources.scenario import Scenario
+from kubectl_spread.sources.scenario import Bounds, Expectation, Scenario
 from kubectl_spread.timeline.answer import Outcome
 from kubectl_spread.timeline.commands.interpret import effect
 from kubectl_spread.timeline.commands.situation import CommandEffect
-from kubectl_spread.timeline.commands.targets import CommandTarget
-from kubectl_spread.timeline.commands.targets import require
-from kubectl_spread.timeline.run import Limits
-from kubectl_spread.timeline.run import Mode
-from kubectl_spread.timeline.run import StepAnswer
-from kubectl_spread.timeline.run import Watch
+from kubectl_spread.timeline.commands.targets import CommandTarget, require
+from kubectl_spread.timeline.run import Limits, Mode, StepAnswer, Watch
 from kubectl_spread.timeline.steps import CreatePod
-from kubectl_spread.timeline.summary import is_settled
-from kubectl_spread.timeline.summary import Played
-from kubectl_spread.timeline.summary import Range
-from kubectl_spread.timeline.summary import Simulation
-from kubectl_spread.timeline.summary import summarize
+from kubectl_spread.timeline.summary import is_settled, Played, Range, Simulation, summarize
 
 
 class ScenarioRequest(NamedTuple):

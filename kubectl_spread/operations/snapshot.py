@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
-from kubectl_spread.errors import RequestError
-from kubectl_spread.errors import SourceError
-from kubectl_spread.operations import cluster_facts
-from kubectl_spread.operations import cluster_source
-from kubectl_spread.operations import notices
+from kubectl_spread.errors import RequestError, SourceError
+from kubectl_spread.operations import cluster_facts, cluster_source, notices
 from kubectl_spread.operations.cluster_source import ClusterSource
 from kubectl_spread.records import NamedTuple
 

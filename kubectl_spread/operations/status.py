@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
-from kubectl_spread.errors import SourceError
-from kubectl_spread.errors import SpreadError
+from kubectl_spread.errors import SourceError, SpreadError
 from kubectl_spread.operations import cluster_facts
 from kubectl_spread.operations.cluster_source import ClusterSource
 from kubectl_spread.operations.selection import Selection

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_spread.objects.behaviour import Behaviour
-from kubectl_spread.objects.behaviour import Impact
+from kubectl_spread.objects.behaviour import Behaviour, Impact
 from kubectl_spread.objects.behaviours import table
-from kubectl_spread.objects.version import followed
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import MEASURED
-from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.version import followed, LATEST, MEASURED, Release
 
 _HEADINGS = {
     Impact.PLACEMENT: "Where pods go",

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.messages import meaning as meanings
 from kubectl_spread.messages.form import Component
-from kubectl_spread.messages.message import Message
-from kubectl_spread.messages.message import MinorRange
-from kubectl_spread.messages.message import Part
-from kubectl_spread.messages.message import Preemption
+from kubectl_spread.messages.message import Message, MinorRange, Part, Preemption
 from kubectl_spread.report.documents import API_VERSION
-from kubectl_spread.report.table import NARROWEST
-from kubectl_spread.report.table import paint
-from kubectl_spread.report.table import wrapped
-from kubectl_spread.text.wording import counted
-from kubectl_spread.text.wording import safe
+from kubectl_spread.report.table import NARROWEST, paint, wrapped
+from kubectl_spread.text.wording import counted, safe
 
 # In JSON a component whose name has a space or a capital has an id.
 _COMPONENTS = {

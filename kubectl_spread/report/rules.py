@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from kubectl_spread.lint.finding import RuleMeta
-from kubectl_spread.lint.finding import Safety
+from kubectl_spread.lint.finding import RuleMeta, Safety
 from kubectl_spread.lint.pages import documentation
 from kubectl_spread.report.table import table
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Sequence
-from typing import Optional
-from typing import Union
+from collections.abc import Iterable, Sequence
+from typing import Optional, Union
 
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import safe

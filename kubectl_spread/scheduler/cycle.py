@@ -6,30 +6,23 @@ framework/runtime/framework.go, RunPreFilterPlugins, RunFilterPluginsWithNominat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
-from typing import Optional
-from typing import Union
+from collections.abc import Mapping, Sequence
+from typing import Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.arrays import Int64s
+from kubectl_spread.cluster.arrays import Bools, Int64s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects.behaviours import NOMINATED_FIRST
-from kubectl_spread.objects.behaviours import REQUEST_SUMS
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.behaviours import NOMINATED_FIRST, REQUEST_SUMS
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.version import LATEST
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.scheduler.cycle_state import CycleState
-from kubectl_spread.scheduler.cycle_state import prepare
+from kubectl_spread.scheduler.cycle_state import CycleState, prepare
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Status
-from kubectl_spread.scheduler.sampling import MIN_FEASIBLE_NODES_TO_FIND
-from kubectl_spread.scheduler.sampling import Sampler
+from kubectl_spread.scheduler.sampling import MIN_FEASIBLE_NODES_TO_FIND, Sampler
 
 _NO_NODE: Bools = np.zeros(0, np.bool_)
 

@@ -5,10 +5,8 @@ Source: pkg/scheduler/framework/runtime/framework.go, RunPreFilterPlugins, RunPr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
-from typing import Optional
-from typing import Union
+from collections.abc import Mapping, Sequence
+from typing import Optional, Union
 
 import numpy as np
 
@@ -16,20 +14,20 @@ from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.behaviours import GONE_NODE_IS_ERROR
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
-from kubectl_spread.scheduler.filter_result import FilterResult
-from kubectl_spread.scheduler.filter_result import PluginResult
+from kubectl_spread.objects.version import LATEST, Release
+from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.framework.node_values import ScoredTogether
-from kubectl_spread.scheduler.framework.plugin import ByNode
-from kubectl_spread.scheduler.framework.plugin import CycleFailure
-from kubectl_spread.scheduler.framework.plugin import FilterState
-from kubectl_spread.scheduler.framework.plugin import FixedState
-from kubectl_spread.scheduler.framework.plugin import is_by_node
-from kubectl_spread.scheduler.framework.plugin import Rejection
-from kubectl_spread.scheduler.framework.plugin import Reserving
-from kubectl_spread.scheduler.framework.plugin import ScoreState
-from kubectl_spread.scheduler.framework.plugin import Skip
+from kubectl_spread.scheduler.framework.plugin import (
+    ByNode,
+    CycleFailure,
+    FilterState,
+    FixedState,
+    is_by_node,
+    Rejection,
+    Reserving,
+    ScoreState,
+    Skip,
+)
 from kubectl_spread.scheduler.framework.profile import Profile
 
 _NOT_NARROWED: Mapping[str, frozenset[str]] = {}

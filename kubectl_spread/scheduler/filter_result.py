@@ -6,8 +6,7 @@ Source: pkg/scheduler/framework/types.go, Diagnosis (v1.36.2).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Optional
-from typing import Union
+from typing import Optional, Union
 
 import numpy as np
 
@@ -15,18 +14,11 @@ from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.behaviours import LEFT_OUT_REASON
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
-from kubectl_spread.scheduler.framework.plugin import Bits
-from kubectl_spread.scheduler.framework.plugin import CycleFailure
-from kubectl_spread.scheduler.framework.plugin import FilterState
-from kubectl_spread.scheduler.framework.plugin import FixedState
-from kubectl_spread.scheduler.framework.plugin import Rejection
-from kubectl_spread.scheduler.framework.status import Code
-from kubectl_spread.scheduler.framework.status import Status
-from kubectl_spread.scheduler.framework.status import status_of
+from kubectl_spread.scheduler.framework.plugin import Bits, CycleFailure, FilterState, FixedState, Rejection
+from kubectl_spread.scheduler.framework.status import Code, Status, status_of
 
 
 class PluginResult(NamedTuple):

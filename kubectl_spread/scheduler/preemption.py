@@ -8,25 +8,24 @@ equal nodes the first by name is taken; upstream takes any.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
-from typing import Optional
-from typing import Union
+from collections.abc import Iterator, Sequence
+from typing import Optional, Union
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget
-from kubectl_spread.objects.behaviours import ONLY_PREEMPTED_VICTIMS
-from kubectl_spread.objects.behaviours import PREEMPTION_IN_MESSAGE
-from kubectl_spread.objects.behaviours import PREEMPTION_TRIES_LEFT_OUT
-from kubectl_spread.objects.behaviours import PREEMPTION_TRIES_REFUSED
-from kubectl_spread.objects.behaviours import VICTIMS_SORTED
+from kubectl_spread.objects.behaviours import (
+    ONLY_PREEMPTED_VICTIMS,
+    PREEMPTION_IN_MESSAGE,
+    PREEMPTION_TRIES_LEFT_OUT,
+    PREEMPTION_TRIES_REFUSED,
+    VICTIMS_SORTED,
+)
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.plugin import CycleFailure
-from kubectl_spread.scheduler.framework.status import Code
-from kubectl_spread.scheduler.framework.status import Status
+from kubectl_spread.scheduler.framework.status import Code, Status
 from kubectl_spread.scheduler.plugins import names
 
 NO_CLAIMS = "no new claims to deallocate"

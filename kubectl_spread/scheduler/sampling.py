@@ -12,8 +12,7 @@ from typing import Optional
 import numpy as np
 
 from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.objects.labels import REGION
-from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.labels import REGION, ZONE
 from kubectl_spread.objects.node import Node
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 

@@ -6,67 +6,58 @@ other workloads' pods and claims that do not exist are ignored, because other wo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.cluster.arrays import distinct
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.facts import AntiAffinity
-from kubectl_spread.cluster.facts import ConstraintFacts
-from kubectl_spread.cluster.facts import ForeignPods
-from kubectl_spread.cluster.facts import Impossible
-from kubectl_spread.cluster.facts import PlacedReplicas
-from kubectl_spread.cluster.facts import PodsPerDomain
-from kubectl_spread.cluster.facts import Server
-from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.ownership import owner_of
-from kubectl_spread.cluster.ownership import workload_of
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.cluster.stored import admitted
-from kubectl_spread.cluster.stored import as_stored
-from kubectl_spread.explain.constraints.report import constraint_reports
-from kubectl_spread.explain.constraints.report import ConstraintReport
-from kubectl_spread.explain.constraints.report import passes_all_but_spread
-from kubectl_spread.explain.constraints.report import SharedDomains
+from kubectl_spread.cluster.facts import (
+    AntiAffinity,
+    ConstraintFacts,
+    ForeignPods,
+    Impossible,
+    PlacedReplicas,
+    PodsPerDomain,
+    Server,
+)
+from kubectl_spread.cluster.ownership import OwnedPods, owner_of, workload_of
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.stored import admitted, as_stored
+from kubectl_spread.explain.constraints.report import (
+    constraint_reports,
+    ConstraintReport,
+    passes_all_but_spread,
+    SharedDomains,
+)
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.plain import mappings
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.replica import replica
-from kubectl_spread.objects.storage import NO_PROVISIONER
-from kubectl_spread.objects.storage import ObjectKey
-from kubectl_spread.objects.uncounted import Uncounted
-from kubectl_spread.objects.uncounted import uncounted
+from kubectl_spread.objects.storage import NO_PROVISIONER, ObjectKey
+from kubectl_spread.objects.uncounted import Uncounted, uncounted
 from kubectl_spread.objects.version import kubelet_minor
-from kubectl_spread.objects.workload import made_claims
-from kubectl_spread.objects.workload import replica_name
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workload import made_claims, replica_name, Workload
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.unsupported import not_evaluated
-from kubectl_spread.simulate import exhaustive
-from kubectl_spread.simulate import node_kinds
-from kubectl_spread.simulate import replicas
-from kubectl_spread.simulate import scale_down
+from kubectl_spread.simulate import exhaustive, node_kinds, replicas, scale_down
 from kubectl_spread.simulate.controllers import as_running
-from kubectl_spread.simulate.first_replica import account_of
-from kubectl_spread.simulate.first_replica import counts_of
-from kubectl_spread.simulate.first_replica import domain_of
-from kubectl_spread.simulate.first_replica import Evidence
-from kubectl_spread.simulate.first_replica import own_matching
-from kubectl_spread.simulate.first_replica import passes
-from kubectl_spread.simulate.first_replica import Shared
-from kubectl_spread.simulate.first_replica import without_own
-from kubectl_spread.simulate.placement import Certainty
-from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.simulate.first_replica import (
+    account_of,
+    counts_of,
+    domain_of,
+    Evidence,
+    own_matching,
+    passes,
+    Shared,
+    without_own,
+)
+from kubectl_spread.simulate.placement import Certainty, Placement
 
 Plain = dict[str, Any]
 

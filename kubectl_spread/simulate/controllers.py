@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import Controller
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.objects import read
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.replica import controller_of
-from kubectl_spread.objects.replica import daemon
-from kubectl_spread.objects.replica import replica
-from kubectl_spread.objects.replica import selected_by_controller
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.replica import controller_of, daemon, replica, selected_by_controller
 from kubectl_spread.objects.taints import first_untolerated
-from kubectl_spread.objects.workload import replica_name
-from kubectl_spread.objects.workload import revision_label
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workload import replica_name, revision_label, Workload
 
 MAX_REPLICAS = 150_000  # the pods of the largest cluster that Kubernetes supports
 

@@ -11,8 +11,7 @@ The simulation decides at every step which nodes fit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster

@@ -8,19 +8,16 @@ from typing import Optional
 import numpy as np
 
 from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.facts import ConstraintFacts
-from kubectl_spread.cluster.facts import DomainFacts
+from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
 from kubectl_spread.cluster.node_columns import Topology
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
 
 
 class Evidence(NamedTuple):

@@ -15,29 +15,24 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Int32s
-from kubectl_spread.cluster.arrays import Int64s
+from kubectl_spread.cluster.arrays import Int32s, Int64s
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_node_inclusion_policies
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import with_all_keys
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_node_inclusion_policies, with_all_keys
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.sampling import MIN_FEASIBLE_NODES_TO_FIND
 from kubectl_spread.simulate import node_kinds
 from kubectl_spread.simulate.controllers import missing_replicas
-from kubectl_spread.simulate.exhaustive import twins
-from kubectl_spread.simulate.exhaustive import Walk
+from kubectl_spread.simulate.exhaustive import twins, Walk
 from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.placing import first
-from kubectl_spread.simulate.placing import seeded
+from kubectl_spread.simulate.placing import first, seeded
 from kubectl_spread.simulate.replicas import Rehearsal
 
 MAX_RUNS = 48

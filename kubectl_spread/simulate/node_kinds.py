@@ -11,24 +11,20 @@ b1     b     4          2
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.resources import PODS
 from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import ScoreError
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
 
 _ALONE = -2  # the code of a domain with a single node
 

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from typing import Any
-from typing import Optional
+from collections.abc import Iterable, Iterator
+from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects import storage
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.storage import Claim
-from kubectl_spread.objects.storage import NO_PROVISIONER
-from kubectl_spread.objects.storage import ObjectKey
-from kubectl_spread.objects.storage import Storage
-from kubectl_spread.objects.storage import StorageClass
-from kubectl_spread.objects.storage import Volume
-from kubectl_spread.objects.workload import made_claims
-from kubectl_spread.objects.workload import replica_name
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, ObjectKey, Storage, StorageClass, Volume
+from kubectl_spread.objects.workload import made_claims, replica_name, Workload
 
 Plain = dict[str, Any]
 

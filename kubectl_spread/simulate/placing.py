@@ -11,23 +11,16 @@ pod ─▶ filter ─▶ no node fits  ─▶ Unschedulable: the same for each p
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Sequence
-from typing import Optional
-from typing import Union
+from collections.abc import Callable, Iterable, Sequence
+from typing import Optional, Union
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.objects.labels import Labels
-from kubectl_spread.objects.labels import REGION
-from kubectl_spread.objects.labels import ZONE
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.labels import Labels, REGION, ZONE
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
-from kubectl_spread.scheduler.framework.plugin import NodeIndices
-from kubectl_spread.scheduler.framework.plugin import ScoreError
+from kubectl_spread.scheduler.framework.plugin import NodeIndices, ScoreError
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.unsupported import not_evaluated
 

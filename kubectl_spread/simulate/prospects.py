@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import Optional
 
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.explain.explanation import examine
-from kubectl_spread.explain.explanation import Examined
-from kubectl_spread.explain.explanation import PodVerdict
+from kubectl_spread.explain.explanation import examine, Examined, PodVerdict
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.simulate.waiting_pods import QueuePlacement
-from kubectl_spread.simulate.waiting_pods import WaitingPods
+from kubectl_spread.simulate.waiting_pods import QueuePlacement, WaitingPods
 
 
 class Fate(IntEnum):

@@ -5,25 +5,15 @@ from __future__ import annotations
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.explain.claims import ClaimProblem
-from kubectl_spread.explain.claims import ClaimTrouble
-from kubectl_spread.explain.explanation import explain_filtered
-from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.explanation import GATED
-from kubectl_spread.explain.explanation import PodVerdict
-from kubectl_spread.explain.explanation import without_scheduler
+from kubectl_spread.explain.claims import ClaimProblem, ClaimTrouble
+from kubectl_spread.explain.explanation import explain_filtered, Explanation, GATED, PodVerdict, without_scheduler
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.simulate.pending_claims import lacks_provisioner
-from kubectl_spread.simulate.placement import EvictedPod
-from kubectl_spread.simulate.placement import Gated
-from kubectl_spread.simulate.placement import PendingPod
-from kubectl_spread.simulate.placement import PlacedPod
-from kubectl_spread.simulate.placement import Unpredicted
-from kubectl_spread.simulate.placing import Placer
-from kubectl_spread.simulate.placing import Unschedulable
+from kubectl_spread.simulate.placement import EvictedPod, Gated, PendingPod, PlacedPod, Unpredicted
+from kubectl_spread.simulate.placing import Placer, Unschedulable
 
 # The volume controller's words (event ExternalProvisioning of the claim).
 _AWAITED = (

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.stored import limit_ranges
-from kubectl_spread.objects.admission import limit_errors
-from kubectl_spread.objects.admission import pod_usage
-from kubectl_spread.objects.admission import Quantities
-from kubectl_spread.objects.admission import Quota
-from kubectl_spread.objects.admission import quota_error
+from kubectl_spread.objects.admission import limit_errors, pod_usage, Quantities, Quota, quota_error
 from kubectl_spread.objects.resources import is_scheduled
 from kubectl_spread.objects.workload import Workload
 

@@ -7,8 +7,7 @@ workload, and again after all workloads, as long as the cluster changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Optional
 
 import numpy as np
@@ -17,37 +16,29 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.match_counter import MatchCounter
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.stored import admitted
-from kubectl_spread.cluster.stored import as_stored
+from kubectl_spread.cluster.stored import admitted, as_stored
 from kubectl_spread.explain.explanation import Ignored
 from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.plain import mappings
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
-from kubectl_spread.simulate.controllers import as_running
-from kubectl_spread.simulate.controllers import MAX_REPLICAS
-from kubectl_spread.simulate.controllers import missing_replicas
-from kubectl_spread.simulate.controllers import running_pods
-from kubectl_spread.simulate.controllers import with_controllers
-from kubectl_spread.simulate.pending_claims import NewClaims
-from kubectl_spread.simulate.pending_claims import with_claims
-from kubectl_spread.simulate.placement import Certainty
-from kubectl_spread.simulate.placement import PlacedPod
-from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.placement import RefusedPod
-from kubectl_spread.simulate.placing import first
-from kubectl_spread.simulate.placing import Pick
-from kubectl_spread.simulate.placing import Placer
+from kubectl_spread.simulate.controllers import (
+    as_running,
+    MAX_REPLICAS,
+    missing_replicas,
+    running_pods,
+    with_controllers,
+)
+from kubectl_spread.simulate.pending_claims import NewClaims, with_claims
+from kubectl_spread.simulate.placement import Certainty, PlacedPod, Placement, RefusedPod
+from kubectl_spread.simulate.placing import first, Pick, Placer
 from kubectl_spread.simulate.queue import Queue
-from kubectl_spread.simulate.refusals import lasting_refusal
-from kubectl_spread.simulate.refusals import QuotaUsage
-from kubectl_spread.simulate.refusals import unknown_class
+from kubectl_spread.simulate.refusals import lasting_refusal, QuotaUsage, unknown_class
 from kubectl_spread.simulate.settle import settle
 
 

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from typing import Any
-from typing import Optional
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Optional
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.cluster.stored import admitted
-from kubectl_spread.cluster.stored import as_stored
-from kubectl_spread.explain.explanation import examine
-from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.explanation import PodVerdict
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.stored import admitted, as_stored
+from kubectl_spread.explain.explanation import examine, Explanation, PodVerdict
 from kubectl_spread.explain.workload_state import state_of
 from kubectl_spread.objects.int_or_percent import scaled
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.storage import ObjectKey
-from kubectl_spread.objects.workload import replica_name
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workload import replica_name, Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult

@@ -11,8 +11,7 @@ getPodsRankedByRelatedPodsOnSameNode.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Optional
 
 from kubectl_spread.objects.constraint_counts import ConstraintCounts

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.simulate.placement import CreatedAgain
-from kubectl_spread.simulate.placement import EvictedPod
+from kubectl_spread.simulate.placement import CreatedAgain, EvictedPod
 from kubectl_spread.simulate.placing import Placer
 from kubectl_spread.simulate.queue import Queue
 

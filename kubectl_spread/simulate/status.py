@@ -6,48 +6,37 @@ count, terminating pods do not, and matchLabelKeys select the current revision.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
-from typing import Optional
-from typing import Union
+from typing import Optional, Union
 
 import numpy as np
 
 from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.ownership import workload_of
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.cluster.stored import admitted
-from kubectl_spread.cluster.stored import as_stored
-from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
-from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.cluster.ownership import OwnedPods, workload_of
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.stored import admitted, as_stored
+from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.labels import Labels
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.replica import daemon
-from kubectl_spread.objects.replica import replica
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.replica import daemon, replica
 from kubectl_spread.objects.selector import Selector
-from kubectl_spread.objects.uncounted import Uncounted
-from kubectl_spread.objects.uncounted import uncounted
+from kubectl_spread.objects.uncounted import Uncounted, uncounted
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_affinity
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_node_inclusion_policies
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_taints
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import with_all_keys
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import (
+    Constraint,
+    match_affinity,
+    match_node_inclusion_policies,
+    match_taints,
+    with_all_keys,
+)
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.simulate.controllers import newest_hash
-from kubectl_spread.simulate.rollout import Uncreated
-from kubectl_spread.simulate.rollout import uncreated
+from kubectl_spread.simulate.rollout import Uncreated, uncreated
 
 
 class ConstraintState(Enum):

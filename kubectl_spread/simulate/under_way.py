@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import Controller
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.objects import constraint_reader
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.uncounted import uncounted
-from kubectl_spread.objects.workload import created_labels
-from kubectl_spread.objects.workload import revision_label
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workload import created_labels, revision_label, Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.simulate.controllers import newest_hash
-from kubectl_spread.simulate.controllers import running_pods
+from kubectl_spread.simulate.controllers import newest_hash, running_pods
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.answer import Outcome
-from kubectl_spread.timeline.run import Limits
-from kubectl_spread.timeline.run import play
+from kubectl_spread.timeline.run import Limits, play
 
 MOST_ROLLOUTS = 5  # Most rollouts that are simulated.
 _LIMITS = Limits(max_states=2_000, samples=20, seconds=2.0)

@@ -9,8 +9,7 @@ Source: pkg/scheduler/framework/plugins/queuesort/priority_sort.go, Less (v1.36.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
@@ -19,8 +18,7 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.unsupported import not_evaluated
-from kubectl_spread.simulate.placing import place_in_turn
-from kubectl_spread.simulate.placing import Placer
+from kubectl_spread.simulate.placing import place_in_turn, Placer
 
 MOST_PODS = 2_000  # With more Pending pods, their order is not examined.
 _SECONDS = len("2006-01-02T15:04:05")

@@ -5,34 +5,21 @@ from __future__ import annotations
 import os
 from typing import Optional
 
-from kubectl_spread.errors import ConfigError
-from kubectl_spread.errors import SourceError
-from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.selection.policy import Config
-from kubectl_spread.lint.selection.policy import FileChoice
-from kubectl_spread.lint.selection.policy import NamedPath
-from kubectl_spread.lint.selection.policy import RuleSelection
-from kubectl_spread.lint.selection.select import named
-from kubectl_spread.lint.selection.select import RuleProfile
-from kubectl_spread.lint.selection.select import UnknownRuleError
+from kubectl_spread.errors import ConfigError, SourceError
+from kubectl_spread.lint.finding import Place, Severity
+from kubectl_spread.lint.selection.policy import Config, FileChoice, NamedPath, RuleSelection
+from kubectl_spread.lint.selection.select import named, RuleProfile, UnknownRuleError
 from kubectl_spread.lint.selection.suppress import Waiver
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.kinds import PodSpecPath
-from kubectl_spread.objects.labels import key_errors
-from kubectl_spread.objects.labels import value_errors
-from kubectl_spread.objects.version import minor_of
-from kubectl_spread.objects.version import VersionError
+from kubectl_spread.objects.labels import key_errors, value_errors
+from kubectl_spread.objects.version import minor_of, VersionError
 from kubectl_spread.sources import files
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.glob import Globs
-from kubectl_spread.text.node import Mapping
-from kubectl_spread.text.node import Node
-from kubectl_spread.text.node import Route
-from kubectl_spread.text.node import Sequence
-from kubectl_spread.text.source import SourceFile
-from kubectl_spread.text.source import Span
+from kubectl_spread.text.node import Mapping, Node, Route, Sequence
+from kubectl_spread.text.source import SourceFile, Span
 
 
 def load(path: str) -> Config:

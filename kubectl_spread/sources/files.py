@@ -6,8 +6,7 @@ import codecs
 import os
 import sys
 from collections.abc import Iterator
-from typing import Optional
-from typing import Union
+from typing import Optional, Union
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.records import NamedTuple

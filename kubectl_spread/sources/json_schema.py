@@ -16,10 +16,7 @@ from kubectl_spread.lint.admission.hints import did_you_mean
 from kubectl_spread.objects.decode import path_text
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import node as nodes
-from kubectl_spread.text.node import Mapping
-from kubectl_spread.text.node import Node
-from kubectl_spread.text.node import Route
-from kubectl_spread.text.node import Sequence
+from kubectl_spread.text.node import Mapping, Node, Route, Sequence
 
 Schema = dict[str, Any]
 

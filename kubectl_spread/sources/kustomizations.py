@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from collections.abc import Mapping
-from typing import Any
-from typing import Optional
+from collections.abc import Iterable, Mapping
+from typing import Any, Optional
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.lint.kustomization import FILE_NAMES
-from kubectl_spread.lint.kustomization import Kustomization
-from kubectl_spread.lint.kustomization import kustomization
-from kubectl_spread.lint.kustomization import patches_of
+from kubectl_spread.lint.kustomization import FILE_NAMES, Kustomization, kustomization, patches_of
 from kubectl_spread.sources.files import read_text
 from kubectl_spread.text import compose
 from kubectl_spread.text.source import SourceFile

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Union
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.sources.files import decoded
-from kubectl_spread.sources.files import Input
+from kubectl_spread.sources.files import decoded, Input
 from kubectl_spread.text.source import SourceFile
 
 _COMMANDS = (("kubectl", "kustomize"), ("kustomize", "build"))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from kubectl_spread.lint.roots import RootRules
 from kubectl_spread.lint.selection.policy import Config

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
-from collections.abc import Iterator
-from typing import Any
-from typing import Optional
+from collections.abc import Iterable, Iterator
+from typing import Any, Optional
 
-from kubectl_spread.errors import ConfigError
-from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import ConfigError, SourceError
 from kubectl_spread.objects.decode import path_text
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import files
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
-from kubectl_spread.text.node import Node
-from kubectl_spread.text.node import Route
+from kubectl_spread.text.node import Node, Route
 from kubectl_spread.text.source import SourceFile
-from kubectl_spread.timeline.commands.parsing import Command
-from kubectl_spread.timeline.commands.parsing import parse_text
-from kubectl_spread.timeline.commands.parsing import StepError
+from kubectl_spread.timeline.commands.parsing import Command, parse_text, StepError
 
 Plain = dict[str, Any]
 

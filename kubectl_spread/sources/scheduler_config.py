@@ -11,11 +11,9 @@ from typing import Any
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.behaviours import FIT_SCORES
 from kubectl_spread.objects.field_errors import LocatedError
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.scheduler.configuration import decoding
-from kubectl_spread.scheduler.configuration import validation
+from kubectl_spread.scheduler.configuration import decoding, validation
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.configuration.validation import REMOVED
 from kubectl_spread.scheduler.framework.profile import Profile

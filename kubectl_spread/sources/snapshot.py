@@ -5,26 +5,19 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Iterator
-from typing import Any
-from typing import Optional
-from typing import Union
+from typing import Any, Optional, Union
 
 from kubectl_spread.cluster.build import ClusterBuilder
 from kubectl_spread.cluster.shapes import SHAPES
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import Unread
+from kubectl_spread.cluster.snapshot import Cluster, Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.pod_reader import PodReader
-from kubectl_spread.objects.version import plain_text
-from kubectl_spread.objects.version import release_of
-from kubectl_spread.objects.version import VersionError
+from kubectl_spread.objects.version import plain_text, release_of, VersionError
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.sources import files
-from kubectl_spread.sources import topology
-from kubectl_spread.text import compose
-from kubectl_spread.text import json_stream
+from kubectl_spread.sources import files, topology
+from kubectl_spread.text import compose, json_stream
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile

@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from kubectl_spread.cluster.prune import kept
-from kubectl_spread.cluster.prune import without_idle_events
+from kubectl_spread.cluster.prune import kept, without_idle_events
 from kubectl_spread.cluster.redact import redacted
 from kubectl_spread.cluster.snapshot import Unread
 

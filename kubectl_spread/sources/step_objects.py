@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from collections.abc import Iterator
-from typing import Any
-from typing import Union
+from collections.abc import Iterable, Iterator
+from typing import Any, Union
 
 from kubectl_spread.cluster import apply_manifests
-from kubectl_spread.cluster.shapes import is_of_another_group
-from kubectl_spread.cluster.shapes import SHAPES
+from kubectl_spread.cluster.shapes import is_of_another_group, SHAPES
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.kinds import KINDS
-from kubectl_spread.objects.manifest import Manifest
-from kubectl_spread.objects.manifest import manifests
-from kubectl_spread.sources import files
-from kubectl_spread.sources import kustomize
+from kubectl_spread.objects.manifest import Manifest, manifests
+from kubectl_spread.sources import files, kustomize
 from kubectl_spread.sources.files import Input
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes

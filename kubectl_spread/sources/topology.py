@@ -9,22 +9,14 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Mapping
-from collections.abc import Sequence
-from typing import Any
-from typing import NoReturn
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects import decode
-from kubectl_spread.objects import quantity
-from kubectl_spread.objects import read
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import Labels
-from kubectl_spread.objects.labels import NAMESPACE_NAME
-from kubectl_spread.objects.labels import ZONE
-from kubectl_spread.objects.taints import NO_SCHEDULE
-from kubectl_spread.objects.taints import UNSCHEDULABLE
+from kubectl_spread.objects import decode, quantity, read
+from kubectl_spread.objects.labels import HOSTNAME, Labels, NAMESPACE_NAME, ZONE
+from kubectl_spread.objects.taints import NO_SCHEDULE, UNSCHEDULABLE
 from kubectl_spread.sources import files
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes

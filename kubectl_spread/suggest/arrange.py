@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kubectl_spread.suggest.actions.nodes import AddNodes
-from kubectl_spread.suggest.change import Damage
-from kubectl_spread.suggest.change import Rank
+from kubectl_spread.suggest.change import Damage, Rank
 from kubectl_spread.suggest.tried import Tried
 
 SHOWN = 3  # Number of suggestions to show by default.

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
-from kubectl_spread.explain.requirements.requirement import RequirementId
-from kubectl_spread.explain.requirements.requirement import RequirementKind
+from kubectl_spread.explain.requirements.requirement import RequirementId, RequirementKind
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.suggest.actions.action import Action
 from kubectl_spread.suggest.actions.manifest import EditSpec

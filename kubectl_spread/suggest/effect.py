@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Optional
 
 from kubectl_spread.objects.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import soft_counts
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState, soft_counts
 from kubectl_spread.suggest.actions.action import Action
 from kubectl_spread.suggest.actions.manifest import EditSpec
 from kubectl_spread.suggest.suggestion import SpreadChange

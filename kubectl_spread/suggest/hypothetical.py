@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Sequence
-from typing import Any
-from typing import Optional
+from collections.abc import Iterable, Sequence
+from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.replica import controller_of
-from kubectl_spread.objects.workload import created_labels
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workload import created_labels, Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.simulate.controllers import with_controllers
-from kubectl_spread.simulate.placing import place_in_turn
-from kubectl_spread.simulate.placing import PlacedPods
-from kubectl_spread.simulate.placing import Placer
+from kubectl_spread.simulate.placing import place_in_turn, PlacedPods, Placer
 from kubectl_spread.suggest import patch
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.problem import PendingPodProblem
-from kubectl_spread.suggest.recreate import anew
-from kubectl_spread.suggest.recreate import Recreation
+from kubectl_spread.suggest.recreate import anew, Recreation
 from kubectl_spread.suggest.rollout_settings import RolloutSettings
 
 Plain = dict[str, Any]

@@ -12,33 +12,23 @@ from __future__ import annotations
 import functools
 import operator
 from collections import Counter
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Optional
 
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.suggest import bounded
-from kubectl_spread.suggest import effect
+from kubectl_spread.suggest import bounded, effect
 from kubectl_spread.suggest import plan as plans
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.hypothetical import HypotheticalCluster
-from kubectl_spread.suggest.outcome_counts import key_of
-from kubectl_spread.suggest.outcome_counts import ranges_of
-from kubectl_spread.suggest.outcome_counts import scheduler_of
+from kubectl_spread.suggest.outcome_counts import key_of, ranges_of, scheduler_of
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.start import start_of
-from kubectl_spread.timeline.answer import Outcome
-from kubectl_spread.timeline.answer import PodState
-from kubectl_spread.timeline.run import Answer
-from kubectl_spread.timeline.run import Limits
-from kubectl_spread.timeline.run import Mode
-from kubectl_spread.timeline.run import play
-from kubectl_spread.timeline.run import StepAnswer
+from kubectl_spread.timeline.answer import Outcome, PodState
+from kubectl_spread.timeline.run import Answer, Limits, Mode, play, StepAnswer
 
 QUICK = Limits(mode=Mode.FIRST, has_messages=False)
 _ALL = Limits(mode=Mode.ALL, samples=12, has_messages=False)

@@ -7,8 +7,7 @@ one letter is missing or extra.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from kubectl_spread.objects.node import Node

@@ -7,28 +7,21 @@ can act. Terminating pods and the like are removed at the start.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Sequence
-from typing import Any
-from typing import Optional
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Optional
 
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import Controller
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.suggest import daemons
-from kubectl_spread.suggest import patch
+from kubectl_spread.suggest import daemons, patch
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.pod_spec import whole_spec_of
 from kubectl_spread.suggest.problem import PendingPodProblem
-from kubectl_spread.timeline import reading
-from kubectl_spread.timeline import steps
+from kubectl_spread.timeline import reading, steps
 
 Plain = dict[str, Any]
 

@@ -7,19 +7,13 @@ affinity, node selector and tolerations. Reading such a spec yields the same val
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.objects.affinity import NodeSelectorTerm
-from kubectl_spread.objects.affinity import PodAffinityTerm
-from kubectl_spread.objects.affinity import WeightedTerm
+from kubectl_spread.objects.affinity import NodeSelectorTerm, PodAffinityTerm, WeightedTerm
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.resources import CPU
-from kubectl_spread.objects.resources import PODS
-from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.objects.selector import LabelSelector
-from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.resources import CPU, PODS
+from kubectl_spread.objects.selector import LabelRequirement, LabelSelector, Selector
 from kubectl_spread.objects.taints import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.workload import REVISION_LABELS
 

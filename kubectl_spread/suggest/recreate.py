@@ -6,17 +6,13 @@ ordinal, its controller's labels. So no field is lost if the template is only pa
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects import read
 from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.plain import fields
-from kubectl_spread.objects.pod import Owner
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.pod import Owner, Pod, PodClass
 from kubectl_spread.objects.taints import DEFAULT_TOLERATIONS
 from kubectl_spread.suggest.pod_spec import spec_of
 

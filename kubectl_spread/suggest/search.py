@@ -12,8 +12,7 @@ If no single change is enough, pairs are tried.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Optional
 
@@ -22,12 +21,10 @@ from kubectl_spread.simulate.placing import PlacedPods
 from kubectl_spread.suggest import arrange
 from kubectl_spread.suggest.actions.manifest import SetRollout
 from kubectl_spread.suggest.actions.storage import DeleteClaims
-from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.change import Change, Ladder
 from kubectl_spread.suggest.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.judge import Judge
-from kubectl_spread.suggest.moves import MOVES
-from kubectl_spread.suggest.moves import rollout
+from kubectl_spread.suggest.moves import MOVES, rollout
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.suggestion import Suggestions
 from kubectl_spread.suggest.telling import told

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import Controller
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.pod import Pod

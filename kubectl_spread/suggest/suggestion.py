@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.simulate.placement import Certainty

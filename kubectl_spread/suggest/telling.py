@@ -10,13 +10,10 @@ from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.suggest import effect
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.hypothetical import HypotheticalCluster
-from kubectl_spread.suggest.judge import Judge
-from kubectl_spread.suggest.judge import JudgedChange
+from kubectl_spread.suggest.judge import Judge, JudgedChange
 from kubectl_spread.suggest.managed import manager_of
 from kubectl_spread.suggest.problem import PendingPodProblem
-from kubectl_spread.suggest.suggestion import Effect
-from kubectl_spread.suggest.suggestion import Rollout
-from kubectl_spread.suggest.suggestion import Suggestion
+from kubectl_spread.suggest.suggestion import Effect, Rollout, Suggestion
 from kubectl_spread.suggest.tried import Tried
 
 _NAMED = 4

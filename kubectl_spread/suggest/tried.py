@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Optional
 
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.change import Damage
-from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.change import Change, Damage, Ladder
 from kubectl_spread.suggest.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.judge import JudgedChange
 

@@ -9,28 +9,15 @@ at its `---` lines first, so that a syntax error in one document does not hide t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
-from typing import Optional
-from typing import Union
+from typing import Any, Optional, Union
 
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.text import simple_yaml
-from kubectl_spread.text import surrogates
-from kubectl_spread.text.node import is_merge
-from kubectl_spread.text.node import Mapping
-from kubectl_spread.text.node import Node
-from kubectl_spread.text.node import place
-from kubectl_spread.text.node import Route
-from kubectl_spread.text.node import Scalar
-from kubectl_spread.text.node import Sequence
-from kubectl_spread.text.node import to_plain
+from kubectl_spread.text import simple_yaml, surrogates
+from kubectl_spread.text.node import is_merge, Mapping, Node, place, Route, Scalar, Sequence, to_plain
 from kubectl_spread.text.simple_places import SimplePlaces
-from kubectl_spread.text.source import SourceFile
-from kubectl_spread.text.source import Span
+from kubectl_spread.text.source import SourceFile, Span
 
 MAX_DEPTH = 256  # levels; the deepest Kubernetes object nests about 20
 

@@ -9,19 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
-from typing import Optional
-from typing import Union
+from typing import Any, Optional, Union
 
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text import scalars
 from kubectl_spread.text.compose import Document
-from kubectl_spread.text.node import Mapping
-from kubectl_spread.text.node import Node
-from kubectl_spread.text.node import Route
-from kubectl_spread.text.node import Scalar
-from kubectl_spread.text.node import Sequence
+from kubectl_spread.text.node import Mapping, Node, Route, Scalar, Sequence
 
 _STEP = 2  # default indentation, if the document shows none
 _PLAIN = r"[A-Za-z0-9_./][A-Za-z0-9_./-]*\Z"

@@ -16,22 +16,12 @@ A quoted scalar is parsed from its value, and each node is moved to the place of
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from collections.abc import Iterator
-from typing import Optional
-from typing import Union
+from collections.abc import Callable, Iterator
+from typing import Optional, Union
 
-from kubectl_spread.text.compose import Chunk
-from kubectl_spread.text.compose import compose
-from kubectl_spread.text.compose import composed
-from kubectl_spread.text.compose import Document
-from kubectl_spread.text.compose import SyntaxProblem
-from kubectl_spread.text.node import Mapping
-from kubectl_spread.text.node import Node
-from kubectl_spread.text.node import Scalar
-from kubectl_spread.text.node import Sequence
-from kubectl_spread.text.source import SourceFile
-from kubectl_spread.text.source import Span
+from kubectl_spread.text.compose import Chunk, compose, composed, Document, SyntaxProblem
+from kubectl_spread.text.node import Mapping, Node, Scalar, Sequence
+from kubectl_spread.text.source import SourceFile, Span
 
 Found = Union[Document, SyntaxProblem]
 

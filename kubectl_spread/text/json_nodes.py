@@ -8,16 +8,14 @@ with the depth that the caller allows.
 from __future__ import annotations
 
 import re
-from json.decoder import JSONDecodeError
-from json.decoder import JSONDecoder
-from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed leaves it out
+from json import decoder
+from json.decoder import JSONDecodeError, JSONDecoder
 from typing import Optional
 
 from kubectl_spread.text import surrogates
-from kubectl_spread.text.node import Mapping
-from kubectl_spread.text.node import Node
-from kubectl_spread.text.node import Scalar
-from kubectl_spread.text.node import Sequence
+from kubectl_spread.text.node import Mapping, Node, Scalar, Sequence
+
+_scanstring = decoder.scanstring  # type: ignore[attr-defined]  # typeshed leaves it out
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _LITERAL = re.compile(r"(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)(?![0-9A-Za-z_.+-])")
@@ -145,7 +143,7 @@ class _Reader:
         self._take('"')
         start = self.at - 1
         try:
-            text, self.at = scanstring(self.text, self.at)
+            text, self.at = _scanstring(self.text, self.at)
         except ValueError:
             raise NotJSONError from None
         return Scalar(self.base + start, self.base + self.at, text, plain=False)

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed leaves it out
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.text import surrogates
 

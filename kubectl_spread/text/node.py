@@ -7,9 +7,7 @@ anchored node as `origin`. Nodes below it keep the places of the anchor.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
-from typing import Optional
-from typing import Union
+from typing import Any, Optional, Union
 
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import scalars

@@ -11,8 +11,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from typing import Optional
-from typing import Union
+from typing import Optional, Union
 
 Value = Union[None, bool, int, float, str]
 

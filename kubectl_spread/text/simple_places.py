@@ -5,16 +5,11 @@ Most documents need one or two places, or none. Building their nodes would take 
 
 from __future__ import annotations
 
-from typing import Optional
-from typing import Union
+from typing import Optional, Union
 
 from kubectl_spread.text import node as nodes
-from kubectl_spread.text.node import Node
-from kubectl_spread.text.node import Route
-from kubectl_spread.text.node import Scalar
-from kubectl_spread.text.simple_yaml import BELOW
-from kubectl_spread.text.simple_yaml import node_of
-from kubectl_spread.text.simple_yaml import placed_tokens
+from kubectl_spread.text.node import Node, Route, Scalar
+from kubectl_spread.text.simple_yaml import BELOW, node_of, placed_tokens
 from kubectl_spread.text.source import Span
 
 Members = dict[Union[str, int], int]  # the number of the token of each key or item

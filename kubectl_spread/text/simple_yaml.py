@@ -22,10 +22,7 @@ from typing import Any
 
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import scalars
-from kubectl_spread.text.node import Mapping
-from kubectl_spread.text.node import Node
-from kubectl_spread.text.node import Scalar
-from kubectl_spread.text.node import Sequence
+from kubectl_spread.text.node import Mapping, Node, Scalar, Sequence
 
 # Recursion takes two calls for a level, and each has a column of its own, or shares it with the sequence in it.
 _LARGEST_COLUMN = 60

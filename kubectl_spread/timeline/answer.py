@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Optional
 
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.claims import storage_of
-from kubectl_spread.timeline.controllers import daemonset
-from kubectl_spread.timeline.controllers import deployment
-from kubectl_spread.timeline.controllers import job
-from kubectl_spread.timeline.controllers import replicaset
-from kubectl_spread.timeline.controllers import statefulset
-from kubectl_spread.timeline.state import Deletion
-from kubectl_spread.timeline.state import EventKind
-from kubectl_spread.timeline.state import Move
-from kubectl_spread.timeline.state import NO_ORDINAL
-from kubectl_spread.timeline.state import of_owner
-from kubectl_spread.timeline.state import P
-from kubectl_spread.timeline.state import PENDING
-from kubectl_spread.timeline.state import Stage
-from kubectl_spread.timeline.state import State
+from kubectl_spread.timeline.controllers import daemonset, deployment, job, replicaset, statefulset
+from kubectl_spread.timeline.state import Deletion, EventKind, Move, NO_ORDINAL, of_owner, P, PENDING, Stage, State
 from kubectl_spread.timeline.world import World
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.timeline import reading
-from kubectl_spread.timeline import steps
+from kubectl_spread.timeline import reading, steps
 
 
 def steps_to(before: Cluster, after: Cluster) -> tuple[steps.Op, ...]:

@@ -12,10 +12,7 @@ from kubectl_spread.objects.int_or_percent import scaled
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers import scale
-from kubectl_spread.timeline.state import Deletion
-from kubectl_spread.timeline.state import P
-from kubectl_spread.timeline.state import Stage
-from kubectl_spread.timeline.state import State
+from kubectl_spread.timeline.state import Deletion, P, Stage, State
 from kubectl_spread.timeline.world import World
 
 ALWAYS_ALLOW = "AlwaysAllow"

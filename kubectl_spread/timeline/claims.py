@@ -8,17 +8,13 @@ reachable from this node only.
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.objects import storage as objects
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.objects.storage import Claim
-from kubectl_spread.objects.storage import ObjectKey
-from kubectl_spread.objects.storage import Storage
-from kubectl_spread.objects.storage import Volume
+from kubectl_spread.objects.storage import Claim, ObjectKey, Storage, Volume
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.world import World
 

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
-from typing import Any
-from typing import Optional
+from collections.abc import Callable, Iterable
+from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.timeline import nodes
-from kubectl_spread.timeline import reading
-from kubectl_spread.timeline import steps
+from kubectl_spread.timeline import nodes, reading, steps
 from kubectl_spread.timeline.controllers import deployment
 from kubectl_spread.timeline.controllers.replicaset import choices
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.state import Deletion
-from kubectl_spread.timeline.state import EventKind
-from kubectl_spread.timeline.state import Move
-from kubectl_spread.timeline.state import NO_ORDINAL
-from kubectl_spread.timeline.state import P
-from kubectl_spread.timeline.state import PENDING
-from kubectl_spread.timeline.state import Stage
-from kubectl_spread.timeline.state import State
-from kubectl_spread.timeline.world import World
-from kubectl_spread.timeline.world import WorldFacts
+from kubectl_spread.timeline.state import Deletion, EventKind, Move, NO_ORDINAL, P, PENDING, Stage, State
+from kubectl_spread.timeline.world import World, WorldFacts
 
 Slot = tuple[int, int, int, int, int, bool]  # Fields of a pod that are constant while it is on its node.
 

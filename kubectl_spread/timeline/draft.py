@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kubectl_spread.timeline.state import Deletion
-from kubectl_spread.timeline.state import EventKind
-from kubectl_spread.timeline.state import Move
-from kubectl_spread.timeline.state import NO_ORDINAL
-from kubectl_spread.timeline.state import P
-from kubectl_spread.timeline.state import PENDING
-from kubectl_spread.timeline.state import Stage
-from kubectl_spread.timeline.state import State
-from kubectl_spread.timeline.state import Step
+from kubectl_spread.timeline.state import Deletion, EventKind, Move, NO_ORDINAL, P, PENDING, Stage, State, Step
 from kubectl_spread.timeline.world import World
 
 

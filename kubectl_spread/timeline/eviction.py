@@ -6,10 +6,7 @@ Source: pkg/registry/core/pod/storage/eviction.go (v1.36.2).
 from __future__ import annotations
 
 from kubectl_spread.timeline import budgets
-from kubectl_spread.timeline.state import Deletion
-from kubectl_spread.timeline.state import P
-from kubectl_spread.timeline.state import Stage
-from kubectl_spread.timeline.state import State
+from kubectl_spread.timeline.state import Deletion, P, Stage, State
 from kubectl_spread.timeline.world import World
 
 VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget."

@@ -6,14 +6,12 @@ import heapq
 import random
 import time
 from collections import deque
-from collections.abc import Callable
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Optional
 
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.moves import Moves
-from kubectl_spread.timeline.state import State
-from kubectl_spread.timeline.state import Way
+from kubectl_spread.timeline.state import State, Way
 
 Canonical = Callable[[State], State]
 _MOST_STEPS = 100_000  # A run with more steps counts as endless.

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.constraint import TopologySpreadConstraint

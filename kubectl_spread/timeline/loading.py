@@ -3,39 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
-from collections.abc import Iterable
-from collections.abc import Mapping
-from typing import Any
-from typing import Optional
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Optional
 
-from kubectl_spread.cluster.ownership import inferred_deployment
-from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import Controller
-from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.cluster.ownership import inferred_deployment, OwnedPods
+from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.taints import NO_EXECUTE
-from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
-from kubectl_spread.objects.workload import revision_label
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workload import POD_TEMPLATE_HASH, revision_label, Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.timeline import likeness
-from kubectl_spread.timeline import reading
-from kubectl_spread.timeline.controllers import deployment
-from kubectl_spread.timeline.controllers import statefulset
+from kubectl_spread.timeline import likeness, reading
+from kubectl_spread.timeline.controllers import deployment, statefulset
 from kubectl_spread.timeline.doing import slot
 from kubectl_spread.timeline.nodes import UNREACHABLE
-from kubectl_spread.timeline.state import Deletion
-from kubectl_spread.timeline.state import NO_ORDINAL
-from kubectl_spread.timeline.state import P
-from kubectl_spread.timeline.state import PENDING
-from kubectl_spread.timeline.state import Stage
-from kubectl_spread.timeline.state import State
-from kubectl_spread.timeline.world import Kubelet
-from kubectl_spread.timeline.world import World
+from kubectl_spread.timeline.state import Deletion, NO_ORDINAL, P, PENDING, Stage, State
+from kubectl_spread.timeline.world import Kubelet, World
 
 _DESIRED = "deployment.kubernetes.io/desired-replicas"
 _MOST = "deployment.kubernetes.io/max-replicas"

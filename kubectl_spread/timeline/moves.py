@@ -15,36 +15,16 @@ that the third loses:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.objects.labels import ZONE
-from kubectl_spread.timeline import claims
-from kubectl_spread.timeline import doing
-from kubectl_spread.timeline import eviction
-from kubectl_spread.timeline import nodes
-from kubectl_spread.timeline.controllers import daemonset
-from kubectl_spread.timeline.controllers import deployment
-from kubectl_spread.timeline.controllers import job
-from kubectl_spread.timeline.controllers import replicaset
-from kubectl_spread.timeline.controllers import statefulset
+from kubectl_spread.timeline import claims, doing, eviction, nodes
+from kubectl_spread.timeline.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.oracle import Oracle
-from kubectl_spread.timeline.oracle import PreemptionOption
-from kubectl_spread.timeline.state import Deletion
-from kubectl_spread.timeline.state import EventKind
-from kubectl_spread.timeline.state import Move
-from kubectl_spread.timeline.state import of_owner
-from kubectl_spread.timeline.state import P
-from kubectl_spread.timeline.state import PENDING
-from kubectl_spread.timeline.state import Stage
-from kubectl_spread.timeline.state import State
-from kubectl_spread.timeline.state import Step
-from kubectl_spread.timeline.state import Way
+from kubectl_spread.timeline.oracle import Oracle, PreemptionOption
+from kubectl_spread.timeline.state import Deletion, EventKind, Move, of_owner, P, PENDING, Stage, State, Step, Way
 from kubectl_spread.timeline.world import World
 
 _MOST_KNOWN = 20_000  # Most states whose steps are cached.

@@ -10,14 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Optional
 
-from kubectl_spread.objects.labels import REGION
-from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.labels import REGION, ZONE
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.taints import NO_EXECUTE
-from kubectl_spread.objects.taints import NO_SCHEDULE
-from kubectl_spread.objects.taints import Taint
-from kubectl_spread.objects.taints import UNSCHEDULABLE
+from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint, UNSCHEDULABLE
 from kubectl_spread.timeline.world import WorldFacts
 
 UNREACHABLE = "node.kubernetes.io/unreachable"

@@ -8,24 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kubectl_spread.cluster.snapshot import DisruptionBudget
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import DisruptionBudget, OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import ScoreError
-from kubectl_spread.scheduler.preemption import dry_run
-from kubectl_spread.scheduler.preemption import post_filter
-from kubectl_spread.scheduler.preemption import preference
+from kubectl_spread.scheduler.preemption import dry_run, post_filter, preference
 from kubectl_spread.scheduler.unsupported import not_evaluated
 from kubectl_spread.timeline import budgets
-from kubectl_spread.timeline.claims import Made
-from kubectl_spread.timeline.claims import storage_of
-from kubectl_spread.timeline.state import Deletion
-from kubectl_spread.timeline.state import P
-from kubectl_spread.timeline.state import PENDING
-from kubectl_spread.timeline.state import State
+from kubectl_spread.timeline.claims import Made, storage_of
+from kubectl_spread.timeline.state import Deletion, P, PENDING, State
 from kubectl_spread.timeline.world import World
 
 _LONGEST_LOG = 100_000  # Most bindings and removals before a scheduler is rebuilt.

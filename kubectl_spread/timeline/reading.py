@@ -5,14 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Controller
-from kubectl_spread.objects.plain import fields
-from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.plain import fields, mappings
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.timeline.controllers import daemonset
-from kubectl_spread.timeline.controllers import deployment
-from kubectl_spread.timeline.controllers import job
-from kubectl_spread.timeline.controllers import replicaset
-from kubectl_spread.timeline.controllers import statefulset
+from kubectl_spread.timeline.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.timeline.world import World
 
 Plain = dict[str, Any]

@@ -3,44 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
-from collections.abc import Iterable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import Enum
-from typing import cast
-from typing import Optional
-from typing import Union
+from typing import cast, Optional, Union
 
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.timeline import answer
-from kubectl_spread.timeline import explore
-from kubectl_spread.timeline import reading
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.answer import Outcome
-from kubectl_spread.timeline.answer import View
+from kubectl_spread.timeline import answer, explore, reading, steps
+from kubectl_spread.timeline.answer import Outcome, View
 from kubectl_spread.timeline.become import steps_to
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.explore import Exploration
-from kubectl_spread.timeline.loading import load
-from kubectl_spread.timeline.loading import with_owners
+from kubectl_spread.timeline.loading import load, with_owners
 from kubectl_spread.timeline.moves import Moves
-from kubectl_spread.timeline.oracle import Involved
-from kubectl_spread.timeline.oracle import Oracle
-from kubectl_spread.timeline.state import EventKind
-from kubectl_spread.timeline.state import Move
-from kubectl_spread.timeline.state import P
-from kubectl_spread.timeline.state import State
-from kubectl_spread.timeline.state import Step
+from kubectl_spread.timeline.oracle import Involved, Oracle
+from kubectl_spread.timeline.state import EventKind, Move, P, State, Step
 from kubectl_spread.timeline.symmetry import Symmetry
-from kubectl_spread.timeline.world import Kubelet
-from kubectl_spread.timeline.world import World
+from kubectl_spread.timeline.world import Kubelet, World
 
 Written = Union[steps.Op, Sequence[steps.Op]]
 _GRACE_S = 1.0  # Extra time for random runs after a search was cut off.

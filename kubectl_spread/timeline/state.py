@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
-from collections.abc import Sequence
-from enum import Enum
-from enum import IntEnum
-from typing import Any
-from typing import Optional
+from collections.abc import Callable, Sequence
+from enum import Enum, IntEnum
+from typing import Any, Optional
 
 from kubectl_spread.records import NamedTuple
 

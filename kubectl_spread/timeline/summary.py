@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.labels import HOSTNAME, ZONE
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.timeline.answer import Outcome
-from kubectl_spread.timeline.answer import PodState
-from kubectl_spread.timeline.answer import SteadyWorkload
-from kubectl_spread.timeline.answer import TraceEvent
+from kubectl_spread.timeline.answer import Outcome, PodState, SteadyWorkload, TraceEvent
 from kubectl_spread.timeline.run import StepAnswer
 
 

@@ -11,28 +11,17 @@ names only:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from typing import Any
-from typing import Optional
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, Optional
 
 from kubectl_spread.objects.affinity import PodAffinityTerm
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.labels import HOSTNAME, ZONE
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
-from kubectl_spread.timeline.controllers import deployment
-from kubectl_spread.timeline.controllers import statefulset
-from kubectl_spread.timeline.state import Deletion
-from kubectl_spread.timeline.state import P
-from kubectl_spread.timeline.state import PENDING
-from kubectl_spread.timeline.state import Stage
-from kubectl_spread.timeline.state import State
+from kubectl_spread.timeline.controllers import deployment, statefulset
+from kubectl_spread.timeline.state import Deletion, P, PENDING, Stage, State
 from kubectl_spread.timeline.world import World
 
 

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import DisruptionBudget
-from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.cluster.stored import admitted
-from kubectl_spread.cluster.stored import as_stored
+from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget, OwnerKey
+from kubectl_spread.cluster.stored import admitted, as_stored
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.pod import PodVolume
-from kubectl_spread.objects.replica import controller_of
-from kubectl_spread.objects.replica import daemon
-from kubectl_spread.objects.replica import replica
-from kubectl_spread.objects.replica import selected_by_controller
-from kubectl_spread.objects.storage import ObjectKey
-from kubectl_spread.objects.storage import Volume
+from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
+from kubectl_spread.objects.replica import controller_of, daemon, replica, selected_by_controller
+from kubectl_spread.objects.storage import ObjectKey, Volume
 from kubectl_spread.objects.taints import NO_EXECUTE
-from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workload import POD_TEMPLATE_HASH, Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline.state import NO_ORDINAL

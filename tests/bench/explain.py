@@ -10,21 +10,14 @@ import json
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.suggest.problem_finder import of_pod
 from kubectl_spread.suggest.search import suggest
-from tests.bench.scheduling import constraint
-from tests.bench.scheduling import HARD
-from tests.bench.scheduling import HOSTNAME
-from tests.bench.scheduling import node
-from tests.bench.scheduling import plain_pod
-from tests.bench.scheduling import running_pod
-from tests.bench.scheduling import ZONE
+from tests.bench.scheduling import constraint, HARD, HOSTNAME, node, plain_pod, running_pod, ZONE
 from tests.bench.startup import cpu_ms
 
 Plain = dict[str, Any]

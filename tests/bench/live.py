@@ -21,13 +21,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
-from http.server import ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
-from typing import NamedTuple
-from urllib.parse import parse_qs
-from urllib.parse import urlsplit
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
 
 PAGE = 500
 SMALL_S = 1.5  # 100 nodes and 3,000 pods

@@ -9,10 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from hypothesis import given
-from hypothesis import HealthCheck
-from hypothesis import Phase
-from hypothesis import settings
+from hypothesis import given, HealthCheck, Phase, settings
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 

@@ -14,12 +14,10 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
@@ -27,8 +25,7 @@ from kubectl_spread.objects import read
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.sources import files
-from kubectl_spread.sources import snapshot
+from kubectl_spread.sources import files, snapshot
 from kubectl_spread.text import json_stream
 
 Plain = dict[str, Any]

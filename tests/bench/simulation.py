@@ -15,10 +15,7 @@ from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.run import Answer
-from kubectl_spread.timeline.run import Limits
-from kubectl_spread.timeline.run import Mode
-from kubectl_spread.timeline.run import play
+from kubectl_spread.timeline.run import Answer, Limits, Mode, play
 
 Plain = dict[str, Any]
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"

@@ -15,12 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.judge import before_applying
-from tests.judge import clusters
-from tests.judge import judging
-from tests.judge.test_suggestions import EXAMPLES
-from tests.judge.test_suggestions import lived
-from tests.judge.test_suggestions import snapshots
+from tests.judge import before_applying, clusters, judging
+from tests.judge.test_suggestions import EXAMPLES, lived, snapshots
 
 SUGGESTIONS = 8
 WAYS = 6

@@ -9,14 +9,12 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
-from typing import Union
+from typing import NamedTuple, Union
 
 import pytest
 
 from kubectl_spread.cli import main
-from tests.unreadable import needs_file_modes
-from tests.unreadable import unreadable
+from tests.unreadable import needs_file_modes, unreadable
 
 GOOD = """\
 apiVersion: apps/v1

@@ -12,11 +12,7 @@ import pytest
 
 from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
-from tests.cli.running_objects import constraint
-from tests.cli.running_objects import deployment
-from tests.cli.running_objects import node
-from tests.cli.running_objects import pod
-from tests.cli.running_objects import replica_set
+from tests.cli.running_objects import constraint, deployment, node, pod, replica_set
 
 Plain = dict[str, Any]
 

@@ -13,16 +13,9 @@ from kubectl_spread.cli.main import run
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.messages.scheduler_reasons import match
-from kubectl_spread.objects import behaviours
-from kubectl_spread.objects import read
+from kubectl_spread.objects import behaviours, read
 from kubectl_spread.objects.behaviours import table
-from kubectl_spread.objects.version import followed
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import MEASURED
-from kubectl_spread.objects.version import note_on
-from kubectl_spread.objects.version import Release
-from kubectl_spread.objects.version import release_of
-from kubectl_spread.objects.version import server_release
+from kubectl_spread.objects.version import followed, LATEST, MEASURED, note_on, Release, release_of, server_release
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.sources import scheduler_config

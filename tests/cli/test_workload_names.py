@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 import pytest
 
 from kubectl_spread.cli.main import run
-from tests.naive.builders import node
-from tests.naive.builders import pod
-from tests.naive.builders import ZONE
+from tests.naive.builders import node, pod, ZONE
 
 Plain = dict[str, Any]
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_spread.cluster.build import cluster_of
-from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.ownership import workload_of
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.objects.pod import Owner
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.cluster.ownership import OwnedPods, workload_of
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.objects.pod import Owner, Pod, PodClass
 
 NAMES = st.sampled_from(["a", "b", "c"])
 KINDS = st.sampled_from(["ReplicaSet", "StatefulSet"])

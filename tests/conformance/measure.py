@@ -10,8 +10,7 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kubectl_spread.objects.version import release_of
 from tests.conformance import replay

@@ -10,16 +10,12 @@ import pytest
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.objects import read
-from kubectl_spread.objects.version import MEASURED
-from kubectl_spread.objects.version import release_of
+from kubectl_spread.objects.version import MEASURED, release_of
 from kubectl_spread.report.explain.document import explanation as document_of
 from kubectl_spread.report.explain.pod_report import PodReport
-from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.scheduler.configuration.profiles import version_of
+from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
 from tests.conformance import replay
-from tests.conformance.measure import cases
-from tests.conformance.measure import measure
-from tests.conformance.measure import SAMPLES
+from tests.conformance.measure import cases, measure, SAMPLES
 
 FILES = sorted(SAMPLES.glob("*.ndjson.gz"))
 _SHOWN = 3  # differences, where there are more

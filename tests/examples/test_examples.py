@@ -6,12 +6,9 @@ import functools
 import io
 import json
 from collections import Counter
-from contextlib import redirect_stderr
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
 import jsonschema
 import pytest

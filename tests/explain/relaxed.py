@@ -11,34 +11,22 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterable
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.explain.requirements.requirement import RequirementKind
+from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.objects import read
-from kubectl_spread.objects.affinity import NodeAffinity
-from kubectl_spread.objects.affinity import NodeSelectorTerm
-from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.affinity import NodeAffinity, NodeSelectorTerm
+from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.taints import Taint
-from kubectl_spread.objects.taints import Toleration
-from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.scheduler.configuration.profiles import version_of
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.taints import Taint, Toleration
+from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
-from tests.naive import config
-from tests.naive import interpodaffinity
-from tests.naive import objects
-from tests.naive import podtopologyspread
-from tests.naive import replay
+from tests.naive import config, interpodaffinity, objects, podtopologyspread, replay
 from tests.naive.framework import CycleState
 
 Plain = dict[str, Any]

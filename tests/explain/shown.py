@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.cluster.build import cluster_of
-from kubectl_spread.explain.explanation import explain
-from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.explanation import explain, Explanation
 from kubectl_spread.objects import read
-from kubectl_spread.report.explain import conflicts
-from kubectl_spread.report.explain import constraints
-from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.scheduler.configuration.profiles import version_of
+from kubectl_spread.report.explain import conflicts, constraints
+from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
 
 Plain = dict[str, Any]
 

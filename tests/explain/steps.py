@@ -9,8 +9,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 if sys.version_info >= (3, 11):

@@ -10,9 +10,7 @@ import jsonschema
 
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.explain.bound_pod import Again
-from kubectl_spread.explain.bound_pod import bound_pod_report
-from kubectl_spread.explain.bound_pod import BoundPodReport
+from kubectl_spread.explain.bound_pod import Again, bound_pod_report, BoundPodReport
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.objects.workload import Workload
 from kubectl_spread.report.explain import scores as text

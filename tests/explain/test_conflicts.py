@@ -7,18 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import HealthCheck
-from hypothesis import settings
+from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
 from kubectl_spread.explain.requirements import conflicts as module
 from kubectl_spread.explain.requirements.collect import requirements
 from kubectl_spread.explain.requirements.conflicts import conflict_sets
-from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.explain.requirements.requirement import RequirementKind
-from tests.explain.relaxed import asked
-from tests.explain.relaxed import left
+from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
+from tests.explain.relaxed import asked, left
 from tests.explain.tight import tight_cases
 from tests.naive.strategies import cases
 

@@ -12,24 +12,12 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.explanation import explain_filtered
 from kubectl_spread.objects import read
-from kubectl_spread.report.explain.constraint_words import note
-from kubectl_spread.report.explain.constraint_words import origin
-from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.scheduler.configuration.profiles import version_of
+from kubectl_spread.report.explain.constraint_words import note, origin
+from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
 from kubectl_spread.scheduler.cycle import Scheduler
-from tests.explain.shown import conflict_text
-from tests.explain.shown import constraint_text
-from tests.explain.shown import explained
-from tests.explain.tight import apart
-from tests.explain.tight import constraint
-from tests.naive.builders import claim
-from tests.naive.builders import HOSTNAME
-from tests.naive.builders import node
-from tests.naive.builders import pod
-from tests.naive.builders import terminating
-from tests.naive.builders import using
-from tests.naive.builders import volume
-from tests.naive.builders import ZONE
+from tests.explain.shown import conflict_text, constraint_text, explained
+from tests.explain.tight import apart, constraint
+from tests.naive.builders import claim, HOSTNAME, node, pod, terminating, using, volume, ZONE
 
 Plain = dict[str, Any]
 

@@ -6,22 +6,14 @@ import json
 from typing import Any
 
 import jsonschema
-from hypothesis import given
-from hypothesis import HealthCheck
-from hypothesis import settings
+from hypothesis import given, HealthCheck, settings
 
 from kubectl_spread import schemas
 from kubectl_spread.report.explain import document
 from kubectl_spread.report.explain.pod_report import PodReport
-from tests.explain.shown import conflict_text
-from tests.explain.shown import constraint_text
-from tests.explain.shown import explained
-from tests.explain.tight import constraint
-from tests.explain.tight import tight_cases
-from tests.naive.builders import HOSTNAME
-from tests.naive.builders import node
-from tests.naive.builders import pod
-from tests.naive.builders import ZONE
+from tests.explain.shown import conflict_text, constraint_text, explained
+from tests.explain.tight import constraint, tight_cases
+from tests.naive.builders import HOSTNAME, node, pod, ZONE
 
 Plain = dict[str, Any]
 

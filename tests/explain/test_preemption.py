@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
-from hypothesis import HealthCheck
-from hypothesis import settings
+from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.explain.preemption import preemption_report
-from kubectl_spread.explain.preemption import PreemptionReport
+from kubectl_spread.explain.preemption import preemption_report, PreemptionReport
 from kubectl_spread.objects import read
 from kubectl_spread.report.explain import preemption as text
 from kubectl_spread.scheduler.configuration.profiles import profiles

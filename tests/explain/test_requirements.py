@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import HealthCheck
-from hypothesis import settings
+from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
 from kubectl_spread.cluster.build import cluster_of
@@ -20,15 +18,12 @@ from kubectl_spread.explain.requirements.collect import requirements
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects import read
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.scheduler.configuration.profiles import version_of
+from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.plugins import names
 from tests.explain.tight import tight_cases
-from tests.naive.builders import HOSTNAME
-from tests.naive.builders import node
-from tests.naive.builders import pod
+from tests.naive.builders import HOSTNAME, node, pod
 from tests.naive.strategies import cases
 
 pytestmark = pytest.mark.slow

@@ -9,15 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given
-from hypothesis import HealthCheck
-from hypothesis import settings
+from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.explain.scores import score_table
-from kubectl_spread.explain.scores import ScoreTable
+from kubectl_spread.explain.scores import score_table, ScoreTable
 from kubectl_spread.objects import read
 from kubectl_spread.report.explain import scores as text
 from kubectl_spread.scheduler.configuration.profiles import profiles

@@ -15,11 +15,7 @@ from kubectl_spread.cli.main import run
 from kubectl_spread.explain import wording as explain_wording
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.lint import wording as lint_wording
-from kubectl_spread.report.explain import cause
-from kubectl_spread.report.explain import constraint_words
-from kubectl_spread.report.explain import preemption
-from kubectl_spread.report.explain import reported_message
-from kubectl_spread.report.explain import verdict
+from kubectl_spread.report.explain import cause, constraint_words, preemption, reported_message, verdict
 
 MARKER = "<other words>"
 SCENARIOS = Path(__file__).parents[2] / "examples" / "scenarios"

@@ -6,14 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.naive.builders import claim
-from tests.naive.builders import HOSTNAME
-from tests.naive.builders import LATE
-from tests.naive.builders import node
-from tests.naive.builders import pod
-from tests.naive.builders import using
-from tests.naive.builders import volume
-from tests.naive.builders import ZONE
+from tests.naive.builders import claim, HOSTNAME, LATE, node, pod, using, volume, ZONE
 
 Plain = dict[str, Any]
 Strategy = st.SearchStrategy[Any]

@@ -9,30 +9,19 @@ from __future__ import annotations
 import copy
 import random
 from collections import Counter
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.run import Limits
-from kubectl_spread.timeline.run import Mode
-from kubectl_spread.timeline.run import play
-from kubectl_spread.timeline.run import StepAnswer
-from tests.judge import clusters
-from tests.judge import living
+from kubectl_spread.timeline.run import Limits, Mode, play, StepAnswer
+from tests.judge import clusters, living
 from tests.naive import objects
-from tests.naive.controllers import actions
-from tests.naive.controllers import explore
-from tests.naive.controllers import job
-from tests.naive.controllers import nodes
-from tests.naive.controllers import statefulset
+from tests.naive.controllers import actions, explore, job, nodes, statefulset
 from tests.naive.controllers.actions import Action
-from tests.naive.controllers.world import is_ready
-from tests.naive.controllers.world import World
+from tests.naive.controllers.world import is_ready, World
 
 Plain = dict[str, Any]
 State = Any

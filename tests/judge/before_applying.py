@@ -13,16 +13,10 @@ from pathlib import Path
 from typing import Optional
 
 from kubectl_spread.cli import main
-from tests.judge import judging
-from tests.judge import living
-from tests.judge.judging import Owner
-from tests.judge.judging import Plain
-from tests.judge.judging import Trial
+from tests.judge import judging, living
+from tests.judge.judging import Owner, Plain, Trial
 from tests.naive import objects
-from tests.naive.controllers import actions
-from tests.naive.controllers import explore
-from tests.naive.controllers import kubectl
-from tests.naive.controllers import patching
+from tests.naive.controllers import actions, explore, kubectl, patching
 from tests.naive.controllers.world import World
 
 _STEPS = 1200

@@ -8,18 +8,11 @@ from __future__ import annotations
 
 import copy
 import random
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from tests.naive import objects
-from tests.naive.controllers import admission
-from tests.naive.controllers import deployment
-from tests.naive.controllers import explore
-from tests.naive.controllers import scheduling
-from tests.naive.controllers import statefulset
-from tests.naive.controllers.world import is_ready
-from tests.naive.controllers.world import Settings
-from tests.naive.controllers.world import World
+from tests.naive.controllers import admission, deployment, explore, scheduling, statefulset
+from tests.naive.controllers.world import is_ready, Settings, World
 
 Plain = dict[str, Any]
 

@@ -15,32 +15,27 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
 from ruamel.yaml import YAML
 
 from kubectl_spread.cli import main
 from tests.judge import living
-from tests.naive import objects
-from tests.naive import requests
-from tests.naive import selectors
-from tests.naive.controllers import actions
-from tests.naive.controllers import admission
-from tests.naive.controllers import daemon
-from tests.naive.controllers import deployment
-from tests.naive.controllers import explore
-from tests.naive.controllers import kubectl
-from tests.naive.controllers import nodes
-from tests.naive.controllers import patching
-from tests.naive.controllers import replicaset
-from tests.naive.controllers import scheduling
-from tests.naive.controllers import validation
-from tests.naive.controllers.world import delete_pod
-from tests.naive.controllers.world import is_active
-from tests.naive.controllers.world import is_ready
-from tests.naive.controllers.world import World
+from tests.naive import objects, requests, selectors
+from tests.naive.controllers import (
+    actions,
+    admission,
+    daemon,
+    deployment,
+    explore,
+    kubectl,
+    nodes,
+    patching,
+    replicaset,
+    scheduling,
+    validation,
+)
+from tests.naive.controllers.world import delete_pod, is_active, is_ready, World
 
 Plain = dict[str, Any]
 Owner = tuple[str, str, str]

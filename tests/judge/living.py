@@ -9,22 +9,11 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterator
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from tests.naive import objects
-from tests.naive import volumebinding
-from tests.naive.controllers import admission
-from tests.naive.controllers import daemon
-from tests.naive.controllers import deployment
-from tests.naive.controllers import job
-from tests.naive.controllers import statefulset
-from tests.naive.controllers.world import CLUSTER_SCOPED
-from tests.naive.controllers.world import condition
-from tests.naive.controllers.world import hashed
-from tests.naive.controllers.world import is_active
-from tests.naive.controllers.world import Settings
-from tests.naive.controllers.world import World
+from tests.naive import objects, volumebinding
+from tests.naive.controllers import admission, daemon, deployment, job, statefulset
+from tests.naive.controllers.world import CLUSTER_SCOPED, condition, hashed, is_active, Settings, World
 
 Plain = dict[str, Any]
 

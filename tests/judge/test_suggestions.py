@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 import pytest
 
-from kubectl_spread.sources import files
-from kubectl_spread.sources import topology
-from tests.judge import before_applying
-from tests.judge import clusters
-from tests.judge import judging
+from kubectl_spread.sources import files, topology
+from tests.judge import before_applying, clusters, judging
 
 Plain = dict[str, Any]
 

@@ -6,31 +6,21 @@ import re
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
 import pytest
 from ruamel.yaml import YAML
 
-from kubectl_spread.lint.apply_fixes import apply_fixes
-from kubectl_spread.lint.apply_fixes import FixResult
-from kubectl_spread.lint.check_source import check_source
-from kubectl_spread.lint.check_source import Result
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import RuleMeta
-from kubectl_spread.lint.finding import RuleTarget
+from kubectl_spread.lint.apply_fixes import apply_fixes, FixResult
+from kubectl_spread.lint.check_source import check_source, Result
+from kubectl_spread.lint.finding import Finding, RuleMeta, RuleTarget
 from kubectl_spread.lint.pages import documentation
-from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.project import TargetCluster
+from kubectl_spread.lint.project import Project, TargetCluster
 from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.run_rules import check_workloads
-from kubectl_spread.lint.run_rules import in_order
+from kubectl_spread.lint.run_rules import check_workloads, in_order
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
 from kubectl_spread.simulate.cluster_facts import KnownCluster
-from kubectl_spread.sources import scheduler_config
-from kubectl_spread.sources import snapshot
-from kubectl_spread.sources import topology
+from kubectl_spread.sources import scheduler_config, snapshot, topology
 from kubectl_spread.text.source import SourceFile
 
 FOLDER = Path(__file__).parent / "rules"

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 import pytest
-from hypothesis import event
-from hypothesis import given
-from hypothesis import HealthCheck
-from hypothesis import settings
+from hypothesis import event, given, HealthCheck, settings
 from hypothesis import strategies as st
 
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.lint.check_source import check_source
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.run_rules import check_workloads
@@ -26,17 +21,11 @@ from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.replica import replica
 from kubectl_spread.scheduler.configuration import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.simulate import exhaustive
-from kubectl_spread.simulate import node_kinds
-from kubectl_spread.simulate import replicas
+from kubectl_spread.simulate import exhaustive, node_kinds, replicas
 from kubectl_spread.simulate.cluster_facts import KnownCluster
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.text.source import SourceFile
-from tests.naive.builders import HOSTNAME
-from tests.naive.builders import node
-from tests.naive.builders import Plain
-from tests.naive.builders import pod
-from tests.naive.builders import ZONE
+from tests.naive.builders import HOSTNAME, node, Plain, pod, ZONE
 from tests.naive.strategies import cases
 
 pytestmark = pytest.mark.slow

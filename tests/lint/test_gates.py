@@ -7,17 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import HealthCheck
-from hypothesis import settings
+from hypothesis import given, HealthCheck, settings
 
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.text.source import SourceFile
 from tests.lint import cases
-from tests.lint.test_mutations import judged
-from tests.lint.test_mutations import mutants
-from tests.lint.test_mutations import read
+from tests.lint.test_mutations import judged, mutants, read
 
 GATED = frozenset(code for code, rule in RULES.items() if rule.gate is not None)
 

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 import pytest
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.lint.check_source import check_source
-from kubectl_spread.lint.check_source import Result
+from kubectl_spread.lint.check_source import check_source, Result
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.run_rules import check_workloads
-from kubectl_spread.objects.kinds import BUILT_IN
-from kubectl_spread.objects.kinds import Kinds
-from kubectl_spread.objects.kinds import PodSpecPath
-from kubectl_spread.objects.kinds import with_paths
+from kubectl_spread.objects.kinds import BUILT_IN, Kinds, PodSpecPath, with_paths
 from kubectl_spread.text.source import SourceFile
 
 CONSTRAINT = (

@@ -7,24 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import HealthCheck
-from hypothesis import settings
+from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
 from kubectl_spread.lint import pipeline
 from kubectl_spread.lint.apply_fixes import apply_fixes
-from kubectl_spread.lint.check_source import check_source
-from kubectl_spread.lint.check_source import Result
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.check_source import check_source, Result
+from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.lint.selection.policy import Policy
 from kubectl_spread.lint.selection.select import RuleProfile
-from kubectl_spread.report.check.report import CheckReport
-from kubectl_spread.report.check.report import FORMATS
-from kubectl_spread.report.check.report import render
-from kubectl_spread.text.source import SourceFile
-from kubectl_spread.text.source import Span
+from kubectl_spread.report.check.report import CheckReport, FORMATS, render
+from kubectl_spread.text.source import SourceFile, Span
 
 pytestmark = pytest.mark.slow
 

@@ -8,14 +8,10 @@ import pytest
 
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.project import TargetCluster
+from kubectl_spread.lint.project import Project, TargetCluster
 from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.selection.policy import FileChoice
-from kubectl_spread.lint.selection.policy import Policy
-from kubectl_spread.lint.selection.policy import RuleSelection
-from kubectl_spread.lint.selection.select import RuleProfile
-from kubectl_spread.lint.selection.select import severities
+from kubectl_spread.lint.selection.policy import FileChoice, Policy, RuleSelection
+from kubectl_spread.lint.selection.select import RuleProfile, severities
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
 from tests.manifests import POD

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 import pytest
 
 from kubectl_spread.lint.check_source import check_source
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.project import TargetCluster
+from kubectl_spread.lint.finding import Finding, Fix
+from kubectl_spread.lint.project import Project, TargetCluster
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.run_rules import check_workloads
 from kubectl_spread.lint.selection.select import selected
-from kubectl_spread.text.edit import Append
-from kubectl_spread.text.edit import Change
-from kubectl_spread.text.edit import Drop
-from kubectl_spread.text.edit import Put
+from kubectl_spread.text.edit import Append, Change, Drop, Put
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
-from tests.lint.cases import example
-from tests.lint.cases import judge
-from tests.lint.cases import mended
-from tests.lint.cases import WITH_A_MODULE
-from tests.lint.cases import WITH_AN_EXAMPLE
+from tests.lint.cases import example, judge, mended, WITH_A_MODULE, WITH_AN_EXAMPLE
 
 FIRST: Route = ("spec", "template", "spec", "topologySpreadConstraints", 0)
 HASH = "pod-template-hash"

@@ -9,10 +9,8 @@ from typing import NamedTuple
 import pytest
 
 from kubectl_spread.lint import pipeline
-from kubectl_spread.lint.check_source import check_source
-from kubectl_spread.lint.check_source import Result
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.check_source import check_source, Result
+from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.lint.selection.policy import Policy
 from kubectl_spread.sources.files import decoded
 from kubectl_spread.text.source import SourceFile

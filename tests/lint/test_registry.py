@@ -9,11 +9,8 @@ from pathlib import Path
 import pytest
 
 import kubectl_spread.lint.rules
-from kubectl_spread.lint.finding import RuleMeta
-from kubectl_spread.lint.finding import RuleTarget
-from kubectl_spread.lint.registry import RENAMED
-from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.registry import superseded
+from kubectl_spread.lint.finding import RuleMeta, RuleTarget
+from kubectl_spread.lint.registry import RENAMED, RULES, superseded
 from kubectl_spread.lint.run_rules import module_name
 from tests.lint.cases import WITH_A_MODULE
 

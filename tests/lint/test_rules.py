@@ -14,24 +14,24 @@ import pytest
 from ruamel.yaml import YAML
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.lint.finding import RuleMeta
-from kubectl_spread.lint.finding import Safety
-from kubectl_spread.lint.pages import documentation
-from kubectl_spread.lint.pages import title
+from kubectl_spread.lint.finding import RuleMeta, Safety
+from kubectl_spread.lint.pages import documentation, title
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
-from tests.lint.cases import cases
-from tests.lint.cases import CORRECTED
-from tests.lint.cases import example
-from tests.lint.cases import FOLDER
-from tests.lint.cases import judge
-from tests.lint.cases import mended
-from tests.lint.cases import read
-from tests.lint.cases import shown
-from tests.lint.cases import WITH_A_MODULE
-from tests.lint.cases import WITH_AN_EXAMPLE
+from tests.lint.cases import (
+    cases,
+    CORRECTED,
+    example,
+    FOLDER,
+    judge,
+    mended,
+    read,
+    shown,
+    WITH_A_MODULE,
+    WITH_AN_EXAMPLE,
+)
 
 HEADINGS = ["What it does", "Why it matters", "Example", "Use instead"]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_spread.lint.topology_keys import is_unknown
-from kubectl_spread.lint.topology_keys import meant
+from kubectl_spread.lint.topology_keys import is_unknown, meant
 
 ZONE, REGION, HOSTNAME = "topology.kubernetes.io/zone", "topology.kubernetes.io/region", "kubernetes.io/hostname"
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubectl_spread.lint import pipeline
-from kubectl_spread.lint.check_source import check_source
-from kubectl_spread.lint.check_source import Result
+from kubectl_spread.lint.check_source import check_source, Result
 from kubectl_spread.lint.selection.policy import Policy
 from kubectl_spread.text.source import SourceFile
 

@@ -7,11 +7,8 @@ import json
 import ssl
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
-from http.server import ThreadingHTTPServer
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple, Optional
 
 Plain = dict[str, Any]
 _PASSED_ON = ("Content-Type", "Content-Encoding", "Retry-After", "Warning", "Location")
@@ -42,8 +39,7 @@ class Api:
     """The API server of a kubeconfig, by the credentials there."""
 
     def __init__(self, kubeconfig: str, context: Optional[str]) -> None:
-        from kubernetes import client
-        from kubernetes import config
+        from kubernetes import client, config
         from kubernetes.client.rest import RESTClientObject
 
         self.kubeconfig = kubeconfig

@@ -15,16 +15,12 @@ import json
 import threading
 import time
 import uuid
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from tests.apiserver import KINDS
-from tests.live.api import Api
-from tests.live.api import ApiError
-from tests.live.api import Recorder
+from tests.live.api import Api, ApiError, Recorder
 
 Plain = dict[str, Any]
 

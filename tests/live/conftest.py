@@ -6,8 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -19,10 +18,8 @@ from tests import pki
 from tests.apiserver import ApiServer
 from tests.controlplane import ControlPlane
 from tests.controlplane import kubeconfig as kubeconfig_of
-from tests.live.api import Api
-from tests.live.api import Recorder
-from tests.live.cluster import Cluster
-from tests.live.cluster import Scene
+from tests.live.api import Api, Recorder
+from tests.live.cluster import Cluster, Scene
 from tests.pki import Authority
 
 SHOP = Path(__file__).parent.parent.parent / "examples" / "shop"

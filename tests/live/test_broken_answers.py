@@ -8,8 +8,7 @@ import socket
 import threading
 import tracemalloc
 import zlib
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 

@@ -9,20 +9,14 @@ import shutil
 import subprocess
 import sys
 import time
-from typing import Any
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jsonschema
 import pytest
 
 from kubectl_spread import schemas
-from tests.live.cluster import condition_of
-from tests.live.cluster import HOSTNAME
-from tests.live.cluster import PATIENCE_S
-from tests.live.cluster import Scene
-from tests.live.cluster import ZONE
-from tests.live.conftest import Said
-from tests.live.conftest import Spread
+from tests.live.cluster import condition_of, HOSTNAME, PATIENCE_S, Scene, ZONE
+from tests.live.conftest import Said, Spread
 
 pytestmark = pytest.mark.slow
 

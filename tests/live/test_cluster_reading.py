@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 import jsonschema
 import pytest
 
-from kubectl_spread import __version__
-from kubectl_spread import schemas
+from kubectl_spread import __version__, schemas
 from kubectl_spread.cli.completion import lines
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
-from tests.live.cluster import Cluster
-from tests.live.cluster import Scene
-from tests.live.cluster import SECRET
+from tests.live.cluster import Cluster, Scene, SECRET
 from tests.live.comparing import differences
-from tests.live.conftest import Said
-from tests.live.conftest import SHOP
-from tests.live.conftest import Spread
+from tests.live.conftest import Said, SHOP, Spread
 
 pytestmark = pytest.mark.slow
 

@@ -10,12 +10,8 @@ import pytest
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
-from tests.live.cluster import Cluster
-from tests.live.cluster import Scene
-from tests.live.cluster import until
-from tests.live.cluster import ZONE
-from tests.live.conftest import Said
-from tests.live.conftest import Spread
+from tests.live.cluster import Cluster, Scene, until, ZONE
+from tests.live.conftest import Said, Spread
 
 Plain = dict[str, Any]
 RBAC = Path(__file__).parent.parent.parent / "docs" / "rbac.yaml"

@@ -11,10 +11,7 @@ import time
 
 import pytest
 
-from tests.live.cluster import Cluster
-from tests.live.cluster import PATIENCE_S
-from tests.live.cluster import Scene
-from tests.live.cluster import ZONE
+from tests.live.cluster import Cluster, PATIENCE_S, Scene, ZONE
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for one process")

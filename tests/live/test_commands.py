@@ -12,12 +12,8 @@ from pathlib import Path
 import pytest
 
 from kubectl_spread.cli.main import run
-from tests.apiserver import API
-from tests.apiserver import ApiServer
-from tests.apiserver import Reply
-from tests.live.conftest import Kubeconfig
-from tests.live.conftest import SHOP
-from tests.live.conftest import shop_objects
+from tests.apiserver import API, ApiServer, Reply
+from tests.live.conftest import Kubeconfig, SHOP, shop_objects
 
 PENDING = "pod/web-6d4f9c7b58-9pdlw"
 FACTS = str(SHOP / "cluster.yaml")

@@ -13,13 +13,8 @@ from typing import Any
 import pytest
 
 from kubectl_spread.cli.main import run
-from tests.apiserver import ApiServer
-from tests.apiserver import Reply
-from tests.apiserver import status
-from tests.live.conftest import AsUser
-from tests.live.conftest import exec_user
-from tests.live.conftest import Kubeconfig
-from tests.live.conftest import shop_objects
+from tests.apiserver import ApiServer, Reply, status
+from tests.live.conftest import AsUser, exec_user, Kubeconfig, shop_objects
 from tests.pki import Authority
 
 ARGS = ["explain", "pod/web-6d4f9c7b58-9pdlw"]

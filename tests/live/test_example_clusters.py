@@ -12,8 +12,7 @@ from kubectl_spread.cli.main import run
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
-from tests.apiserver import ApiServer
-from tests.apiserver import KINDS
+from tests.apiserver import ApiServer, KINDS
 from tests.live.comparing import differences
 from tests.live.conftest import Kubeconfig
 

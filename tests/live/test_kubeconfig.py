@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.errors import ClusterError
-from kubectl_spread.errors import ConfigError
-from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import ClusterError, ConfigError, SourceError
 from kubectl_spread.sources.live import kubeconfig
 from kubectl_spread.sources.live.durations import seconds
 from kubectl_spread.sources.live.flags import Flags

@@ -11,8 +11,7 @@ import pytest
 
 from tests.controlplane import ControlPlane
 from tests.controlplane import kubeconfig as kubeconfig_of
-from tests.live.api import Api
-from tests.live.api import Recorder
+from tests.live.api import Api, Recorder
 from tests.live.cluster import Cluster
 from tests.live.conftest import Kubeconfig
 from tests.pki import Authority

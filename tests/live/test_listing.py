@@ -17,13 +17,7 @@ from kubectl_spread.sources.live import transport as transports
 from kubectl_spread.sources.live.flags import Flags
 from kubectl_spread.sources.live.reading import Session
 from kubectl_spread.sources.live.resources import Question
-from tests.apiserver import ApiServer
-from tests.apiserver import Fault
-from tests.apiserver import once
-from tests.apiserver import recorded
-from tests.apiserver import Reply
-from tests.apiserver import Request
-from tests.apiserver import status
+from tests.apiserver import ApiServer, Fault, once, recorded, Reply, Request, status
 from tests.live.conftest import Kubeconfig
 
 PODS = "/api/v1/pods"

@@ -10,8 +10,7 @@ from kubectl_spread.sources.live import resources
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
-from tests.apiserver import API
-from tests.apiserver import ApiServer
+from tests.apiserver import API, ApiServer
 from tests.live.conftest import SHOP
 
 RBAC = Path(__file__).parent.parent.parent / "docs" / "rbac.yaml"

@@ -17,11 +17,7 @@ from kubectl_spread import schemas
 from kubectl_spread.cli.completion import lines
 from kubectl_spread.cli.main import run
 from tests.apiserver import ApiServer
-from tests.cli.running_objects import constraint
-from tests.cli.running_objects import deployment
-from tests.cli.running_objects import node
-from tests.cli.running_objects import pod
-from tests.cli.running_objects import replica_set
+from tests.cli.running_objects import constraint, deployment, node, pod, replica_set
 from tests.live.conftest import Kubeconfig
 
 Plain = dict[str, Any]

@@ -9,9 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
-from typing import BinaryIO
-from typing import Optional
+from typing import Any, BinaryIO, Optional
 
 TIMEOUT_S = 60  # a failure, not a measure
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from lsprotocol import types
 
 from kubectl_spread.lsp.changes import changed
-from kubectl_spread.lsp.positions import offset
-from kubectl_spread.lsp.positions import position
+from kubectl_spread.lsp.positions import offset, position
 from kubectl_spread.text.source import SourceFile
 
 TEXTS = st.text(alphabet="ab \r\n\u00e9\u2028\x0c\U0001f600", max_size=30)

@@ -8,9 +8,7 @@ import subprocess
 import pytest
 
 from kubectl_spread.lsp.framing import Framed
-from tests.lsp.client import edited
-from tests.lsp.client import editing
-from tests.lsp.client import SERVER
+from tests.lsp.client import edited, editing, SERVER
 
 NOT_A_LENGTH = "not a length of a message: Content-Length: "
 WRONG = {

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.finding import RuleMeta
+from kubectl_spread.lint.finding import Finding, Place, RuleMeta
 from kubectl_spread.lint.pages import documentation
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lsp.client import Client
 from kubectl_spread.lsp.hover import hover
 from kubectl_spread.report.rules import title
-from kubectl_spread.text.source import SourceFile
-from kubectl_spread.text.source import Span
+from kubectl_spread.text.source import SourceFile, Span
 
 SOURCE = SourceFile("web.yaml", "kind: Pod\n")
 MARKDOWN = Client(has_markdown=True)

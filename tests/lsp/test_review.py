@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.selection.policy import Config
-from kubectl_spread.lint.selection.policy import Policy
-from kubectl_spread.lsp.review import Opened
-from kubectl_spread.lsp.review import Review
-from kubectl_spread.lsp.review import reviewed
+from kubectl_spread.lint.selection.policy import Config, Policy
+from kubectl_spread.lsp.review import Opened, Review, reviewed
 from kubectl_spread.operations.documents import DocumentChecker
 from kubectl_spread.text.source import SourceFile
 

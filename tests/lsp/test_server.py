@@ -8,11 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.lsp.client import CAPABILITIES
-from tests.lsp.client import edited
-from tests.lsp.client import editing
-from tests.lsp.client import Editor
-from tests.lsp.client import TIMEOUT_S
+from tests.lsp.client import CAPABILITIES, edited, editing, Editor, TIMEOUT_S
 
 pytestmark = pytest.mark.slow
 

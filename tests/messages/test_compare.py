@@ -5,10 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_spread.messages.compare import compare
-from kubectl_spread.messages.compare import Comparison
-from kubectl_spread.messages.compare import ComparisonResult
-from kubectl_spread.messages.compare import CountChange
+from kubectl_spread.messages.compare import compare, Comparison, ComparisonResult, CountChange
 from kubectl_spread.messages.reason_kind import ReasonKind
 from kubectl_spread.report.explain.reported_message import counts as sentence
 

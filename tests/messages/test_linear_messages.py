@@ -5,21 +5,14 @@ from __future__ import annotations
 import itertools
 import re
 import sys
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
 import pytest
 
-from kubectl_spread.messages import meaning
-from kubectl_spread.messages import other_components
-from kubectl_spread.messages import parse
-from kubectl_spread.messages import pasted_text
-from kubectl_spread.messages import reader
-from kubectl_spread.messages import scheduler_reasons
-from tests.explain.steps import attacks
-from tests.explain.steps import Matcher
+from kubectl_spread.messages import meaning, other_components, parse, pasted_text, reader, scheduler_reasons
+from tests.explain.steps import attacks, Matcher
 
 SIZE = 300
 TIMES = 3

@@ -7,31 +7,22 @@ import importlib
 import pkgutil
 import time
 from collections.abc import Iterator
-from typing import NamedTuple
-from typing import Optional
+from typing import NamedTuple, Optional
 
 import pytest
-from hypothesis import given
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubectl_spread.messages import meaning
-from kubectl_spread.messages import other_components
-from kubectl_spread.messages import reason_meanings
+from kubectl_spread.messages import meaning, other_components, reason_meanings
 from kubectl_spread.messages.form import Component
-from kubectl_spread.messages.message import Message
-from kubectl_spread.messages.message import Part
-from kubectl_spread.messages.parse import parse
-from kubectl_spread.messages.parse import parse_all
+from kubectl_spread.messages.message import Message, Part
+from kubectl_spread.messages.parse import parse, parse_all
 from kubectl_spread.messages.reason_kind import ReasonKind
-from kubectl_spread.messages.scheduler_reasons import match
-from kubectl_spread.messages.scheduler_reasons import WORDINGS
+from kubectl_spread.messages.scheduler_reasons import match, WORDINGS
 from kubectl_spread.objects import behaviours
 from kubectl_spread.scheduler import plugins
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
-from kubectl_spread.scheduler.framework.status import Code
-from kubectl_spread.scheduler.framework.status import Reason
-from kubectl_spread.scheduler.framework.status import Status
+from kubectl_spread.scheduler.framework.status import Code, Reason, Status
 
 Counted = list[tuple[Optional[int], str]]
 

@@ -6,26 +6,18 @@ pkg/scheduler/framework/runtime/framework.go (NewFramework, expandMultiPointPlug
 
 from __future__ import annotations
 
-from typing import Any
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kubectl_spread.text import compose
 from kubectl_spread.text.node import to_plain
 from kubectl_spread.text.source import SourceFile
-from tests.naive.dynamicresources import DynamicResources
-from tests.naive.dynamicresources import ScoringDynamicResources
-from tests.naive.framework import Framework
-from tests.naive.framework import Handle
+from tests.naive.dynamicresources import DynamicResources, ScoringDynamicResources
+from tests.naive.framework import Framework, Handle
 from tests.naive.imagelocality import ImageLocality
 from tests.naive.interpodaffinity import InterPodAffinity
 from tests.naive.nodeaffinity import NodeAffinity
-from tests.naive.nodechecks import NodeDeclaredFeatures
-from tests.naive.nodechecks import NodeName
-from tests.naive.nodechecks import NodePorts
-from tests.naive.nodechecks import NodeUnschedulable
-from tests.naive.nodechecks import SchedulingGates
-from tests.naive.noderesources import BalancedAllocation
-from tests.naive.noderesources import Fit
+from tests.naive.nodechecks import NodeDeclaredFeatures, NodeName, NodePorts, NodeUnschedulable, SchedulingGates
+from tests.naive.noderesources import BalancedAllocation, Fit
 from tests.naive.nodevolumelimits import NodeVolumeLimits
 from tests.naive.podtopologyspread import PodTopologySpread
 from tests.naive.preemption import DefaultPreemption

@@ -10,8 +10,7 @@ from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects import read
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.scheduler.configuration.profiles import version_of
+from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from tests.conformance import replay

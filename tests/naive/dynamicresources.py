@@ -5,18 +5,18 @@ Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go (v1
 
 from __future__ import annotations
 
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
-from tests.naive.framework import CycleState
-from tests.naive.framework import default_normalize_score
-from tests.naive.framework import error
-from tests.naive.framework import Handle
-from tests.naive.framework import NodeToStatus
-from tests.naive.framework import SKIP
-from tests.naive.framework import Status
-from tests.naive.framework import unschedulable
+from tests.naive.framework import (
+    CycleState,
+    default_normalize_score,
+    error,
+    Handle,
+    NodeToStatus,
+    SKIP,
+    Status,
+    unschedulable,
+)
 from tests.naive.nodeinfo import NodeInfo
 
 Plain = dict[str, Any]

@@ -7,13 +7,10 @@ pkg/scheduler/framework/cycle_state.go (v1.36.2).
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
 from tests.naive import objects
-from tests.naive.nodeinfo import NodeInfo
-from tests.naive.nodeinfo import PodInfo
+from tests.naive.nodeinfo import NodeInfo, PodInfo
 
 Plain = dict[str, Any]
 MAX_NODE_SCORE = 100

@@ -8,11 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from tests.naive import objects
-from tests.naive.framework import CycleState
-from tests.naive.framework import Handle
-from tests.naive.framework import MAX_NODE_SCORE
-from tests.naive.nodeinfo import Image
-from tests.naive.nodeinfo import NodeInfo
+from tests.naive.framework import CycleState, Handle, MAX_NODE_SCORE
+from tests.naive.nodeinfo import Image, NodeInfo
 
 Plain = dict[str, Any]
 

@@ -6,21 +6,11 @@ Source: pkg/scheduler/framework/plugins/interpodaffinity/plugin.go, filtering.go
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from tests.naive import objects
-from tests.naive.framework import CycleState
-from tests.naive.framework import Handle
-from tests.naive.framework import MAX_NODE_SCORE
-from tests.naive.framework import SKIP
-from tests.naive.framework import Status
-from tests.naive.framework import SUCCESS
-from tests.naive.framework import unresolvable
-from tests.naive.framework import unschedulable
-from tests.naive.nodeinfo import AffinityTerm
-from tests.naive.nodeinfo import NodeInfo
-from tests.naive.nodeinfo import PodInfo
+from tests.naive.framework import CycleState, Handle, MAX_NODE_SCORE, SKIP, Status, SUCCESS, unresolvable, unschedulable
+from tests.naive.nodeinfo import AffinityTerm, NodeInfo, PodInfo
 
 Plain = dict[str, Any]
 Counts = dict[tuple[str, str], int]  # by (topology key, value)

@@ -5,19 +5,19 @@ Source: pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go (v1.36.2).
 
 from __future__ import annotations
 
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
 from tests.naive import selectors
-from tests.naive.framework import CycleState
-from tests.naive.framework import default_normalize_score
-from tests.naive.framework import error
-from tests.naive.framework import Handle
-from tests.naive.framework import SKIP
-from tests.naive.framework import Status
-from tests.naive.framework import SUCCESS
-from tests.naive.framework import unresolvable
+from tests.naive.framework import (
+    CycleState,
+    default_normalize_score,
+    error,
+    Handle,
+    SKIP,
+    Status,
+    SUCCESS,
+    unresolvable,
+)
 from tests.naive.nodeinfo import NodeInfo
 
 Plain = dict[str, Any]

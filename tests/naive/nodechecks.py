@@ -6,22 +6,11 @@ nodename/node_name.go, nodeports/node_ports.go, nodedeclaredfeatures/nodedeclare
 
 from __future__ import annotations
 
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
-from tests.naive import objects
-from tests.naive import selectors
-from tests.naive.framework import CycleState
-from tests.naive.framework import Handle
-from tests.naive.framework import SKIP
-from tests.naive.framework import Status
-from tests.naive.framework import SUCCESS
-from tests.naive.framework import unresolvable
-from tests.naive.framework import unschedulable
-from tests.naive.nodeinfo import check_conflict
-from tests.naive.nodeinfo import host_ports
-from tests.naive.nodeinfo import NodeInfo
+from tests.naive import objects, selectors
+from tests.naive.framework import CycleState, Handle, SKIP, Status, SUCCESS, unresolvable, unschedulable
+from tests.naive.nodeinfo import check_conflict, host_ports, NodeInfo
 
 Plain = dict[str, Any]
 PreFilter = tuple[Optional[frozenset[str]], Status]

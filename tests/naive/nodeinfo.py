@@ -6,14 +6,9 @@ Source: pkg/scheduler/framework/types.go, pkg/scheduler/backend/cache/cache.go (
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
-from tests.naive import gomath
-from tests.naive import objects
-from tests.naive import requests
-from tests.naive import selectors
+from tests.naive import gomath, objects, requests, selectors
 
 Plain = dict[str, Any]
 DEFAULT_BIND_ALL_HOST_IP = "0.0.0.0"

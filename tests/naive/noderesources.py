@@ -8,22 +8,11 @@ v1.34.1 for the older balance). Extended resources that a DeviceClass backs are 
 from __future__ import annotations
 
 import math
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
-from tests.naive import gomath
-from tests.naive import requests
-from tests.naive.framework import CycleState
-from tests.naive.framework import Handle
-from tests.naive.framework import MAX_NODE_SCORE
-from tests.naive.framework import SKIP
-from tests.naive.framework import Status
-from tests.naive.framework import SUCCESS
-from tests.naive.framework import unresolvable
-from tests.naive.framework import unschedulable
-from tests.naive.nodeinfo import NodeInfo
-from tests.naive.nodeinfo import Resource
+from tests.naive import gomath, requests
+from tests.naive.framework import CycleState, Handle, MAX_NODE_SCORE, SKIP, Status, SUCCESS, unresolvable, unschedulable
+from tests.naive.nodeinfo import NodeInfo, Resource
 
 Plain = dict[str, Any]
 

@@ -7,30 +7,31 @@ a constraint is computed anew whenever it is asked for; upstream keeps the two s
 from __future__ import annotations
 
 import math
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from tests.naive import gomath
-from tests.naive import objects
-from tests.naive.framework import CycleState
-from tests.naive.framework import error
-from tests.naive.framework import Handle
-from tests.naive.framework import MAX_NODE_SCORE
-from tests.naive.framework import SKIP
-from tests.naive.framework import Status
-from tests.naive.framework import SUCCESS
-from tests.naive.framework import unresolvable
-from tests.naive.framework import unschedulable
-from tests.naive.nodeinfo import NodeInfo
-from tests.naive.nodeinfo import PodInfo
+from tests.naive import gomath, objects
+from tests.naive.framework import (
+    CycleState,
+    error,
+    Handle,
+    MAX_NODE_SCORE,
+    SKIP,
+    Status,
+    SUCCESS,
+    unresolvable,
+    unschedulable,
+)
+from tests.naive.nodeinfo import NodeInfo, PodInfo
 from tests.naive.selectors import ParseError
-from tests.naive.spreadconstraints import build_default_constraints
-from tests.naive.spreadconstraints import filter_topology_spread_constraints
-from tests.naive.spreadconstraints import is_hostname
-from tests.naive.spreadconstraints import node_labels_match_spread_constraints
-from tests.naive.spreadconstraints import pods_on
-from tests.naive.spreadconstraints import SYSTEM_DEFAULT_CONSTRAINTS
-from tests.naive.spreadconstraints import TopologySpreadConstraint
+from tests.naive.spreadconstraints import (
+    build_default_constraints,
+    filter_topology_spread_constraints,
+    is_hostname,
+    node_labels_match_spread_constraints,
+    pods_on,
+    SYSTEM_DEFAULT_CONSTRAINTS,
+    TopologySpreadConstraint,
+)
 
 Plain = dict[str, Any]
 

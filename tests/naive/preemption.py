@@ -8,27 +8,24 @@ of equal ones the smallest name is taken, where the scheduler may take any. Noth
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
-from datetime import timezone
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from datetime import datetime, timezone
+from typing import Any, NamedTuple, Optional
 
-from tests.naive import objects
-from tests.naive import selectors
-from tests.naive.framework import Code
-from tests.naive.framework import CycleState
-from tests.naive.framework import error
-from tests.naive.framework import fit_error
-from tests.naive.framework import Framework
-from tests.naive.framework import Handle
-from tests.naive.framework import NodeToStatus
-from tests.naive.framework import Status
-from tests.naive.framework import SUCCESS
-from tests.naive.framework import unresolvable
-from tests.naive.framework import unschedulable
-from tests.naive.nodeinfo import NodeInfo
-from tests.naive.nodeinfo import PodInfo
+from tests.naive import objects, selectors
+from tests.naive.framework import (
+    Code,
+    CycleState,
+    error,
+    fit_error,
+    Framework,
+    Handle,
+    NodeToStatus,
+    Status,
+    SUCCESS,
+    unresolvable,
+    unschedulable,
+)
+from tests.naive.nodeinfo import NodeInfo, PodInfo
 
 Plain = dict[str, Any]
 

@@ -8,17 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.naive import config
-from tests.naive import objects
-from tests.naive import schedule_one
-from tests.naive.framework import CycleState
-from tests.naive.framework import fit_error
-from tests.naive.framework import Framework
-from tests.naive.framework import Handle
-from tests.naive.framework import SchedulerError
-from tests.naive.nodeinfo import add_node_image_states
-from tests.naive.nodeinfo import NodeInfo
-from tests.naive.nodeinfo import PodInfo
+from tests.naive import config, objects, schedule_one
+from tests.naive.framework import CycleState, fit_error, Framework, Handle, SchedulerError
+from tests.naive.nodeinfo import add_node_image_states, NodeInfo, PodInfo
 from tests.naive.schedule_one import Diagnosis
 
 Plain = dict[str, Any]

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.objects import quantity
 

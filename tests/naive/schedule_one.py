@@ -6,15 +6,10 @@ node too; of the highest totals the smallest name wins, where the scheduler may 
 
 from __future__ import annotations
 
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
 from tests.naive import objects
-from tests.naive.framework import CycleState
-from tests.naive.framework import Framework
-from tests.naive.framework import NodeToStatus
-from tests.naive.framework import unresolvable
+from tests.naive.framework import CycleState, Framework, NodeToStatus, unresolvable
 from tests.naive.nodeinfo import NodeInfo
 
 Plain = dict[str, Any]

@@ -8,11 +8,8 @@ staging/src/k8s.io/api/core/v1/toleration.go (v1.36.2).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from collections.abc import Mapping
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, Optional
 
 Plain = dict[str, Any]
 

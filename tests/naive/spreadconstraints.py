@@ -6,14 +6,11 @@ pkg/scheduler/framework/plugins/helper/spread.go (v1.36.2).
 
 from __future__ import annotations
 
-from typing import Any
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from tests.naive import objects
-from tests.naive import selectors
+from tests.naive import objects, selectors
 from tests.naive.framework import Handle
-from tests.naive.nodeinfo import NodeInfo
-from tests.naive.nodeinfo import PodInfo
+from tests.naive.nodeinfo import NodeInfo, PodInfo
 
 Plain = dict[str, Any]
 

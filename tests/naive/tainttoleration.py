@@ -5,16 +5,10 @@ Source: pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go (v1.
 
 from __future__ import annotations
 
-from typing import Any
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tests.naive import selectors
-from tests.naive.framework import CycleState
-from tests.naive.framework import default_normalize_score
-from tests.naive.framework import Handle
-from tests.naive.framework import Status
-from tests.naive.framework import SUCCESS
-from tests.naive.framework import unresolvable
+from tests.naive.framework import CycleState, default_normalize_score, Handle, Status, SUCCESS, unresolvable
 from tests.naive.nodeinfo import NodeInfo
 
 Plain = dict[str, Any]

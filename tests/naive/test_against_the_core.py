@@ -10,20 +10,10 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import HealthCheck
-from hypothesis import settings
+from hypothesis import given, HealthCheck, settings
 
-from tests.naive.builders import claim
-from tests.naive.builders import HOSTNAME
-from tests.naive.builders import LATE
-from tests.naive.builders import node
-from tests.naive.builders import Plain
-from tests.naive.builders import pod
-from tests.naive.builders import using
-from tests.naive.builders import volume
-from tests.naive.core import Core
-from tests.naive.core import FAILS
+from tests.naive.builders import claim, HOSTNAME, LATE, node, Plain, pod, using, volume
+from tests.naive.core import Core, FAILS
 from tests.naive.replay import decide
 from tests.naive.strategies import cases
 

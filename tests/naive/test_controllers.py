@@ -7,19 +7,18 @@ from typing import Any
 
 import pytest
 
-from tests.naive.builders import node
-from tests.naive.builders import ZONE
-from tests.naive.controllers import actions
-from tests.naive.controllers import admission
-from tests.naive.controllers import controller_utils
-from tests.naive.controllers import deployment
-from tests.naive.controllers import disruption
-from tests.naive.controllers import explore
-from tests.naive.controllers import nodes
-from tests.naive.controllers import replicaset
-from tests.naive.controllers.world import is_ready
-from tests.naive.controllers.world import Settings
-from tests.naive.controllers.world import World
+from tests.naive.builders import node, ZONE
+from tests.naive.controllers import (
+    actions,
+    admission,
+    controller_utils,
+    deployment,
+    disruption,
+    explore,
+    nodes,
+    replicaset,
+)
+from tests.naive.controllers.world import is_ready, Settings, World
 
 Plain = dict[str, Any]
 

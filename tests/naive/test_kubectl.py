@@ -7,13 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.naive.controllers import explore
-from tests.naive.controllers import kubectl
-from tests.naive.controllers import patching
+from tests.naive.controllers import explore, kubectl, patching
 from tests.naive.controllers.world import World
-from tests.naive.test_controllers import nodes_in
-from tests.naive.test_controllers import workload
-from tests.naive.test_controllers import world_of
+from tests.naive.test_controllers import nodes_in, workload, world_of
 
 Plain = dict[str, Any]
 

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 import pytest
 
-from tests.naive import config
-from tests.naive import gomath
-from tests.naive.builders import decide_one
-from tests.naive.builders import HOSTNAME
-from tests.naive.builders import node
-from tests.naive.builders import Plain
-from tests.naive.builders import pod
-from tests.naive.builders import terminating
-from tests.naive.builders import ZONE
-from tests.naive.framework import CycleState
-from tests.naive.framework import error
-from tests.naive.framework import Framework
-from tests.naive.framework import Handle
-from tests.naive.framework import NodeToStatus
-from tests.naive.framework import SchedulerError
-from tests.naive.framework import Status
-from tests.naive.framework import SUCCESS
-from tests.naive.framework import unschedulable
-from tests.naive.nodeinfo import NodeInfo
-from tests.naive.nodeinfo import PodInfo
+from tests.naive import config, gomath
+from tests.naive.builders import decide_one, HOSTNAME, node, Plain, pod, terminating, ZONE
+from tests.naive.framework import (
+    CycleState,
+    error,
+    Framework,
+    Handle,
+    NodeToStatus,
+    SchedulerError,
+    Status,
+    SUCCESS,
+    unschedulable,
+)
+from tests.naive.nodeinfo import NodeInfo, PodInfo
 from tests.naive.noderesources import build_broken_linear_function
-from tests.naive.selectors import new_requirement
-from tests.naive.selectors import ParseError
+from tests.naive.selectors import new_requirement, ParseError
 
 
 def preferring(preference: Plain) -> Plain:

@@ -6,16 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.naive.builders import claim
-from tests.naive.builders import decide_all
-from tests.naive.builders import decide_one
-from tests.naive.builders import LATE
-from tests.naive.builders import node
-from tests.naive.builders import Plain
-from tests.naive.builders import pod
-from tests.naive.builders import terminating
-from tests.naive.builders import using
-from tests.naive.builders import volume
+from tests.naive.builders import claim, decide_all, decide_one, LATE, node, Plain, pod, terminating, using, volume
 
 
 def without(*plugins: str) -> str:

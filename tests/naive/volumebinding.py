@@ -8,19 +8,10 @@ of volumes of one size the smallest name is taken, where the scheduler may take 
 from __future__ import annotations
 
 import copy
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
-from tests.naive import objects
-from tests.naive import requests
-from tests.naive import selectors
-from tests.naive.framework import CycleState
-from tests.naive.framework import Handle
-from tests.naive.framework import SKIP
-from tests.naive.framework import Status
-from tests.naive.framework import SUCCESS
-from tests.naive.framework import unresolvable
+from tests.naive import objects, requests, selectors
+from tests.naive.framework import CycleState, Handle, SKIP, Status, SUCCESS, unresolvable
 from tests.naive.nodeinfo import NodeInfo
 from tests.naive.volumezone import get_persistent_volume_claim_class
 

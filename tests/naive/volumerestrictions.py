@@ -5,19 +5,11 @@ Source: pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.g
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from tests.naive import objects
-from tests.naive.framework import CycleState
-from tests.naive.framework import Handle
-from tests.naive.framework import SKIP
-from tests.naive.framework import Status
-from tests.naive.framework import SUCCESS
-from tests.naive.framework import unresolvable
-from tests.naive.framework import unschedulable
-from tests.naive.nodeinfo import NodeInfo
-from tests.naive.nodeinfo import PodInfo
+from tests.naive.framework import CycleState, Handle, SKIP, Status, SUCCESS, unresolvable, unschedulable
+from tests.naive.nodeinfo import NodeInfo, PodInfo
 
 Plain = dict[str, Any]
 

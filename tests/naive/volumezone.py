@@ -5,17 +5,10 @@ Source: pkg/scheduler/framework/plugins/volumezone/volume_zone.go (v1.36.2).
 
 from __future__ import annotations
 
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
 from tests.naive import objects
-from tests.naive.framework import CycleState
-from tests.naive.framework import Handle
-from tests.naive.framework import SKIP
-from tests.naive.framework import Status
-from tests.naive.framework import SUCCESS
-from tests.naive.framework import unresolvable
+from tests.naive.framework import CycleState, Handle, SKIP, Status, SUCCESS, unresolvable
 from tests.naive.nodeinfo import NodeInfo
 from tests.naive.volumerestrictions import claim_names
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 import pytest
 
-from kubectl_spread.objects.csi_migration import attached_as
-from kubectl_spread.objects.csi_migration import driver_of
+from kubectl_spread.objects.csi_migration import attached_as, driver_of
 
 ZONE = {"topology.kubernetes.io/zone": "a"}
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import HealthCheck
-from hypothesis import settings
+from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
 from kubectl_spread.cluster.build import ClusterBuilder
 from kubectl_spread.cluster.shapes import SHAPES
-from kubectl_spread.objects import decode
-from kubectl_spread.objects import read
-from kubectl_spread.objects import replica
+from kubectl_spread.objects import decode, read, replica
 from kubectl_spread.objects.workload import workload
 
 pytestmark = pytest.mark.slow

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from kubectl_spread.objects.constraint_reader import constraints
-from kubectl_spread.objects.field_versions import ignored_in
-from kubectl_spread.objects.field_versions import stored
+from kubectl_spread.objects.field_versions import ignored_in, stored
 
 TERM = {"topologyKey": "zone", "matchLabelKeys": ["a"], "mismatchLabelKeys": ["b"], "namespaceSelector": {}}
 SPEC: dict[str, Any] = {

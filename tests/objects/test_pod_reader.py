@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_spread.objects import decode
-from kubectl_spread.objects import read
+from kubectl_spread.objects import decode, read
 from kubectl_spread.objects.pod_reader import PodReader
-from tests.objects.test_decoded_is_read import FUZZ
-from tests.objects.test_decoded_is_read import values
+from tests.objects.test_decoded_is_read import FUZZ, values
 
 Route = tuple[Any, ...]
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 import pytest
 from hypothesis import given

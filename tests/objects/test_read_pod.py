@@ -7,14 +7,10 @@ from typing import Any
 import pytest
 
 from kubectl_spread.objects import read
-from kubectl_spread.objects.affinity import NodeAffinity
-from kubectl_spread.objects.affinity import PodAffinityTerm
-from kubectl_spread.objects.pod import HostPort
-from kubectl_spread.objects.pod import Owner
-from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.objects.selector import Selector
-from kubectl_spread.objects.taints import Taint
-from kubectl_spread.objects.taints import Toleration
+from kubectl_spread.objects.affinity import NodeAffinity, PodAffinityTerm
+from kubectl_spread.objects.pod import HostPort, Owner
+from kubectl_spread.objects.selector import LabelRequirement, Selector
+from kubectl_spread.objects.taints import Taint, Toleration
 
 CONSTRAINT = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
 

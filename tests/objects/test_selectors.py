@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 import pytest
 
 from kubectl_spread.objects import constraint_reader
-from kubectl_spread.objects.selector import compiled
-from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.objects.selector import parse_int64
+from kubectl_spread.objects.selector import compiled, LabelRequirement, parse_int64
 
 LABELS = {"app": "web", "tier": "", "rank": "5"}
 

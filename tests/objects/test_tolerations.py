@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_spread.objects.taints import first_untolerated
-from kubectl_spread.objects.taints import Taint
-from kubectl_spread.objects.taints import Toleration
+from kubectl_spread.objects.taints import first_untolerated, Taint, Toleration
 
 TAINT = Taint("gpu", "a100", "NoSchedule")
 

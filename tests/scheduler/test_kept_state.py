@@ -5,29 +5,20 @@ from __future__ import annotations
 import copy
 import json
 import random
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
-from typing import Union
+from typing import Any, NamedTuple, Optional, Union
 
 import pytest
-from hypothesis import given
-from hypothesis import HealthCheck
-from hypothesis import settings
+from hypothesis import given, HealthCheck, settings
 
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects import read
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.scheduler.configuration.profiles import version_of
+from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.framework.profile import Profile
-from tests.naive.builders import HOSTNAME
-from tests.naive.builders import node
-from tests.naive.builders import pod
-from tests.naive.builders import ZONE
+from tests.naive.builders import HOSTNAME, node, pod, ZONE
 from tests.naive.strategies import cases
 
 pytestmark = pytest.mark.slow

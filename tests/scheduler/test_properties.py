@@ -6,9 +6,7 @@ import json
 import random
 from typing import Any
 
-from hypothesis import given
-from hypothesis import HealthCheck
-from hypothesis import settings
+from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
 from tests.naive.core import Core

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 import pytest
 
 from kubectl_spread.cluster.build import cluster_of
-from kubectl_spread.cluster.facts import AntiAffinity
-from kubectl_spread.cluster.facts import ConstraintFacts
-from kubectl_spread.cluster.facts import DomainFacts
-from kubectl_spread.cluster.facts import Impossible
-from kubectl_spread.cluster.facts import PlacedReplicas
-from kubectl_spread.cluster.facts import PodsPerDomain
-from kubectl_spread.cluster.facts import Server
-from kubectl_spread.cluster.facts import UNBOUNDED
+from kubectl_spread.cluster.facts import (
+    AntiAffinity,
+    ConstraintFacts,
+    DomainFacts,
+    Impossible,
+    PlacedReplicas,
+    PodsPerDomain,
+    Server,
+    UNBOUNDED,
+)
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects import constraint_reader
 from kubectl_spread.objects.constraint_counts import ConstraintCounts
-from kubectl_spread.objects.workload import Workload
-from kubectl_spread.objects.workload import workload
+from kubectl_spread.objects.workload import Workload, workload
 from kubectl_spread.scheduler.configuration import profiles
-from kubectl_spread.simulate import exhaustive
-from kubectl_spread.simulate import replicas
+from kubectl_spread.simulate import exhaustive, replicas
 from kubectl_spread.simulate.cluster_facts import KnownCluster
 from kubectl_spread.sources import topology
-from tests.naive.builders import claim
-from tests.naive.builders import HOSTNAME
-from tests.naive.builders import node
-from tests.naive.builders import Plain
-from tests.naive.builders import pod
-from tests.naive.builders import volume
-from tests.naive.builders import ZONE
+from tests.naive.builders import claim, HOSTNAME, node, Plain, pod, volume, ZONE
 
 PROFILES = profiles.profiles(None, profiles.LATEST)
 IN_A = {"key": ZONE, "operator": "In", "values": ["a"]}

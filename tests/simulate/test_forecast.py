@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from hypothesis import given
-from hypothesis import HealthCheck
-from hypothesis import settings
+from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
 from kubectl_spread.cluster.build import cluster_of
@@ -17,13 +14,10 @@ from kubectl_spread.objects.workload import Workload
 from kubectl_spread.report.explain import forecast as text
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
-from kubectl_spread.simulate.forecast import CountRange
-from kubectl_spread.simulate.forecast import Forecast
-from kubectl_spread.simulate.forecast import forecast
+from kubectl_spread.simulate.forecast import CountRange, Forecast, forecast
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.placing import seeded
-from kubectl_spread.simulate.replicas import place
-from kubectl_spread.simulate.replicas import Rehearsal
+from kubectl_spread.simulate.replicas import place, Rehearsal
 
 Plain = dict[str, Any]
 

@@ -7,14 +7,11 @@ from typing import Any
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.explanation import PodVerdict
-from kubectl_spread.objects.workload import Workload
-from kubectl_spread.objects.workload import workload
+from kubectl_spread.objects.workload import Workload, workload
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.simulate.placement import Certainty
-from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.simulate.placement import Certainty, Placement
 from kubectl_spread.simulate.replicas import place
-from tests.simulate.test_replicas import node
-from tests.simulate.test_replicas import nodes_of
+from tests.simulate.test_replicas import node, nodes_of
 
 Plain = dict[str, Any]
 

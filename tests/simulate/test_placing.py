@@ -10,11 +10,7 @@ from kubectl_spread.objects import read
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.simulate.placing import Binding
-from kubectl_spread.simulate.placing import place_in_turn
-from kubectl_spread.simulate.placing import Placer
-from kubectl_spread.simulate.placing import seeded
-from kubectl_spread.simulate.placing import Unschedulable
+from kubectl_spread.simulate.placing import Binding, place_in_turn, Placer, seeded, Unschedulable
 from tests.simulate.test_replicas import node
 
 ZONE = "topology.kubernetes.io/zone"

@@ -11,10 +11,8 @@ from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.objects.workload import Workload
-from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.scheduler.configuration.profiles import version_of
-from kubectl_spread.simulate.placement import Certainty
-from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
+from kubectl_spread.simulate.placement import Certainty, Placement
 from kubectl_spread.simulate.placing import seeded
 from kubectl_spread.simulate.replicas import place
 

@@ -6,8 +6,7 @@ import itertools
 from collections import Counter
 from typing import Optional
 
-from hypothesis import given
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_spread.simulate.scale_down import least_uneven

@@ -9,10 +9,7 @@ from kubectl_spread.objects.workload import Workload
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.replicas import place
-from tests.simulate.test_replicas import node
-from tests.simulate.test_replicas import nodes_of
-from tests.simulate.test_replicas import running
-from tests.simulate.test_replicas import workload
+from tests.simulate.test_replicas import node, nodes_of, running, workload
 
 Plain = dict[str, Any]
 

@@ -7,22 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example
-from hypothesis import given
-from hypothesis import settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from kubectl_spread import schemas
-from kubectl_spread.errors import ConfigError
-from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import ConfigError, SourceError
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.selection.policy import Config
-from kubectl_spread.lint.selection.policy import RuleSelection
+from kubectl_spread.lint.selection.policy import Config, RuleSelection
 from kubectl_spread.lint.selection.select import RuleProfile
 from kubectl_spread.objects.kinds import PodSpecPath
-from kubectl_spread.sources import config
-from kubectl_spread.sources import json_schema
+from kubectl_spread.sources import config, json_schema
 from kubectl_spread.sources.files import config_path
 from kubectl_spread.text import compose
 from kubectl_spread.text.source import SourceFile

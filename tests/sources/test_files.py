@@ -13,8 +13,7 @@ import pytest
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.sources import files
-from tests.unreadable import needs_file_modes
-from tests.unreadable import unreadable
+from tests.unreadable import needs_file_modes, unreadable
 
 
 def described(path: Path, found: Iterator[Union[files.Input, SourceError]]) -> list[tuple[str, str]]:

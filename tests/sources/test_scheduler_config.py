@@ -10,8 +10,7 @@ import pytest
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects import behaviours
-from kubectl_spread.objects import read
+from kubectl_spread.objects import behaviours, read
 from kubectl_spread.objects.version import VersionError
 from kubectl_spread.scheduler.configuration.profiles import version_of
 from kubectl_spread.scheduler.cycle import Scheduler

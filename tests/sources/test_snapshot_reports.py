@@ -6,10 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import ClusterEvent
-from kubectl_spread.cluster.snapshot import Condition
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent, Condition, OwnerKey
 from kubectl_spread.sources import snapshot
 
 REPLICA_SET = OwnerKey("ReplicaSet", "shop", "web-7d9f")

@@ -10,13 +10,9 @@ from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.project import Project
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.simulate.replicas import place
-from kubectl_spread.sources import files
-from kubectl_spread.sources import snapshot
-from kubectl_spread.sources import supporting_objects
-from kubectl_spread.sources import topology
+from kubectl_spread.sources import files, snapshot, supporting_objects, topology
 from kubectl_spread.suggest.problem import PendingPodProblem
-from kubectl_spread.suggest.problem_finder import of_placements
-from kubectl_spread.suggest.problem_finder import of_pod
+from kubectl_spread.suggest.problem_finder import of_placements, of_pod
 
 
 def problems(manifest: Path, option: str, facts: Path) -> Iterator[PendingPodProblem]:

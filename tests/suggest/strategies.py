@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from tests.naive.builders import HOSTNAME
-from tests.naive.builders import node
-from tests.naive.builders import Plain
-from tests.naive.builders import pod
-from tests.naive.builders import ZONE
+from tests.naive.builders import HOSTNAME, node, Plain, pod, ZONE
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from tests.naive.builders import Plain
-from tests.suggest.test_moves import hard
-from tests.suggest.test_moves import n
-from tests.suggest.test_moves import spread
-from tests.suggest.test_moves import suggestions
-from tests.suggest.test_moves import web
+from tests.suggest.test_moves import hard, n, spread, suggestions, web
 
 DEDICATED = {"key": "dedicated", "value": "db", "effect": "NoSchedule"}
 

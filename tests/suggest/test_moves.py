@@ -12,17 +12,8 @@ from kubectl_spread.scheduler.configuration import profiles as scheduler_profile
 from kubectl_spread.suggest.problem_finder import of_pod
 from kubectl_spread.suggest.search import suggest
 from kubectl_spread.suggest.suggestion import Suggestion
-from tests.naive.builders import claim
-from tests.naive.builders import HOSTNAME
-from tests.naive.builders import LATE
-from tests.naive.builders import node
-from tests.naive.builders import Plain
-from tests.naive.builders import pod
-from tests.naive.builders import using
-from tests.naive.builders import volume
-from tests.naive.builders import ZONE
-from tests.suggest.strategies import owned
-from tests.suggest.strategies import REQUIRED
+from tests.naive.builders import claim, HOSTNAME, LATE, node, Plain, pod, using, volume, ZONE
+from tests.suggest.strategies import owned, REQUIRED
 
 CONTROL_PLANE = {"taints": [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}]}
 DOWN = {"taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]}

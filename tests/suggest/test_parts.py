@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import HealthCheck
-from hypothesis import settings
+from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
 from kubectl_spread.cluster.build import cluster_of
@@ -21,11 +19,8 @@ from kubectl_spread.suggest import patch
 from kubectl_spread.suggest.pod_spec import spec_of
 from kubectl_spread.suggest.recreate import Recreation
 from kubectl_spread.suggest.target import TemplateOwner
-from tests.naive.builders import pod
-from tests.naive.builders import ZONE
-from tests.suggest.strategies import Case
-from tests.suggest.strategies import cases
-from tests.suggest.strategies import nodes
+from tests.naive.builders import pod, ZONE
+from tests.suggest.strategies import Case, cases, nodes
 
 Plain = dict[str, Any]
 QUICK = settings(

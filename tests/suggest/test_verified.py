@@ -9,25 +9,20 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given
-from hypothesis import HealthCheck
-from hypothesis import Phase
-from hypothesis import settings
+from hypothesis import given, HealthCheck, Phase, settings
 from ruamel.yaml import YAML
 
 from kubectl_spread import schemas
 from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.explain.explanation import explain
-from kubectl_spread.report.explain.suggestions import lines
-from kubectl_spread.report.explain.suggestions import suggestion_document
+from kubectl_spread.report.explain.suggestions import lines, suggestion_document
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.suggest.problem_finder import of_pod
 from kubectl_spread.suggest.search import suggest
 from kubectl_spread.suggest.suggestion import Suggestions
 from tests.naive.builders import decide_all
 from tests.suggest.applying import applied
-from tests.suggest.strategies import Case
-from tests.suggest.strategies import cases
+from tests.suggest.strategies import Case, cases
 
 Plain = dict[str, Any]
 PROFILES = profiles()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_spread.text import compose
-from kubectl_spread.text import node
+from kubectl_spread.text import compose, node
 from kubectl_spread.text.source import SourceFile
 
 

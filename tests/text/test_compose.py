@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.text import compose
-from kubectl_spread.text import node
+from kubectl_spread.text import compose, node
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 from tests.text.composing import composed

@@ -6,16 +6,14 @@ import io
 import json
 from typing import Any
 
-from hypothesis import given
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.sources.files import decoded
-from kubectl_spread.text import compose
-from kubectl_spread.text import node
+from kubectl_spread.text import compose, node
 from kubectl_spread.text.source import SourceFile
 
 FUZZ = settings(deadline=None, max_examples=150, derandomize=True, database=None)

@@ -13,15 +13,7 @@ from ruamel.yaml import YAML
 
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
-from kubectl_spread.text.edit import Append
-from kubectl_spread.text.edit import Change
-from kubectl_spread.text.edit import changed
-from kubectl_spread.text.edit import Drop
-from kubectl_spread.text.edit import edits
-from kubectl_spread.text.edit import NoEditError
-from kubectl_spread.text.edit import Put
-from kubectl_spread.text.edit import Rename
-from kubectl_spread.text.edit import with_edits
+from kubectl_spread.text.edit import Append, Change, changed, Drop, edits, NoEditError, Put, Rename, with_edits
 from kubectl_spread.text.source import SourceFile
 
 BLOCK = """\

@@ -7,8 +7,7 @@ import textwrap
 
 import pytest
 
-from kubectl_spread.text import compose
-from kubectl_spread.text import embedded
+from kubectl_spread.text import compose, embedded
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Scalar
 from kubectl_spread.text.source import SourceFile

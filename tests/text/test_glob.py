@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kubectl_spread.text.glob import Globs
-from kubectl_spread.text.glob import matches
+from kubectl_spread.text.glob import Globs, matches
 
 
 @pytest.mark.parametrize(

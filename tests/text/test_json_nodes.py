@@ -9,12 +9,9 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies
+from hypothesis import given, strategies
 
-from kubectl_spread.text import compose
-from kubectl_spread.text import json_nodes
-from kubectl_spread.text import node
+from kubectl_spread.text import compose, json_nodes, node
 from kubectl_spread.text.source import SourceFile
 
 VALUES = strategies.recursive(

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kubectl_spread.text import compose
-from kubectl_spread.text import node
-from kubectl_spread.text import simple_yaml
+from kubectl_spread.text import compose, node, simple_yaml
 from kubectl_spread.text.source import SourceFile
 from tests.text.test_simple_yaml import SIMPLE
 

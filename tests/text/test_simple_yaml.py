@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubectl_spread.text import compose
-from kubectl_spread.text import node
+from kubectl_spread.text import compose, node
 from kubectl_spread.text.source import SourceFile
 
 MANIFEST = """\

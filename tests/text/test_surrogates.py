@@ -6,9 +6,7 @@ import json
 
 import pytest
 
-from kubectl_spread.text import compose
-from kubectl_spread.text import node
-from kubectl_spread.text import surrogates
+from kubectl_spread.text import compose, node, surrogates
 from kubectl_spread.text.source import SourceFile
 
 

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kubectl_spread.objects.labels import ZONE
-from kubectl_spread.timeline import answer
-from kubectl_spread.timeline import explore
-from kubectl_spread.timeline.state import Deletion
-from kubectl_spread.timeline.state import PENDING
-from kubectl_spread.timeline.state import State
+from kubectl_spread.timeline import answer, explore
+from kubectl_spread.timeline.state import Deletion, PENDING, State
 from tests.timeline import recordings
-from tests.timeline.reaching import Follower
-from tests.timeline.reaching import Missed
+from tests.timeline.reaching import Follower, Missed
 
 Plain = dict[str, Any]
 Spread = frozenset[tuple[tuple[str, int, str], int]]  # pods by workload, revision and zone

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.timeline import explore
 from kubectl_spread.timeline.moves import Moves
@@ -18,8 +15,7 @@ from kubectl_spread.timeline.state import State
 from kubectl_spread.timeline.symmetry import Symmetry
 from kubectl_spread.timeline.world import World
 from tests.timeline import recordings
-from tests.timeline.recordings import Scenario
-from tests.timeline.recordings import Seen
+from tests.timeline.recordings import Scenario, Seen
 
 Plain = dict[str, Any]
 

@@ -8,27 +8,17 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.build import cluster_of
-from kubectl_spread.cluster.snapshot import Controller
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import Controller, OwnerKey
 from kubectl_spread.objects import read
 from kubectl_spread.objects.taints import Taint
-from kubectl_spread.objects.workload import Workload
-from kubectl_spread.objects.workload import workload
+from kubectl_spread.objects.workload import Workload, workload
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.state import Deletion
-from kubectl_spread.timeline.state import NO_ORDINAL
-from kubectl_spread.timeline.state import P
-from kubectl_spread.timeline.state import PENDING
-from kubectl_spread.timeline.state import Stage
-from kubectl_spread.timeline.state import State
-from kubectl_spread.timeline.world import Kubelet
-from kubectl_spread.timeline.world import World
+from kubectl_spread.timeline.state import Deletion, NO_ORDINAL, P, PENDING, Stage, State
+from kubectl_spread.timeline.world import Kubelet, World
 
 Plain = dict[str, Any]
 NAMESPACE = "app"

@@ -10,12 +10,8 @@ from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.run import Limits
-from kubectl_spread.timeline.run import Mode
-from kubectl_spread.timeline.run import play
-from tests.timeline.test_run import node
-from tests.timeline.test_run import THREE_ZONES
-from tests.timeline.test_run import ZONE
+from kubectl_spread.timeline.run import Limits, Mode, play
+from tests.timeline.test_run import node, THREE_ZONES, ZONE
 
 Plain = dict[str, Any]
 SET = OwnerKey("ReplicaSet", "app", "web")

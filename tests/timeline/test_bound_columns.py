@@ -8,11 +8,8 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.run import Answer
-from kubectl_spread.timeline.run import Limits
-from kubectl_spread.timeline.run import play
-from tests.timeline.test_run import snapshot
-from tests.timeline.test_run import WEB
+from kubectl_spread.timeline.run import Answer, Limits, play
+from tests.timeline.test_run import snapshot, WEB
 
 STEPS: dict[str, steps.Op] = {
     "scale": steps.Scale(WEB, 5),

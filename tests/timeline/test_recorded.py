@@ -12,8 +12,7 @@ import pytest
 
 from tests.conftest import RECORDINGS
 from tests.timeline import recordings
-from tests.timeline.judging import judge
-from tests.timeline.judging import Verdict
+from tests.timeline.judging import judge, Verdict
 
 SAMPLE = Path(__file__).parent / "recorded"
 MAX_STATES = 6000  # looked at for each recorded state

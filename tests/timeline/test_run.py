@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.cluster.build import cluster_of
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.answer import TraceEvent
-from kubectl_spread.timeline.run import Answer
-from kubectl_spread.timeline.run import Limits
-from kubectl_spread.timeline.run import Mode
-from kubectl_spread.timeline.run import play
+from kubectl_spread.timeline.run import Answer, Limits, Mode, play
 from kubectl_spread.timeline.state import EventKind
 
 Plain = dict[str, Any]

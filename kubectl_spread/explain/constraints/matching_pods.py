@@ -15,8 +15,7 @@ from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.constraints.node_reasons import NodeReasons
 from kubectl_spread.explain.requirements.resources import Indices
 from kubectl_spread.objects.node_reason import NodeReason
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 

@@ -6,23 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.arrays import distinct
-from kubectl_spread.cluster.arrays import Int32s
-from kubectl_spread.cluster.arrays import Int64s
+from kubectl_spread.cluster.arrays import Bools, distinct, Int32s, Int64s
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.objects.node_reason import NodeReason
-from kubectl_spread.objects.node_reason import NodeReasonKind
+from kubectl_spread.objects.node_reason import NodeReason, NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.scheduler.filter_result import FilterResult
-from kubectl_spread.scheduler.filter_result import PluginResult
+from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.framework.status import status_of
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_affinity
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint, match_affinity
 
 _MOST = 3  # reasons of one domain
 

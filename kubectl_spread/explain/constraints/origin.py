@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.ownership import owner_of
@@ -13,8 +12,7 @@ from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import selecting_owner
-from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import selecting_services
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import selecting_owner, selecting_services
 
 # Fields of a constraint that are compared with the template's, and their defaults.
 _FIELDS = {"maxSkew": None, "minDomains": None, "nodeAffinityPolicy": "Honor", "nodeTaintsPolicy": "Ignore"}

@@ -4,37 +4,22 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable
-from collections.abc import Hashable
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.arrays import Int32s
+from kubectl_spread.cluster.arrays import Bools, Int32s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.explain.constraints import matching_pods
-from kubectl_spread.explain.constraints import node_reasons
-from kubectl_spread.explain.constraints.matching_pods import CountedPods
-from kubectl_spread.explain.constraints.matching_pods import IgnoredPods
-from kubectl_spread.explain.constraints.matching_pods import MatchingPods
-from kubectl_spread.explain.constraints.matching_pods import TerminatingPod
-from kubectl_spread.explain.constraints.node_reasons import NodeReasons
-from kubectl_spread.explain.constraints.node_reasons import PodNodes
-from kubectl_spread.explain.constraints.notes import Note
-from kubectl_spread.explain.constraints.notes import notes
-from kubectl_spread.explain.constraints.origin import Origin
-from kubectl_spread.explain.constraints.origin import origin_of
+from kubectl_spread.explain.constraints import matching_pods, node_reasons
+from kubectl_spread.explain.constraints.matching_pods import CountedPods, IgnoredPods, MatchingPods, TerminatingPod
+from kubectl_spread.explain.constraints.node_reasons import NodeReasons, PodNodes
+from kubectl_spread.explain.constraints.notes import Note, notes
+from kubectl_spread.explain.constraints.origin import Origin, origin_of
 from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
-from kubectl_spread.objects.constraint import HONOR
-from kubectl_spread.objects.constraint import IGNORE
-from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE, HONOR, IGNORE, SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.constraint_counts import ConstraintCounts
-from kubectl_spread.objects.node_reason import NodeReason
-from kubectl_spread.objects.node_reason import NodeReasonKind
+from kubectl_spread.objects.node_reason import NodeReason, NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.objects.version import LATEST
@@ -43,9 +28,7 @@ from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import soft_counts
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState, soft_counts
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
 _NAMED_NODES = 3

@@ -12,31 +12,19 @@ to a node reduce its capacity.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.arrays import distinct
+from kubectl_spread.cluster.arrays import Bools, distinct
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.explain.requirements import node
-from kubectl_spread.explain.requirements import pod_affinity
-from kubectl_spread.explain.requirements import resources
-from kubectl_spread.explain.requirements import taints
-from kubectl_spread.explain.requirements import volumes
-from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.explain.requirements.requirement import RequirementKind
-from kubectl_spread.explain.wording import counted
-from kubectl_spread.explain.wording import grouped
-from kubectl_spread.explain.wording import listed
-from kubectl_spread.explain.wording import nodes
+from kubectl_spread.explain.requirements import node, pod_affinity, resources, taints, volumes
+from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
+from kubectl_spread.explain.wording import counted, grouped, listed, nodes
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.filter_result import FilterResult
-from kubectl_spread.scheduler.filter_result import PluginResult
+from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
-from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
 
 # Plugins whose requirements are part of another plugin's.
 _WITH_ANOTHER = (names.TAINT_TOLERATION, names.VOLUME_ZONE)

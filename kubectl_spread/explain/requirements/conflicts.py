@@ -19,8 +19,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 

@@ -12,9 +12,7 @@ import numpy as np
 
 from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.explain.requirements.conflicts import Conflict
-from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.explain.requirements.requirement import RequirementId
-from kubectl_spread.explain.requirements.requirement import RequirementKind
+from kubectl_spread.explain.requirements.requirement import Requirement, RequirementId, RequirementKind
 from kubectl_spread.records import NamedTuple
 
 # Requirements that choose among nodes; all others are troubles of a node.

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Optional
 
 import numpy as np
 
 from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.explain.requirements.requirement import RequirementKind
-from kubectl_spread.explain.wording import counted
-from kubectl_spread.explain.wording import grouped
-from kubectl_spread.explain.wording import listed
-from kubectl_spread.explain.wording import MOST_GROUPS
-from kubectl_spread.explain.wording import nodes
-from kubectl_spread.explain.wording import requirement_text
-from kubectl_spread.explain.wording import some
+from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
+from kubectl_spread.explain.wording import counted, grouped, listed, MOST_GROUPS, nodes, requirement_text, some
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.scheduler.filter_result import FilterResult
-from kubectl_spread.scheduler.filter_result import PluginResult
+from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.nodeaffinity import ADDED_AFFINITY_REASON
 

@@ -12,19 +12,13 @@ from typing import Optional
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.arrays import distinct
+from kubectl_spread.cluster.arrays import Bools, distinct
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.explain.requirements.requirement import RequirementKind
-from kubectl_spread.explain.requirements.resources import Indices
-from kubectl_spread.explain.requirements.resources import pods_on_nodes
-from kubectl_spread.explain.wording import grouped
-from kubectl_spread.explain.wording import MOST_GROUPS
-from kubectl_spread.explain.wording import selector_text
-from kubectl_spread.explain.wording import some
+from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
+from kubectl_spread.explain.requirements.resources import Indices, pods_on_nodes
+from kubectl_spread.explain.wording import grouped, MOST_GROUPS, selector_text, some
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.pod import PodClass

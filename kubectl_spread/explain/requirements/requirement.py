@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import NewType
-from typing import Optional
+from typing import NewType, Optional
 
 from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.objects.taints import Taint

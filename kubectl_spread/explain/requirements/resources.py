@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.explain.requirements.requirement import RequirementKind
-from kubectl_spread.explain.wording import amount
-from kubectl_spread.explain.wording import counted
-from kubectl_spread.explain.wording import listed
-from kubectl_spread.objects.pod import HostPort
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
+from kubectl_spread.explain.wording import amount, counted, listed
+from kubectl_spread.objects.pod import HostPort, PodClass
 from kubectl_spread.scheduler.filter_result import PluginResult
 from kubectl_spread.scheduler.plugins.noderesources.fit import TOO_MANY_PODS
 

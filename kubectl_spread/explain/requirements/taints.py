@@ -9,13 +9,10 @@ import numpy as np
 
 from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.explain.requirements.requirement import RequirementKind
+from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.explain.wording import some
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.taints import Taint
-from kubectl_spread.objects.taints import UNSCHEDULABLE
-from kubectl_spread.objects.taints import WELL_KNOWN
+from kubectl_spread.objects.taints import Taint, UNSCHEDULABLE, WELL_KNOWN
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.plugins import names
 

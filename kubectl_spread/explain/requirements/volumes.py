@@ -8,30 +8,16 @@ import numpy as np
 
 from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.explain.requirements.requirement import RequirementKind
-from kubectl_spread.explain.requirements.resources import Indices
-from kubectl_spread.explain.requirements.resources import masks_by_reason
-from kubectl_spread.explain.requirements.resources import why_pods
-from kubectl_spread.explain.wording import counted
-from kubectl_spread.explain.wording import grouped
-from kubectl_spread.explain.wording import listed
-from kubectl_spread.explain.wording import requirement_text
-from kubectl_spread.explain.wording import some
+from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
+from kubectl_spread.explain.requirements.resources import Indices, masks_by_reason, why_pods
+from kubectl_spread.explain.wording import counted, grouped, listed, requirement_text, some
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.storage import Claim
-from kubectl_spread.objects.storage import ObjectKey
-from kubectl_spread.objects.storage import READ_WRITE_ONCE_POD
-from kubectl_spread.objects.storage import Volume
-from kubectl_spread.scheduler.filter_result import FilterResult
-from kubectl_spread.scheduler.filter_result import PluginResult
+from kubectl_spread.objects.storage import Claim, ObjectKey, READ_WRITE_ONCE_POD, Volume
+from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.scheduler.plugins.volumes.binding import NO_SPACE_REASON
-from kubectl_spread.scheduler.plugins.volumes.binding import NO_VOLUME_REASON
+from kubectl_spread.scheduler.plugins.volumes.binding import NO_SPACE_REASON, NO_VOLUME_REASON
 from kubectl_spread.scheduler.plugins.volumes.restrictions import is_conflict
-from kubectl_spread.scheduler.plugins.volumes.zone import allowed_by
-from kubectl_spread.scheduler.plugins.volumes.zone import topologies_of
-from kubectl_spread.scheduler.plugins.volumes.zone import VolumeTopology
+from kubectl_spread.scheduler.plugins.volumes.zone import allowed_by, topologies_of, VolumeTopology
 
 # The reasons of VolumeBinding that are about claims to be bound.
 _WHY_UNBOUND = {

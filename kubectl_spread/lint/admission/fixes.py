@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.lint.admission import hints
-from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Repair
+from kubectl_spread.lint.finding import Fix, Repair
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.objects import decode
-from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
-from kubectl_spread.objects.constraint import HONOR
-from kubectl_spread.objects.constraint import IGNORE
-from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE, HONOR, IGNORE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.manifest import Manifest
-from kubectl_spread.objects.validation import FieldError
-from kubectl_spread.objects.validation import Rule
+from kubectl_spread.objects.validation import FieldError, Rule
 from kubectl_spread.text import node as nodes
-from kubectl_spread.text.edit import Change
-from kubectl_spread.text.edit import Drop
-from kubectl_spread.text.edit import Edit
-from kubectl_spread.text.edit import Put
-from kubectl_spread.text.edit import Rename
+from kubectl_spread.text.edit import Change, Drop, Edit, Put, Rename
 from kubectl_spread.text.node import Route
-from kubectl_spread.text.source import SourceFile
-from kubectl_spread.text.source import Span
+from kubectl_spread.text.source import SourceFile, Span
 
 Plain = dict[str, Any]
 

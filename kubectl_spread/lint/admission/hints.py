@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.objects import decode
-from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
-from kubectl_spread.objects.constraint import HONOR
-from kubectl_spread.objects.constraint import IGNORE
-from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE, HONOR, IGNORE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.validation import Rule
 from kubectl_spread.text.node import Route
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kubectl_spread.lint.admission import fixes
-from kubectl_spread.lint.admission import refusal
+from kubectl_spread.lint.admission import fixes, refusal
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.objects import decode
-from kubectl_spread.objects.kinds import EVERY
-from kubectl_spread.objects.kinds import PodPlace
-from kubectl_spread.objects.kinds import WorkloadKind
+from kubectl_spread.objects.kinds import EVERY, PodPlace, WorkloadKind
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.text.node import Route

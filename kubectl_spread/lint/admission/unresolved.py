@@ -7,21 +7,15 @@ import functools
 import operator
 from collections.abc import Iterable
 from enum import Enum
-from typing import Any
-from typing import cast
+from typing import Any, cast
 
 from kubectl_spread.lint.admission import hints
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.placeholder import has_placeholder
-from kubectl_spread.lint.placeholder import is_filled_in
+from kubectl_spread.lint.finding import Finding, Place, Severity
+from kubectl_spread.lint.placeholder import has_placeholder, is_filled_in
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.manifest import Manifest
-from kubectl_spread.objects.validation import FieldError
-from kubectl_spread.objects.validation import Rule
-from kubectl_spread.objects.workload import is_partial
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.validation import FieldError, Rule
+from kubectl_spread.objects.workload import is_partial, Workload
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Route
 

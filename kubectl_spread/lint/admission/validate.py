@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.lint.admission import fixes
-from kubectl_spread.lint.admission import hints
-from kubectl_spread.lint.admission import refusal
-from kubectl_spread.lint.admission import spelling
-from kubectl_spread.lint.admission import unresolved
+from kubectl_spread.lint.admission import fixes, hints, refusal, spelling, unresolved
 from kubectl_spread.lint.admission.misplaced import misplaced
 from kubectl_spread.lint.admission.unresolved import Open
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Label
-from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.workload import FIELD
-from kubectl_spread.lint.workload import is_live
-from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects import constraint_reader
-from kubectl_spread.objects import decode
-from kubectl_spread.objects import workload_shape
+from kubectl_spread.lint.finding import Finding, Label, Place
+from kubectl_spread.lint.workload import FIELD, is_live, Subject
+from kubectl_spread.objects import constraint_reader, decode, workload_shape
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.kinds import PodPlace
 from kubectl_spread.objects.manifest import Manifest
-from kubectl_spread.objects.validation import constraint_errors
-from kubectl_spread.objects.validation import FieldError
-from kubectl_spread.objects.validation import Rule
-from kubectl_spread.objects.workload import created_labels
-from kubectl_spread.objects.workload import Workload
-from kubectl_spread.objects.workload import workload
+from kubectl_spread.objects.validation import constraint_errors, FieldError, Rule
+from kubectl_spread.objects.workload import created_labels, Workload, workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 

@@ -5,16 +5,13 @@ Source: pkg/controller/disruption/disruption.go, getExpectedPodCount (v1.36.2).
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects import constraint_reader
-from kubectl_spread.objects import decode
-from kubectl_spread.objects.int_or_percent import percentage
-from kubectl_spread.objects.int_or_percent import scaled
+from kubectl_spread.objects import constraint_reader, decode
+from kubectl_spread.objects.int_or_percent import percentage, scaled
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.selector import compiled

@@ -6,8 +6,7 @@ from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import pod_requirements
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import field_versions
-from kubectl_spread.objects.constraint import IGNORE
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.constraint import IGNORE, TopologySpreadConstraint
 
 
 def stays_pending(subject: Subject) -> bool:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.topology_keys import is_unknown
-from kubectl_spread.lint.topology_keys import meant
+from kubectl_spread.lint.topology_keys import is_unknown, meant
 
 
 def is_absent(key: str, project: Project) -> bool:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.cluster.facts import ConstraintFacts
-from kubectl_spread.cluster.facts import PlacedReplicas
+from kubectl_spread.cluster.facts import ConstraintFacts, PlacedReplicas
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.workload import FIELD
-from kubectl_spread.lint.workload import Subject
+from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.workload import Workload

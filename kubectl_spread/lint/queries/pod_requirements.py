@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import constraint_reader
-from kubectl_spread.objects.constraint import IGNORE
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.plain import mappings
-from kubectl_spread.objects.plain import strings
-from kubectl_spread.objects.selector import compiled
-from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.constraint import IGNORE, TopologySpreadConstraint
+from kubectl_spread.objects.plain import mappings, strings
+from kubectl_spread.objects.selector import compiled, LabelRequirement, Selector
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 

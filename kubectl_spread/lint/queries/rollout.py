@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.int_or_percent import percentage
-from kubectl_spread.objects.int_or_percent import scaled
+from kubectl_spread.objects.int_or_percent import percentage, scaled
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 

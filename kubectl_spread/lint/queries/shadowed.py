@@ -6,9 +6,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.constraint import HONOR
-from kubectl_spread.objects.constraint import IGNORE
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.constraint import HONOR, IGNORE, TopologySpreadConstraint
 
 
 def shadowed(subject: Subject, project: Project) -> Iterator[tuple[TopologySpreadConstraint, TopologySpreadConstraint]]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.cluster.facts import ConstraintFacts
-from kubectl_spread.cluster.facts import DomainFacts
+from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
-from kubectl_spread.lint.queries.on_cluster import outcome
+from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts, outcome
 from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint

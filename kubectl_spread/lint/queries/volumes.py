@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject

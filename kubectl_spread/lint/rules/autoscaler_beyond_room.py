@@ -53,11 +53,9 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
-from kubectl_spread.lint.queries.on_cluster import outcome
+from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts, outcome
 from kubectl_spread.lint.queries.unreachable import unreachable
-from kubectl_spread.lint.workload import FIELD
-from kubectl_spread.lint.workload import Subject
+from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.text.wording import counted
 
 _MOST = 10_000  # replicas that are placed, as a maximum may be any number

@@ -47,10 +47,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from kubectl_spread.cluster.facts import ConstraintFacts
-from kubectl_spread.cluster.facts import ForeignPods
-from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.finding import Severity
+from kubectl_spread.cluster.facts import ConstraintFacts, ForeignPods
+from kubectl_spread.lint.finding import RuleFinding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
 from kubectl_spread.lint.workload import Subject

@@ -47,8 +47,7 @@ from collections.abc import Iterator
 from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.workload import FIELD
-from kubectl_spread.lint.workload import Subject
+from kubectl_spread.lint.workload import FIELD, Subject
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:

@@ -45,20 +45,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import RuleFinding
+from kubectl_spread.lint.finding import Fix, RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.pod_requirements import host_ports
-from kubectl_spread.lint.queries.pod_requirements import node_values
-from kubectl_spread.lint.queries.pod_requirements import PREFERRED
-from kubectl_spread.lint.queries.pod_requirements import REQUIRED
-from kubectl_spread.lint.workload import FIELD
-from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import REGION
-from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.lint.queries.pod_requirements import host_ports, node_values, PREFERRED, REQUIRED
+from kubectl_spread.lint.workload import FIELD, Subject
+from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
+from kubectl_spread.objects.labels import HOSTNAME, REGION, ZONE
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.workload import SCALED_KINDS
 from kubectl_spread.text.edit import Append

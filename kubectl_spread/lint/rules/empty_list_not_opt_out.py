@@ -35,8 +35,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.workload import FIELD
-from kubectl_spread.lint.workload import Subject
+from kubectl_spread.lint.workload import FIELD, Subject
 
 _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 _DEFAULTS_SINCE = 20

@@ -38,8 +38,7 @@ from collections.abc import Iterator
 from kubectl_spread.lint import scheduler_args
 from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.objects import decode
-from kubectl_spread.objects import spread_args
+from kubectl_spread.objects import decode, spread_args
 from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.manifest import Manifest
 

@@ -57,15 +57,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint import fix_builders
-from kubectl_spread.lint.finding import Label
-from kubectl_spread.lint.finding import RuleFinding
+from kubectl_spread.lint.finding import Label, RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.impossible import unsatisfiable
 from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.labels import HOSTNAME, ZONE
 
 _ALWAYS_FIT = 3  # pods: even two zones, one with a single node, can take them
 

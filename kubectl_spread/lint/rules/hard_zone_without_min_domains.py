@@ -54,14 +54,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import RuleFinding
+from kubectl_spread.lint.finding import Fix, RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.labels import HOSTNAME, ZONE
 from kubectl_spread.text.edit import Put
 
 _ZONES = 3  # of most regions

@@ -52,9 +52,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Label
-from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.finding import RuleFinding
+from kubectl_spread.lint.finding import Label, Place, RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.wording import called
 from kubectl_spread.objects.manifest import Manifest

@@ -55,9 +55,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.lint.finding import Label
-from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.finding import RuleFinding
+from kubectl_spread.lint.finding import Label, Place, RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import volumes
 from kubectl_spread.lint.queries.volumes import ClaimTemplate

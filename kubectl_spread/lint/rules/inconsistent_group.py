@@ -66,11 +66,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.lint.finding import Label
-from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.group import compared
-from kubectl_spread.lint.group import first_difference
-from kubectl_spread.lint.group import Twin
+from kubectl_spread.lint.finding import Label, RuleFinding
+from kubectl_spread.lint.group import compared, first_difference, Twin
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.wording import called
 from kubectl_spread.lint.workload import Subject

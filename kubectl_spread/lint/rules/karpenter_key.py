@@ -57,15 +57,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.finding import RuleFinding, Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.topology_keys import is_unknown
-from kubectl_spread.lint.topology_keys import meant
+from kubectl_spread.lint.topology_keys import is_unknown, meant
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import REGION
-from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.labels import HOSTNAME, REGION, ZONE
 from kubectl_spread.objects.manifest import Manifest
 from kubectl_spread.objects.plain import fields
 

@@ -55,10 +55,8 @@ from kubectl_spread.cluster.facts import ConstraintFacts
 from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import misspelt_keys
-from kubectl_spread.lint.queries.on_cluster import constraint_facts
-from kubectl_spread.lint.queries.on_cluster import lacks_nowhere
-from kubectl_spread.lint.wording import domain
-from kubectl_spread.lint.wording import named
+from kubectl_spread.lint.queries.on_cluster import constraint_facts, lacks_nowhere
+from kubectl_spread.lint.wording import domain, named
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME

@@ -50,8 +50,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.finding import RuleFinding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import min_domains
 from kubectl_spread.lint.queries.rollout import surge

@@ -43,19 +43,13 @@ The fix is unsafe: it adds constraints.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Label
-from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.finding import RuleFinding
+from kubectl_spread.lint.finding import Fix, Label, Place, RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.workload import FIELD
-from kubectl_spread.lint.workload import Subject
+from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.labels import HOSTNAME, ZONE
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.workload import SCALED_KINDS
 from kubectl_spread.text.edit import Put

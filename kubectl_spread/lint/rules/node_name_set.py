@@ -43,8 +43,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.workload import is_live
-from kubectl_spread.lint.workload import Subject
+from kubectl_spread.lint.workload import is_live, Subject
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:

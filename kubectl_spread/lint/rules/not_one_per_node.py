@@ -53,9 +53,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Label
-from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.finding import RuleFinding
+from kubectl_spread.lint.finding import Label, Place, RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import pod_requirements
 from kubectl_spread.lint.workload import Subject

@@ -40,11 +40,9 @@ Name ScheduleAnyway in the descheduler's arguments, or restart the rollout when 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from kubectl_spread.lint.finding import Label
-from kubectl_spread.lint.finding import RuleFinding
+from kubectl_spread.lint.finding import Label, RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.node import Route

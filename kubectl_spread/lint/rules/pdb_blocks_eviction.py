@@ -42,12 +42,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Label
-from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.finding import RuleFinding
+from kubectl_spread.lint.finding import Label, Place, RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.budget import budget
-from kubectl_spread.lint.queries.budget import SimpleBudget
+from kubectl_spread.lint.queries.budget import budget, SimpleBudget
 from kubectl_spread.lint.wording import called
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.int_or_percent import percentage

@@ -53,8 +53,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Label
-from kubectl_spread.lint.finding import RuleFinding
+from kubectl_spread.lint.finding import Label, RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.budget import budget
 from kubectl_spread.objects.labels import ZONE

@@ -52,8 +52,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint import fix_builders
-from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import RuleFinding
+from kubectl_spread.lint.finding import Fix, RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.workload import PER_POD_LABELS

@@ -45,13 +45,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import RuleFinding
+from kubectl_spread.lint.finding import Fix, RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.constraint import HONOR
-from kubectl_spread.objects.constraint import IGNORE
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.text.edit import Drop
 
 

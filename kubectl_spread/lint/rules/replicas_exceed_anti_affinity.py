@@ -44,9 +44,7 @@ from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import anti_affinity
 from kubectl_spread.lint.queries.on_cluster import outcome
-from kubectl_spread.lint.wording import domain
-from kubectl_spread.lint.wording import domains
-from kubectl_spread.lint.wording import stay
+from kubectl_spread.lint.wording import domain, domains, stay
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.wording import counted
 

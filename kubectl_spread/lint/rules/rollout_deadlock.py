@@ -43,23 +43,16 @@ The fix is unsafe: during an update one pod fewer may be ready.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Label
-from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries import misspelt_keys
-from kubectl_spread.lint.queries import pod_requirements
+from kubectl_spread.lint.queries import misspelt_keys, pod_requirements
 from kubectl_spread.lint.queries.pod_requirements import OwnTerm
 from kubectl_spread.lint.replica_range import ReplicaRange
-from kubectl_spread.lint.wording import domain
-from kubectl_spread.lint.wording import domains
+from kubectl_spread.lint.wording import domain, domains
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.int_or_percent import percentage
-from kubectl_spread.objects.int_or_percent import scaled
+from kubectl_spread.objects.int_or_percent import percentage, scaled
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH

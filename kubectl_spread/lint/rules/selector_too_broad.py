@@ -61,20 +61,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Label
-from kubectl_spread.lint.finding import RuleFinding
+from kubectl_spread.lint.finding import Fix, Label, RuleFinding
 from kubectl_spread.lint.group import SelectorGroup
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.wording import called
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.plain import fields
-from kubectl_spread.text.edit import Change
-from kubectl_spread.text.edit import Put
+from kubectl_spread.text.edit import Change, Put
 
 _NAMED = 3  # other workloads that a finding names
 

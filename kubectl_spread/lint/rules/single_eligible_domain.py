@@ -46,8 +46,7 @@ from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
 from kubectl_spread.lint.queries.pod_requirements import has_one_domain
-from kubectl_spread.lint.wording import domain
-from kubectl_spread.lint.wording import domains
+from kubectl_spread.lint.wording import domain, domains
 from kubectl_spread.lint.workload import Subject
 
 

@@ -48,11 +48,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint import fix_builders
-from kubectl_spread.lint.finding import Label
-from kubectl_spread.lint.finding import RuleFinding
+from kubectl_spread.lint.finding import Label, RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.workload import FIELD
-from kubectl_spread.lint.workload import Subject
+from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
 

@@ -53,12 +53,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.cluster.facts import ConstraintFacts
-from kubectl_spread.cluster.facts import PodsPerDomain
+from kubectl_spread.cluster.facts import ConstraintFacts, PodsPerDomain
 from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.on_cluster import constraint_facts
-from kubectl_spread.lint.queries.on_cluster import sized
+from kubectl_spread.lint.queries.on_cluster import constraint_facts, sized
 from kubectl_spread.lint.topology_keys import CAPACITY_TYPES
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraint import TopologySpreadConstraint

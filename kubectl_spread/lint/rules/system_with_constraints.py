@@ -38,8 +38,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint import scheduler_args
-from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import RuleFinding
+from kubectl_spread.lint.finding import Fix, RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.objects import spread_args
 from kubectl_spread.objects.manifest import Manifest

@@ -43,9 +43,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.lint.finding import Label
-from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.finding import RuleFinding
+from kubectl_spread.lint.finding import Label, Place, RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries.pod_requirements import REQUIRED
 from kubectl_spread.lint.wording import called
@@ -53,8 +51,7 @@ from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.decode import path_text
 from kubectl_spread.objects.labels import ZONE
 from kubectl_spread.objects.manifest import Manifest
-from kubectl_spread.objects.plain import fields
-from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.plain import fields, mappings
 from kubectl_spread.objects.workload import SCALED_KINDS
 from kubectl_spread.text.node import Route
 

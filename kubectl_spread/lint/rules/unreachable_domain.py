@@ -57,20 +57,14 @@ from collections import Counter
 from collections.abc import Iterator
 
 from kubectl_spread.cluster.facts import DomainFacts
-from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import RuleFinding
+from kubectl_spread.lint.finding import Fix, RuleFinding
 from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.queries.on_cluster import sized
-from kubectl_spread.lint.queries.on_cluster import with_field
-from kubectl_spread.lint.queries.unreachable import Unreachable
-from kubectl_spread.lint.queries.unreachable import unreachable
-from kubectl_spread.lint.wording import domain
-from kubectl_spread.lint.wording import named_domains
-from kubectl_spread.lint.wording import node_reasons
+from kubectl_spread.lint.queries.on_cluster import sized, with_field
+from kubectl_spread.lint.queries.unreachable import Unreachable, unreachable
+from kubectl_spread.lint.wording import domain, named_domains, node_reasons
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import field_versions
-from kubectl_spread.objects.constraint import HONOR
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.constraint import HONOR, TopologySpreadConstraint
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.node_reason import NodeReasonKind
 from kubectl_spread.text.edit import Put

@@ -54,22 +54,15 @@ from collections.abc import Iterator
 from typing import Optional
 
 from kubectl_spread.lint import fix_builders
-from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import Label
-from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects import field_versions
 from kubectl_spread.objects.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.objects.workload import RELEASE_LABELS
-from kubectl_spread.objects.workload import REVISION_LABELS
+from kubectl_spread.objects.workload import RELEASE_LABELS, REVISION_LABELS
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.text.edit import Append
-from kubectl_spread.text.edit import Change
-from kubectl_spread.text.edit import Drop
-from kubectl_spread.text.edit import Put
+from kubectl_spread.text.edit import Append, Change, Drop, Put
 from kubectl_spread.text.node import Route
 
 

@@ -57,15 +57,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.cluster.facts import ConstraintFacts
-from kubectl_spread.cluster.facts import DomainFacts
+from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
 from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.queries import volumes
 from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
 from kubectl_spread.lint.queries.volumes import ClaimTemplate
-from kubectl_spread.lint.wording import domain
-from kubectl_spread.lint.wording import named
+from kubectl_spread.lint.wording import domain, named
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.wording import counted
 

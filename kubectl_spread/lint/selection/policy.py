@@ -11,20 +11,13 @@ longer word wins.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.finding import Finding, Place, Severity
 from kubectl_spread.lint.project import TargetCluster
-from kubectl_spread.lint.selection.select import named
-from kubectl_spread.lint.selection.select import RuleProfile
-from kubectl_spread.lint.selection.select import selected
-from kubectl_spread.lint.selection.select import severities
+from kubectl_spread.lint.selection.select import named, RuleProfile, selected, severities
 from kubectl_spread.objects.kinds import PodSpecPath
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.glob import Globs

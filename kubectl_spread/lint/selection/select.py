@@ -7,8 +7,7 @@ from enum import Enum
 from typing import Optional
 
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.registry import RENAMED
-from kubectl_spread.lint.registry import RULES
+from kubectl_spread.lint.registry import RENAMED, RULES
 
 
 class RuleProfile(Enum):

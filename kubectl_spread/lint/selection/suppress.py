@@ -10,30 +10,19 @@ the objects that it names.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
-from typing import Optional
-from typing import Union
+from collections.abc import Callable, Iterable, Iterator
+from typing import Optional, Union
 
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Fix
-from kubectl_spread.lint.finding import ObjectRef
-from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.finding import Repair
-from kubectl_spread.lint.registry import RENAMED
-from kubectl_spread.lint.registry import RULES
+from kubectl_spread.lint.finding import Finding, Fix, ObjectRef, Place, Repair
+from kubectl_spread.lint.registry import RENAMED, RULES
 from kubectl_spread.lint.selection.select import named
-from kubectl_spread.lint.workload import reference
-from kubectl_spread.lint.workload import Subject
+from kubectl_spread.lint.workload import reference, Subject
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.edit import Edit
-from kubectl_spread.text.glob import Globs
-from kubectl_spread.text.glob import matches
-from kubectl_spread.text.source import SourceFile
-from kubectl_spread.text.source import Span
+from kubectl_spread.text.glob import Globs, matches
+from kubectl_spread.text.source import SourceFile, Span
 
 ANNOTATION = "spread.kubectl.io/ignore"
 

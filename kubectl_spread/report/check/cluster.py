@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Union
+from typing import Any, Union
 
 from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.records import NamedTuple
@@ -11,15 +10,9 @@ from kubectl_spread.report.check.report import Running
 from kubectl_spread.report.explain.cause import cause
 from kubectl_spread.report.explain.verdict import sentence
 from kubectl_spread.report.table import paint
-from kubectl_spread.simulate.rollout import Lost
-from kubectl_spread.simulate.rollout import Stuck
-from kubectl_spread.simulate.rollout import Uncreated
-from kubectl_spread.simulate.rollout import WaitingGroup
-from kubectl_spread.simulate.under_way import RolloutEnd
-from kubectl_spread.simulate.under_way import UnderWay
-from kubectl_spread.text.wording import counted
-from kubectl_spread.text.wording import listed
-from kubectl_spread.text.wording import safe
+from kubectl_spread.simulate.rollout import Lost, Stuck, Uncreated, WaitingGroup
+from kubectl_spread.simulate.under_way import RolloutEnd, UnderWay
+from kubectl_spread.text.wording import counted, listed, safe
 
 _MOST_PODS = 4
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import ObjectRef
-from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.finding import Finding, ObjectRef, Place, Severity
 from kubectl_spread.report.table import paint
 from kubectl_spread.text.wording import safe
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.report.check.findings import message
 from kubectl_spread.report.check.report import CheckReport
 from kubectl_spread.text.wording import safe

@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.report.check.findings import rendered_from
 from kubectl_spread.report.check.report import CheckReport
 

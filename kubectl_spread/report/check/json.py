@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Any, Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.finding import Repair
+from kubectl_spread.lint.finding import Finding, Place, Repair
 from kubectl_spread.report.check.report import CheckReport
-from kubectl_spread.report.documents import API_VERSION
-from kubectl_spread.report.documents import dumps
-from kubectl_spread.report.documents import harmless
+from kubectl_spread.report.documents import API_VERSION, dumps, harmless
 from kubectl_spread.report.unread import document as unread_document
 from kubectl_spread.text.source import Span
 
 if TYPE_CHECKING:  # these load numpy
-    from kubectl_spread.simulate.placement import EvictedPod
-    from kubectl_spread.simulate.placement import Placement
+    from kubectl_spread.simulate.placement import EvictedPod, Placement
 
 # The kinds of the documents in `-o jsonl`.
 _KINDS = {"findings": "Finding", "placements": "Placement"}

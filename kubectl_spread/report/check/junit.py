@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Severity
-from kubectl_spread.report.check.findings import location
-from kubectl_spread.report.check.findings import rendered_from
+from kubectl_spread.lint.finding import Finding, Severity
+from kubectl_spread.report.check.findings import location, rendered_from
 from kubectl_spread.report.check.report import CheckReport
 
 

@@ -9,12 +9,8 @@ from kubectl_spread.lint.wording import node_reasons
 from kubectl_spread.report.explain.conflicts import refusal
 from kubectl_spread.report.explain.verdict import ignored_sentence
 from kubectl_spread.report.table import paint
-from kubectl_spread.simulate.placement import EvictedPod
-from kubectl_spread.simulate.placement import PendingPod
-from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.text.wording import counted
-from kubectl_spread.text.wording import listed
-from kubectl_spread.text.wording import safe
+from kubectl_spread.simulate.placement import EvictedPod, PendingPod, Placement
+from kubectl_spread.text.wording import counted, listed, safe
 
 _MOST = 8
 

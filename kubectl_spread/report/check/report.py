@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import Optional
-from typing import Protocol
-from typing import TYPE_CHECKING
+from typing import Optional, Protocol, TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import Finding
@@ -14,10 +12,7 @@ from kubectl_spread.records import NamedTuple
 if TYPE_CHECKING:  # loads numpy
     from kubectl_spread.cluster.snapshot import Unread
     from kubectl_spread.simulate.placement import Placement
-    from kubectl_spread.simulate.rollout import Lost
-    from kubectl_spread.simulate.rollout import Stuck
-    from kubectl_spread.simulate.rollout import Uncreated
-    from kubectl_spread.simulate.rollout import WaitingGroup
+    from kubectl_spread.simulate.rollout import Lost, Stuck, Uncreated, WaitingGroup
     from kubectl_spread.simulate.under_way import UnderWay
 
 

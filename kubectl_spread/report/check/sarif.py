@@ -9,11 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from kubectl_spread import __version__
-from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.finding import RuleMeta
-from kubectl_spread.lint.finding import Safety
-from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.finding import Finding, Place, RuleMeta, Safety, Severity
 from kubectl_spread.lint.pages import documentation
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.report.check.findings import message

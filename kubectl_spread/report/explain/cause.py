@@ -5,22 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Optional
 
-from kubectl_spread.explain.claims import ClaimProblem
-from kubectl_spread.explain.claims import ClaimTrouble
-from kubectl_spread.explain.constraints.report import ConstraintReport
-from kubectl_spread.explain.constraints.report import DomainReport
+from kubectl_spread.explain.claims import ClaimProblem, ClaimTrouble
+from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport
 from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.requirements.decisive import Cause
-from kubectl_spread.explain.requirements.decisive import UnmetRequirement
-from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.explain.requirements.requirement import RequirementKind
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import REGION
-from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.explain.requirements.decisive import Cause, UnmetRequirement
+from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
+from kubectl_spread.objects.labels import HOSTNAME, REGION, ZONE
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.text.wording import counted
-from kubectl_spread.text.wording import listed
-from kubectl_spread.text.wording import safe
+from kubectl_spread.text.wording import counted, listed, safe
 
 _MOST_NAMES = 6
 _MOST_FEW = 3

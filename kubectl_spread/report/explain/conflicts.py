@@ -10,9 +10,7 @@ from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.requirements.conflicts import Conflict
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.report.table import wrapped
-from kubectl_spread.text.wording import counted
-from kubectl_spread.text.wording import listed
-from kubectl_spread.text.wording import safe
+from kubectl_spread.text.wording import counted, listed, safe
 
 _MOST_NAMES = 6
 _MOST_CONFLICTS = 5

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.explain.constraints.notes import Note
-from kubectl_spread.explain.constraints.notes import NoteKind
-from kubectl_spread.explain.constraints.origin import Origin
-from kubectl_spread.explain.constraints.origin import OriginKind
-from kubectl_spread.explain.wording import counted
-from kubectl_spread.explain.wording import listed
+from kubectl_spread.explain.constraints.notes import Note, NoteKind
+from kubectl_spread.explain.constraints.origin import Origin, OriginKind
+from kubectl_spread.explain.wording import counted, listed
 from kubectl_spread.objects.taints import OUTAGES
 
 

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain import wording
-from kubectl_spread.explain.constraints.matching_pods import CountedPods
-from kubectl_spread.explain.constraints.matching_pods import TerminatingPod
-from kubectl_spread.explain.constraints.report import ConstraintReport
-from kubectl_spread.explain.constraints.report import DomainReport
+from kubectl_spread.explain.constraints.matching_pods import CountedPods, TerminatingPod
+from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport
 from kubectl_spread.explain.requirements.collect import constraint_name
-from kubectl_spread.lint.wording import node_reason
-from kubectl_spread.lint.wording import node_reasons
-from kubectl_spread.objects.constraint import HONOR
-from kubectl_spread.objects.constraint import IGNORE
+from kubectl_spread.lint.wording import node_reason, node_reasons
+from kubectl_spread.objects.constraint import HONOR, IGNORE
 from kubectl_spread.objects.node_reason import NodeReason
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.report.explain import constraint_words
 from kubectl_spread.report.explain.verdict import since
-from kubectl_spread.report.table import table
-from kubectl_spread.report.table import wrapped
-from kubectl_spread.text.wording import counted
-from kubectl_spread.text.wording import listed
-from kubectl_spread.text.wording import safe
+from kubectl_spread.report.table import table, wrapped
+from kubectl_spread.text.wording import counted, listed, safe
 
 Reasons = tuple[NodeReason, ...]
 

@@ -8,23 +8,15 @@ from typing import Any
 
 from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.explain.claims import ClaimTrouble
-from kubectl_spread.explain.constraints.report import ConstraintReport
-from kubectl_spread.explain.constraints.report import DomainReport
+from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.node_view import NodeView
-from kubectl_spread.explain.reported_message import MessageComparison
-from kubectl_spread.explain.reported_message import ReportedMessage
+from kubectl_spread.explain.reported_message import MessageComparison, ReportedMessage
 from kubectl_spread.explain.requirements.decisive import Cause
 from kubectl_spread.explain.workload_state import WorkloadState
-from kubectl_spread.lint.wording import node_reason
-from kubectl_spread.lint.wording import node_reasons
+from kubectl_spread.lint.wording import node_reason, node_reasons
 from kubectl_spread.report.documents import API_VERSION
-from kubectl_spread.report.explain import constraint_words
-from kubectl_spread.report.explain import forecast
-from kubectl_spread.report.explain import preemption
-from kubectl_spread.report.explain import reported_message
-from kubectl_spread.report.explain import scores
-from kubectl_spread.report.explain import verdict
+from kubectl_spread.report.explain import constraint_words, forecast, preemption, reported_message, scores, verdict
 from kubectl_spread.report.explain.constraints import selector_text
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.explain.suggestions import suggestion_document

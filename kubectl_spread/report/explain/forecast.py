@@ -6,11 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kubectl_spread.explain.requirements.collect import constraint_name
-from kubectl_spread.simulate.forecast import ConstraintForecast
-from kubectl_spread.simulate.forecast import CountRange
-from kubectl_spread.simulate.forecast import Forecast
-from kubectl_spread.text.wording import counted
-from kubectl_spread.text.wording import safe
+from kubectl_spread.simulate.forecast import ConstraintForecast, CountRange, Forecast
+from kubectl_spread.text.wording import counted, safe
 
 _MOST_DOMAINS = 12
 _MOST_NODES = 12

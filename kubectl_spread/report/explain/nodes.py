@@ -6,19 +6,14 @@ from collections import Counter
 from collections.abc import Iterator
 
 from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.node_view import NodeView
-from kubectl_spread.explain.node_view import NotConsidered
+from kubectl_spread.explain.node_view import NodeView, NotConsidered
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.objects.resources import amount
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report import table
 from kubectl_spread.report.explain.constraints import inequality
-from kubectl_spread.report.table import Block
-from kubectl_spread.report.table import Rows
-from kubectl_spread.report.table import Style
-from kubectl_spread.text.wording import counted
-from kubectl_spread.text.wording import listed
-from kubectl_spread.text.wording import safe
+from kubectl_spread.report.table import Block, Rows, Style
+from kubectl_spread.text.wording import counted, listed, safe
 
 _MOST_NAMES = 6
 _MOST_DOMAINS = 8

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import ClusterEvent
-from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.explanation import PodVerdict
+from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.explain.node_view import NodeView
-from kubectl_spread.explain.reported_message import MessageComparison
-from kubectl_spread.explain.reported_message import ReportedMessage
+from kubectl_spread.explain.reported_message import MessageComparison, ReportedMessage
 from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.simulate.forecast import Forecast

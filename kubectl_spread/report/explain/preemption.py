@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.explain.preemption import Criterion
-from kubectl_spread.explain.preemption import Elsewhere
-from kubectl_spread.explain.preemption import PreemptionCandidate
-from kubectl_spread.explain.preemption import PreemptionReport
-from kubectl_spread.explain.preemption import Unhelpful
-from kubectl_spread.explain.preemption import Victim
-from kubectl_spread.explain.preemption import WhyNot
-from kubectl_spread.report.table import Block
-from kubectl_spread.report.table import laid_out
-from kubectl_spread.report.table import Rows
-from kubectl_spread.text.wording import counted
-from kubectl_spread.text.wording import listed
-from kubectl_spread.text.wording import safe
+from kubectl_spread.explain.preemption import (
+    Criterion,
+    Elsewhere,
+    PreemptionCandidate,
+    PreemptionReport,
+    Unhelpful,
+    Victim,
+    WhyNot,
+)
+from kubectl_spread.report.table import Block, laid_out, Rows
+from kubectl_spread.text.wording import counted, listed, safe
 
 _MOST_NAMES = 6
 _MOST_REASONS = 8

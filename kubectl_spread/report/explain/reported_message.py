@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kubectl_spread.explain.reported_message import Doubt
-from kubectl_spread.explain.reported_message import MessageComparison
-from kubectl_spread.explain.reported_message import MessageStatus
-from kubectl_spread.explain.reported_message import ReportedMessage
+from kubectl_spread.explain.reported_message import Doubt, MessageComparison, MessageStatus, ReportedMessage
 from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:  # hundreds of regular expressions
-    from kubectl_spread.messages.compare import Comparison
-    from kubectl_spread.messages.compare import CountChange
+    from kubectl_spread.messages.compare import Comparison, CountChange
     from kubectl_spread.messages.message import MinorRange
 
 

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.explain.bound_pod import Again
-from kubectl_spread.explain.bound_pod import BoundPodReport
-from kubectl_spread.explain.bound_pod import NotComparable
-from kubectl_spread.explain.bound_pod import SkewNow
-from kubectl_spread.explain.bound_pod import UnknownReason
+from kubectl_spread.explain.bound_pod import Again, BoundPodReport, NotComparable, SkewNow, UnknownReason
 from kubectl_spread.explain.requirements.collect import constraint_name
-from kubectl_spread.explain.scores import Because
-from kubectl_spread.explain.scores import Decision
-from kubectl_spread.explain.scores import ScoreRow
-from kubectl_spread.explain.scores import ScoreTable
-from kubectl_spread.explain.scores import Share
-from kubectl_spread.explain.scores import SoftConstraint
-from kubectl_spread.explain.scores import SoftDomain
-from kubectl_spread.explain.scores import SoftVote
-from kubectl_spread.report.table import Block
-from kubectl_spread.report.table import laid_out
-from kubectl_spread.report.table import Rows
-from kubectl_spread.report.table import table
+from kubectl_spread.explain.scores import (
+    Because,
+    Decision,
+    ScoreRow,
+    ScoreTable,
+    Share,
+    SoftConstraint,
+    SoftDomain,
+    SoftVote,
+)
+from kubectl_spread.report.table import Block, laid_out, Rows, table
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.text.wording import counted
-from kubectl_spread.text.wording import listed
-from kubectl_spread.text.wording import safe
+from kubectl_spread.text.wording import counted, listed, safe
 
 _MOST_ROWS = 10
 _MOST_NAMES = 6

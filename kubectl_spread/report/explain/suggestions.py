@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.report.table import paint
-from kubectl_spread.report.table import wrapped
+from kubectl_spread.report.table import paint, wrapped
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.suggest.arrange import ALL
 from kubectl_spread.suggest.managed import Manager
-from kubectl_spread.suggest.suggestion import Effect
-from kubectl_spread.suggest.suggestion import Rollout
-from kubectl_spread.suggest.suggestion import SpreadChange
-from kubectl_spread.suggest.suggestion import Suggestion
-from kubectl_spread.suggest.suggestion import Suggestions
-from kubectl_spread.text.wording import counted
-from kubectl_spread.text.wording import safe
+from kubectl_spread.suggest.suggestion import Effect, Rollout, SpreadChange, Suggestion, Suggestions
+from kubectl_spread.text.wording import counted, safe
 
 WIDTH = 120
 _MOST_DOMAINS = 8

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kubectl_spread.cluster.snapshot import ClusterEvent
-from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.explanation import PodVerdict
-from kubectl_spread.explain.reported_message import MessageComparison
-from kubectl_spread.explain.reported_message import MessageStatus
-from kubectl_spread.explain.reported_message import ReportedMessage
+from kubectl_spread.explain.explanation import Explanation, PodVerdict
+from kubectl_spread.explain.reported_message import MessageComparison, MessageStatus, ReportedMessage
 from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.report import table
 from kubectl_spread.report.check import placements
-from kubectl_spread.report.explain import conflicts
-from kubectl_spread.report.explain import constraints
-from kubectl_spread.report.explain import forecast
-from kubectl_spread.report.explain import nodes
-from kubectl_spread.report.explain import preemption
-from kubectl_spread.report.explain import reported_message
-from kubectl_spread.report.explain import scores
-from kubectl_spread.report.explain import suggestions
-from kubectl_spread.report.explain import verdict
+from kubectl_spread.report.explain import (
+    conflicts,
+    constraints,
+    forecast,
+    nodes,
+    preemption,
+    reported_message,
+    scores,
+    suggestions,
+    verdict,
+)
 from kubectl_spread.report.explain.pod_report import PodReport
-from kubectl_spread.report.table import Block
-from kubectl_spread.report.table import paint
-from kubectl_spread.report.table import Style
-from kubectl_spread.text.wording import counted
-from kubectl_spread.text.wording import listed
-from kubectl_spread.text.wording import safe
+from kubectl_spread.report.table import Block, paint, Style
+from kubectl_spread.text.wording import counted, listed, safe
 
 _MOST_NAMES = 6
 _MOST_FAILURES = 3

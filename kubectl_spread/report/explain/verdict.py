@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.explanation import Ignored
-from kubectl_spread.explain.explanation import PodVerdict
+from kubectl_spread.explain.explanation import Explanation, Ignored, PodVerdict
 from kubectl_spread.objects.taints import OUTAGES
-from kubectl_spread.report.explain.cause import cause
-from kubectl_spread.report.explain.cause import claim_words
-from kubectl_spread.report.explain.cause import constraint_words
-from kubectl_spread.report.explain.cause import short_key
-from kubectl_spread.text.wording import counted
-from kubectl_spread.text.wording import listed
-from kubectl_spread.text.wording import safe
+from kubectl_spread.report.explain.cause import cause, claim_words, constraint_words, short_key
+from kubectl_spread.text.wording import counted, listed, safe
 
 _MOST_NAMES = 6
 _MOST_VICTIMS = 3

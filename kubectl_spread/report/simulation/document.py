@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.cluster.snapshot import Unread
+from kubectl_spread.cluster.snapshot import OwnerKey, Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.simulation import story
 from kubectl_spread.report.unread import document as unread_document
 from kubectl_spread.timeline.answer import TraceEvent
-from kubectl_spread.timeline.summary import Ending
-from kubectl_spread.timeline.summary import Played
-from kubectl_spread.timeline.summary import Range
-from kubectl_spread.timeline.summary import Simulation
-from kubectl_spread.timeline.summary import WorkloadSpread
-from kubectl_spread.timeline.summary import WorkloadSummary
+from kubectl_spread.timeline.summary import Ending, Played, Range, Simulation, WorkloadSpread, WorkloadSummary
 
 Plain = dict[str, Any]
 

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import SourceError
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.documents import API_VERSION
-from kubectl_spread.report.simulation.words import name
-from kubectl_spread.report.simulation.words import span
-from kubectl_spread.report.simulation.words import VERDICTS
-from kubectl_spread.report.table import table
-from kubectl_spread.report.table import wrapped
-from kubectl_spread.timeline.summary import Played
-from kubectl_spread.timeline.summary import Range
-from kubectl_spread.timeline.summary import Verdict
-from kubectl_spread.timeline.summary import WorkloadSummary
+from kubectl_spread.report.simulation.words import name, span, VERDICTS
+from kubectl_spread.report.table import table, wrapped
+from kubectl_spread.timeline.summary import Played, Range, Verdict, WorkloadSummary
 
 Plain = dict[str, Any]
 

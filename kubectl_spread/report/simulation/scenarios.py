@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from kubectl_spread.errors import SourceError
-from kubectl_spread.errors import SpreadError
+from kubectl_spread.errors import SourceError, SpreadError
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.simulation.document import document as simulation_document
-from kubectl_spread.report.simulation.words import plural
-from kubectl_spread.report.simulation.words import VERDICTS
-from kubectl_spread.report.table import paint
-from kubectl_spread.report.table import wrapped
+from kubectl_spread.report.simulation.words import plural, VERDICTS
+from kubectl_spread.report.table import paint, wrapped
 from kubectl_spread.text.wording import safe
 from kubectl_spread.timeline.summary import Simulation
 

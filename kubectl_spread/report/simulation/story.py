@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.report.simulation.words import name
-from kubectl_spread.report.simulation.words import plural
+from kubectl_spread.report.simulation.words import name, plural
 from kubectl_spread.timeline.answer import TraceEvent
 from kubectl_spread.timeline.state import EventKind
 from kubectl_spread.timeline.summary import Played

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kubectl_spread.report.simulation import story
-from kubectl_spread.report.simulation.words import certainty
-from kubectl_spread.report.simulation.words import name
-from kubectl_spread.report.simulation.words import plural
-from kubectl_spread.report.simulation.words import pods
-from kubectl_spread.report.simulation.words import share
-from kubectl_spread.report.simulation.words import span
-from kubectl_spread.report.simulation.words import VERDICTS
-from kubectl_spread.report.table import paint
-from kubectl_spread.report.table import table
-from kubectl_spread.report.table import wrapped
-from kubectl_spread.timeline.summary import DomainPods
-from kubectl_spread.timeline.summary import Played
-from kubectl_spread.timeline.summary import Range
-from kubectl_spread.timeline.summary import Simulation
-from kubectl_spread.timeline.summary import StepSummary
-from kubectl_spread.timeline.summary import Verdict
-from kubectl_spread.timeline.summary import WorkloadSpread
-from kubectl_spread.timeline.summary import WorkloadSummary
+from kubectl_spread.report.simulation.words import certainty, name, plural, pods, share, span, VERDICTS
+from kubectl_spread.report.table import paint, table, wrapped
+from kubectl_spread.timeline.summary import (
+    DomainPods,
+    Played,
+    Range,
+    Simulation,
+    StepSummary,
+    Verdict,
+    WorkloadSpread,
+    WorkloadSummary,
+)
 
 _STYLES = {Verdict.COMPLETES: "green", Verdict.MAY_GET_STUCK: "yellow", Verdict.GETS_STUCK: "red"}
 _MOST_DOMAINS = 12

@@ -5,15 +5,11 @@ Source: prometheus/docs, content/docs/instrumenting/exposition_formats.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Optional
 
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.simulate.status import ConstraintState
-from kubectl_spread.simulate.status import ConstraintStatus
-from kubectl_spread.simulate.status import WorkloadStatus
+from kubectl_spread.simulate.status import ConstraintState, ConstraintStatus, WorkloadStatus
 from kubectl_spread.text.wording import safe
 
 _MOST_DOMAINS = 50  # a constraint with more domains, for example hostnames, has no time series per domain

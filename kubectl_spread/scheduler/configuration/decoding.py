@@ -7,11 +7,9 @@ staging/src/k8s.io/apimachinery/pkg/runtime/error.go, strictDecodingError (v1.36
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.objects import decode
-from kubectl_spread.objects import spread_args
+from kubectl_spread.objects import decode, spread_args
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.node import Route

@@ -7,51 +7,43 @@ expandMultiPointPlugins (v1.36.2).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from kubectl_spread.objects import behaviours
-from kubectl_spread.objects import constraint_reader
-from kubectl_spread.objects import read
+from kubectl_spread.objects import behaviours, constraint_reader, read
 from kubectl_spread.objects.plain import mappings
-from kubectl_spread.objects.version import followed
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
-from kubectl_spread.objects.version import release_of
+from kubectl_spread.objects.version import followed, LATEST, Release, release_of
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.plugin import ScorePlugin
-from kubectl_spread.scheduler.framework.profile import Extender
-from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.scheduler.framework.profile import WeightedPlugin
+from kubectl_spread.scheduler.framework.profile import Extender, Profile, WeightedPlugin
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.dynamicresources import DynamicResources
 from kubectl_spread.scheduler.plugins.imagelocality import ImageLocality
-from kubectl_spread.scheduler.plugins.interpodaffinity import AffinityArgs
-from kubectl_spread.scheduler.plugins.interpodaffinity import InterPodAffinity
-from kubectl_spread.scheduler.plugins.nodeaffinity import NodeAffinity
-from kubectl_spread.scheduler.plugins.nodeaffinity import NodeAffinityArgs
+from kubectl_spread.scheduler.plugins.interpodaffinity import AffinityArgs, InterPodAffinity
+from kubectl_spread.scheduler.plugins.nodeaffinity import NodeAffinity, NodeAffinityArgs
 from kubectl_spread.scheduler.plugins.nodedeclaredfeatures import NodeDeclaredFeatures
 from kubectl_spread.scheduler.plugins.nodename import NodeName
 from kubectl_spread.scheduler.plugins.nodeports import NodePorts
 from kubectl_spread.scheduler.plugins.nodepreferavoidpods import NodePreferAvoidPods
-from kubectl_spread.scheduler.plugins.noderesources.balanced_allocation import BalancedArgs
-from kubectl_spread.scheduler.plugins.noderesources.balanced_allocation import NodeResourcesBalancedAllocation
-from kubectl_spread.scheduler.plugins.noderesources.fit import FitArgs
-from kubectl_spread.scheduler.plugins.noderesources.fit import LEAST_ALLOCATED
-from kubectl_spread.scheduler.plugins.noderesources.fit import MOST_ALLOCATED
-from kubectl_spread.scheduler.plugins.noderesources.fit import NodeResourcesFit
-from kubectl_spread.scheduler.plugins.noderesources.fit import NodeResourcesLeastAllocated
-from kubectl_spread.scheduler.plugins.noderesources.fit import NodeResourcesMostAllocated
-from kubectl_spread.scheduler.plugins.noderesources.fit import ResourceWeight
-from kubectl_spread.scheduler.plugins.noderesources.fit import ScoringStrategy
-from kubectl_spread.scheduler.plugins.noderesources.fit import ShapePoint
+from kubectl_spread.scheduler.plugins.noderesources.balanced_allocation import (
+    BalancedArgs,
+    NodeResourcesBalancedAllocation,
+)
+from kubectl_spread.scheduler.plugins.noderesources.fit import (
+    FitArgs,
+    LEAST_ALLOCATED,
+    MOST_ALLOCATED,
+    NodeResourcesFit,
+    NodeResourcesLeastAllocated,
+    NodeResourcesMostAllocated,
+    ResourceWeight,
+    ScoringStrategy,
+    ShapePoint,
+)
 from kubectl_spread.scheduler.plugins.nodeunschedulable import NodeUnschedulable
-from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
-from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import SpreadArgs
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadArgs
 from kubectl_spread.scheduler.plugins.selectorspread import SelectorSpread
 from kubectl_spread.scheduler.plugins.tainttoleration import TaintToleration
-from kubectl_spread.scheduler.plugins.volumes.binding import ScoringVolumeBinding
-from kubectl_spread.scheduler.plugins.volumes.binding import VolumeBinding
+from kubectl_spread.scheduler.plugins.volumes.binding import ScoringVolumeBinding, VolumeBinding
 from kubectl_spread.scheduler.plugins.volumes.limits import NodeVolumeLimits
 from kubectl_spread.scheduler.plugins.volumes.restrictions import VolumeRestrictions
 from kubectl_spread.scheduler.plugins.volumes.zone import VolumeZone

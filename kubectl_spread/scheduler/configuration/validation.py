@@ -7,18 +7,12 @@ Difference: the durations of leaderElection and of DynamicResourcesArgs are not 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterator
-from typing import Any
-from typing import Optional
+from collections.abc import Callable, Iterator
+from typing import Any, Optional
 
-from kubectl_spread.objects import decode
-from kubectl_spread.objects import go_format
-from kubectl_spread.objects import spread_args
-from kubectl_spread.objects.field_errors import At
-from kubectl_spread.objects.field_errors import LocatedError
-from kubectl_spread.objects.labels import key_errors
-from kubectl_spread.objects.labels import value_errors
+from kubectl_spread.objects import decode, go_format, spread_args
+from kubectl_spread.objects.field_errors import At, LocatedError
+from kubectl_spread.objects.labels import key_errors, value_errors
 from kubectl_spread.objects.selector import parse_int64
 from kubectl_spread.scheduler.configuration.decoding import POINTS
 from kubectl_spread.scheduler.plugins import names

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from kubectl_spread.objects.behaviours import PRE_FILTER_MESSAGE_ONCE
-from kubectl_spread.objects.behaviours import SECOND_DOT
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.behaviours import PRE_FILTER_MESSAGE_ONCE, SECOND_DOT
+from kubectl_spread.objects.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.scheduler.framework.status import Code
-from kubectl_spread.scheduler.framework.status import Status
+from kubectl_spread.scheduler.framework.status import Code, Status
 
 NO_NODES = "no nodes available to schedule pods"
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Sequence
-from typing import Any
-from typing import Optional
-from typing import Union
+from collections.abc import Callable, Sequence
+from typing import Any, Optional, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.arrays import distinct
-from kubectl_spread.cluster.arrays import Int64s
+from kubectl_spread.cluster.arrays import distinct, Int64s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.scheduler.framework.plugin import ByNode
-from kubectl_spread.scheduler.framework.plugin import NodeIndices
+from kubectl_spread.scheduler.framework.plugin import ByNode, NodeIndices
 
 
 class NodeValues:

@@ -11,20 +11,14 @@ Source: staging/src/k8s.io/kube-scheduler/framework/interface.go (v1.36.2).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Optional
-from typing import Protocol
-from typing import runtime_checkable
-from typing import TypeGuard
-from typing import Union
+from typing import Optional, Protocol, runtime_checkable, TypeGuard, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.arrays import Int64s
+from kubectl_spread.cluster.arrays import Bools, Int64s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.status import Reason
 

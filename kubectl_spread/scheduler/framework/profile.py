@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from kubectl_spread.objects.behaviours import TOPOLOGY_LABELS
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.scheduler.framework.plugin import FilterPlugin
-from kubectl_spread.scheduler.framework.plugin import ScorePlugin
+from kubectl_spread.scheduler.framework.plugin import FilterPlugin, ScorePlugin
 
 
 class WeightedPlugin(NamedTuple):

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.framework.plugin import NodeIndices
-from kubectl_spread.scheduler.framework.plugin import ScoreState
+from kubectl_spread.scheduler.framework.plugin import NodeIndices, ScoreState
 from kubectl_spread.scheduler.plugins import names
 
 

@@ -11,13 +11,10 @@ import numpy as np
 
 from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects.behaviours import IMAGES_OF_INIT_CONTAINERS
-from kubectl_spread.objects.behaviours import IMAGES_OF_VOLUMES
+from kubectl_spread.objects.behaviours import IMAGES_OF_INIT_CONTAINERS, IMAGES_OF_VOLUMES
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
-from kubectl_spread.scheduler.framework.plugin import NodeIndices
-from kubectl_spread.scheduler.framework.plugin import ScoreState
+from kubectl_spread.objects.version import LATEST, Release
+from kubectl_spread.scheduler.framework.plugin import NodeIndices, ScoreState
 from kubectl_spread.scheduler.plugins import names
 
 _MB = 1024 * 1024

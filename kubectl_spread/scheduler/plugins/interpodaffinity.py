@@ -7,37 +7,27 @@ with anti-affinity is bound. Until then all its bits are 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
-from typing import Optional
-from typing import Union
+from collections.abc import Iterator, Sequence
+from typing import Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.arrays import distinct
-from kubectl_spread.cluster.arrays import Int32s
-from kubectl_spread.cluster.arrays import Int64s
+from kubectl_spread.cluster.arrays import Bools, distinct, Int32s, Int64s
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.affinity import PodAffinityTerm
-from kubectl_spread.objects.behaviours import IGNORES_PREFERRED_OF_EXISTING
-from kubectl_spread.objects.behaviours import POD_AFFINITY_ANY
-from kubectl_spread.objects.behaviours import POD_AFFINITY_NAMES_ONE
-from kubectl_spread.objects.behaviours import POD_AFFINITY_SKIPS_FILTER
-from kubectl_spread.objects.behaviours import POD_AFFINITY_SKIPS_SCORE
-from kubectl_spread.objects.behaviours import POD_AFFINITY_WITHOUT_ZERO
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.behaviours import (
+    IGNORES_PREFERRED_OF_EXISTING,
+    POD_AFFINITY_ANY,
+    POD_AFFINITY_NAMES_ONE,
+    POD_AFFINITY_SKIPS_FILTER,
+    POD_AFFINITY_SKIPS_SCORE,
+    POD_AFFINITY_WITHOUT_ZERO,
+)
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.scheduler.framework.plugin import Bits
-from kubectl_spread.scheduler.framework.plugin import FilterState
-from kubectl_spread.scheduler.framework.plugin import no_bits
-from kubectl_spread.scheduler.framework.plugin import NodeIndices
-from kubectl_spread.scheduler.framework.plugin import ScoreState
-from kubectl_spread.scheduler.framework.status import Code
-from kubectl_spread.scheduler.framework.status import Reason
+from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, NodeIndices, ScoreState
+from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 REASONS = (

@@ -5,8 +5,7 @@ Source: pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go (v1.36.2).
 
 from __future__ import annotations
 
-from typing import Optional
-from typing import Union
+from typing import Optional, Union
 
 import numpy as np
 
@@ -14,24 +13,22 @@ from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects import behaviours
 from kubectl_spread.objects.affinity import NodeAffinity as Affinity
-from kubectl_spread.objects.affinity import NodeRequirement
-from kubectl_spread.objects.affinity import NodeSelectorTerm
-from kubectl_spread.objects.affinity import PreferredTerm
+from kubectl_spread.objects.affinity import NodeRequirement, NodeSelectorTerm, PreferredTerm
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler import gomath
-from kubectl_spread.scheduler.framework.plugin import bit
-from kubectl_spread.scheduler.framework.plugin import FilterState
-from kubectl_spread.scheduler.framework.plugin import FixedState
-from kubectl_spread.scheduler.framework.plugin import NodeIndices
-from kubectl_spread.scheduler.framework.plugin import Rejection
-from kubectl_spread.scheduler.framework.plugin import ScoreError
-from kubectl_spread.scheduler.framework.plugin import ScoreState
-from kubectl_spread.scheduler.framework.plugin import Skip
-from kubectl_spread.scheduler.framework.status import Code
-from kubectl_spread.scheduler.framework.status import Reason
+from kubectl_spread.scheduler.framework.plugin import (
+    bit,
+    FilterState,
+    FixedState,
+    NodeIndices,
+    Rejection,
+    ScoreError,
+    ScoreState,
+    Skip,
+)
+from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 ADDED_AFFINITY_REASON = "node(s) didn't match scheduler-enforced node affinity"

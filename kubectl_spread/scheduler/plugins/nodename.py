@@ -10,13 +10,9 @@ import numpy as np
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.behaviours import NODE_NAME_REASON
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
-from kubectl_spread.scheduler.framework.plugin import FilterState
-from kubectl_spread.scheduler.framework.plugin import FixedState
-from kubectl_spread.scheduler.framework.plugin import no_bits
-from kubectl_spread.scheduler.framework.status import Code
-from kubectl_spread.scheduler.framework.status import Reason
+from kubectl_spread.objects.version import LATEST, Release
+from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, no_bits
+from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 

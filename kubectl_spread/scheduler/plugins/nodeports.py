@@ -12,15 +12,9 @@ import numpy as np
 
 from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects.pod import HostPort
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.framework.plugin import Bits
-from kubectl_spread.scheduler.framework.plugin import FilterState
-from kubectl_spread.scheduler.framework.plugin import no_bits
-from kubectl_spread.scheduler.framework.plugin import Skip
-from kubectl_spread.scheduler.framework.status import Code
-from kubectl_spread.scheduler.framework.status import Reason
+from kubectl_spread.objects.pod import HostPort, Pod, PodClass
+from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, Skip
+from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 REASONS = (Reason("node(s) didn't have free ports for the requested pod ports", Code.UNSCHEDULABLE),)

@@ -10,9 +10,7 @@ import numpy as np
 from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.scheduler.framework.plugin import NodeIndices
-from kubectl_spread.scheduler.framework.plugin import SameScore
-from kubectl_spread.scheduler.framework.plugin import ScoreState
+from kubectl_spread.scheduler.framework.plugin import NodeIndices, SameScore, ScoreState
 from kubectl_spread.scheduler.plugins import names
 
 _MOST = 100

@@ -10,11 +10,8 @@ import numpy as np
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import UNSCHEDULABLE
-from kubectl_spread.scheduler.framework.plugin import FilterState
-from kubectl_spread.scheduler.framework.plugin import FixedState
-from kubectl_spread.scheduler.framework.plugin import no_bits
-from kubectl_spread.scheduler.framework.status import Code
-from kubectl_spread.scheduler.framework.status import Reason
+from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, no_bits
+from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 REASONS = (Reason("node(s) were unschedulable", Code.UNSCHEDULABLE_AND_UNRESOLVABLE),)

@@ -13,19 +13,11 @@ from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.behaviours import TAINT_REASON
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
-from kubectl_spread.objects.taints import Taint
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE, Taint
+from kubectl_spread.objects.version import LATEST, Release
 from kubectl_spread.scheduler import gomath
-from kubectl_spread.scheduler.framework.plugin import bit
-from kubectl_spread.scheduler.framework.plugin import FilterState
-from kubectl_spread.scheduler.framework.plugin import FixedState
-from kubectl_spread.scheduler.framework.plugin import no_bits
-from kubectl_spread.scheduler.framework.plugin import NodeIndices
-from kubectl_spread.scheduler.framework.plugin import ScoreState
-from kubectl_spread.scheduler.framework.status import Code
-from kubectl_spread.scheduler.framework.status import Reason
+from kubectl_spread.scheduler.framework.plugin import bit, FilterState, FixedState, no_bits, NodeIndices, ScoreState
+from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 MAX_BODY_BYTES = 1 << 30
 # A list of pods compresses by 10 to 60; deflate cannot do better than 1,032.

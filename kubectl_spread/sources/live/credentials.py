@@ -100,8 +100,7 @@ def credentials(target: ApiServer, *, connections: int) -> Credentials:
 
 
 def _load(target: ApiServer, configuration: Any, folder: str) -> None:
-    from kubernetes.config import load_incluster_config
-    from kubernetes.config import load_kube_config_from_dict
+    from kubernetes.config import load_incluster_config, load_kube_config_from_dict
 
     if target.config is None:
         load_incluster_config(configuration)

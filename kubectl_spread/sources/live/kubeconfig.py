@@ -14,13 +14,10 @@ import base64
 import binascii
 import os
 from collections.abc import Iterable
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 from urllib.parse import urlsplit
 
-from kubectl_spread.errors import ClusterError
-from kubectl_spread.errors import ConfigError
-from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import ClusterError, ConfigError, SourceError
 from kubectl_spread.objects import decode
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import files

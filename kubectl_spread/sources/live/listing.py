@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.live.tasks import Task
-from kubectl_spread.sources.live.transport import Response
-from kubectl_spread.sources.live.transport import Transport
+from kubectl_spread.sources.live.transport import Response, Transport
 from kubectl_spread.text import json_stream
 
 PAGE = 500

@@ -5,43 +5,24 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable
-from collections.abc import Iterator
-from typing import Any
-from typing import Optional
-from typing import Union
+from collections.abc import Callable, Iterator
+from typing import Any, Optional, Union
 
 from kubectl_spread.cluster.build import ClusterBuilder
 from kubectl_spread.cluster.prune import kept
 from kubectl_spread.cluster.shapes import SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.errors import ClusterError
-from kubectl_spread.errors import ConfigError
-from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import ClusterError, ConfigError, SourceError
 from kubectl_spread.objects import decode
 from kubectl_spread.objects.pod_reader import PodReader
 from kubectl_spread.objects.pod_scanner import PodTexts
-from kubectl_spread.objects.version import followed
-from kubectl_spread.objects.version import note_on
-from kubectl_spread.objects.version import plain_text
-from kubectl_spread.objects.version import Release
-from kubectl_spread.objects.version import server_release
+from kubectl_spread.objects.version import followed, note_on, plain_text, Release, server_release
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.sources.live import durations
-from kubectl_spread.sources.live import kubeconfig
-from kubectl_spread.sources.live import listing
-from kubectl_spread.sources.live import rights
-from kubectl_spread.sources.live import scheduler
+from kubectl_spread.sources.live import durations, kubeconfig, listing, rights, scheduler
 from kubectl_spread.sources.live.flags import Flags
-from kubectl_spread.sources.live.resources import NODES
-from kubectl_spread.sources.live.resources import PODS
-from kubectl_spread.sources.live.resources import Question
-from kubectl_spread.sources.live.resources import Resource
-from kubectl_spread.sources.live.resources import resource_of
-from kubectl_spread.sources.live.resources import STORAGE
+from kubectl_spread.sources.live.resources import NODES, PODS, Question, Resource, resource_of, STORAGE
 from kubectl_spread.sources.live.tasks import Task
-from kubectl_spread.sources.live.transport import CONNECTIONS
-from kubectl_spread.sources.live.transport import Transport
+from kubectl_spread.sources.live.transport import CONNECTIONS, Transport
 
 Plain = dict[str, Any]
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from kubectl_spread.cluster.snapshot import Unread as UnreadKind
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.sources.live.resources import NODES
-from kubectl_spread.sources.live.resources import PODS
-from kubectl_spread.sources.live.resources import Resource
+from kubectl_spread.sources.live.resources import NODES, PODS, Resource
 
 
 class ForbiddenKind(NamedTuple):

@@ -9,8 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import posixpath
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 from urllib.parse import quote
 
 from kubectl_spread.records import NamedTuple

@@ -5,9 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Generic
-from typing import Optional
-from typing import TypeVar
+from typing import Generic, Optional, TypeVar
 
 T = TypeVar("T")
 _HEARS_S = 0.2  # Seconds between checks for Ctrl-C while another thread works.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Protocol
+from typing import Any, Protocol
 
 from kubectl_spread.suggest.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.plan import Plan

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.objects import read
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.taints import Taint
-from kubectl_spread.objects.taints import UNSCHEDULABLE
+from kubectl_spread.objects.taints import Taint, UNSCHEDULABLE
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.suggest.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.plan import Plan

@@ -8,16 +8,13 @@ from typing import Any
 
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import claim as read_claim
-from kubectl_spread.objects.storage import ObjectKey
-from kubectl_spread.objects.storage import Storage
-from kubectl_spread.objects.storage import StorageClass
+from kubectl_spread.objects.storage import ObjectKey, Storage, StorageClass
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.suggest.actions.action import object_of
 from kubectl_spread.suggest.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.patch import Op
 from kubectl_spread.suggest.plan import Plan
-from kubectl_spread.suggest.target import command
-from kubectl_spread.suggest.target import local
+from kubectl_spread.suggest.target import command, local
 
 Plain = dict[str, Any]
 

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from kubectl_spread.suggest.change import Ladder
-from kubectl_spread.suggest.moves import affinity
-from kubectl_spread.suggest.moves import constraints
-from kubectl_spread.suggest.moves import host_ports
-from kubectl_spread.suggest.moves import new_nodes
-from kubectl_spread.suggest.moves import node_kinds
-from kubectl_spread.suggest.moves import node_labels
-from kubectl_spread.suggest.moves import nodes
-from kubectl_spread.suggest.moves import pods
-from kubectl_spread.suggest.moves import priorities
-from kubectl_spread.suggest.moves import requests
-from kubectl_spread.suggest.moves import rollout
-from kubectl_spread.suggest.moves import selectors
-from kubectl_spread.suggest.moves import stale
-from kubectl_spread.suggest.moves import storage
-from kubectl_spread.suggest.moves import waiting
+from kubectl_spread.suggest.moves import (
+    affinity,
+    constraints,
+    host_ports,
+    new_nodes,
+    node_kinds,
+    node_labels,
+    nodes,
+    pods,
+    priorities,
+    requests,
+    rollout,
+    selectors,
+    stale,
+    storage,
+    waiting,
+)
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 Move = Callable[[PendingPodProblem], Iterator[Ladder]]

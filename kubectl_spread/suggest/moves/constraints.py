@@ -7,22 +7,10 @@ from collections.abc import Iterator
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.lint.admission.hints import nearest
 from kubectl_spread.lint.topology_keys import meant
-from kubectl_spread.objects.constraint import HONOR
-from kubectl_spread.objects.constraint import IGNORE
-from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import REGION
-from kubectl_spread.objects.labels import ZONE
-from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.change import Ladder
-from kubectl_spread.suggest.change import of_constraint
-from kubectl_spread.suggest.change import of_spec
-from kubectl_spread.suggest.change import Rank
-from kubectl_spread.suggest.change import single
-from kubectl_spread.suggest.patch import drop
-from kubectl_spread.suggest.patch import Op
-from kubectl_spread.suggest.patch import put
-from kubectl_spread.suggest.patch import test
+from kubectl_spread.objects.constraint import HONOR, IGNORE, SCHEDULE_ANYWAY
+from kubectl_spread.objects.labels import HOSTNAME, REGION, ZONE
+from kubectl_spread.suggest.change import Change, Ladder, of_constraint, of_spec, Rank, single
+from kubectl_spread.suggest.patch import drop, Op, put, test
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.text.node import Route
 

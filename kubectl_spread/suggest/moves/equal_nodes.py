@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.node import Node
-from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.change import Ladder
+from kubectl_spread.suggest.change import Change, Ladder
 
 _NAMED = 4  # nodes that a title names
 _MOST = 32  # nodes of one group that are changed at once

@@ -7,14 +7,8 @@ from typing import Any
 
 from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.plain import mappings
-from kubectl_spread.suggest.change import Ladder
-from kubectl_spread.suggest.change import of_kind
-from kubectl_spread.suggest.change import of_spec
-from kubectl_spread.suggest.change import Rank
-from kubectl_spread.suggest.change import single
-from kubectl_spread.suggest.patch import drop
-from kubectl_spread.suggest.patch import Op
-from kubectl_spread.suggest.patch import test
+from kubectl_spread.suggest.change import Ladder, of_kind, of_spec, Rank, single
+from kubectl_spread.suggest.patch import drop, Op, test
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 Plain = dict[str, Any]

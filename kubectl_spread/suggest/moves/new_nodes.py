@@ -4,26 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.objects.affinity import NodeSelectorTerm
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import Labels
-from kubectl_spread.objects.labels import OS
+from kubectl_spread.objects.labels import HOSTNAME, Labels, OS
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.resources import CPU
-from kubectl_spread.objects.resources import EPHEMERAL_STORAGE
-from kubectl_spread.objects.resources import MEMORY
-from kubectl_spread.objects.resources import PODS
-from kubectl_spread.objects.storage import ObjectKey
-from kubectl_spread.objects.storage import Volume
+from kubectl_spread.objects.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
+from kubectl_spread.objects.storage import ObjectKey, Volume
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.suggest import misspelt
 from kubectl_spread.suggest.actions.nodes import AddNodes
-from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.change import Ladder
-from kubectl_spread.suggest.change import Rank
+from kubectl_spread.suggest.change import Change, Ladder, Rank
 from kubectl_spread.suggest.moves.constraints import has_meant_key
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.system_taints import is_unfit

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from kubectl_spread.explain.requirements.requirement import RequirementKind
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import OS
+from kubectl_spread.objects.labels import HOSTNAME, OS
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.plain import fields
-from kubectl_spread.objects.resources import CPU
-from kubectl_spread.objects.resources import EPHEMERAL_STORAGE
-from kubectl_spread.objects.resources import MEMORY
-from kubectl_spread.objects.resources import PODS
+from kubectl_spread.objects.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from kubectl_spread.suggest.actions.action import Action
 from kubectl_spread.suggest.actions.manifest import EditSpec
 from kubectl_spread.suggest.actions.nodes import EditNode
-from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.change import Ladder
-from kubectl_spread.suggest.change import Rank
-from kubectl_spread.suggest.change import single
-from kubectl_spread.suggest.patch import Op
-from kubectl_spread.suggest.patch import put
+from kubectl_spread.suggest.change import Change, Ladder, Rank, single
+from kubectl_spread.suggest.patch import Op, put
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 _OF_EVERY_NODE = frozenset({CPU, MEMORY, EPHEMERAL_STORAGE, PODS})

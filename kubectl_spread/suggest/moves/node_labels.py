@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kubectl_spread.explain.constraints.report import ConstraintReport
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import REGION
-from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.labels import HOSTNAME, REGION, ZONE
 from kubectl_spread.objects.node import Node
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.suggest import misspelt
 from kubectl_spread.suggest.actions.action import Action
 from kubectl_spread.suggest.actions.nodes import EditNode
-from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.change import Ladder
-from kubectl_spread.suggest.change import Rank
-from kubectl_spread.suggest.change import single
+from kubectl_spread.suggest.change import Change, Ladder, Rank, single
 from kubectl_spread.suggest.moves.constraints import has_meant_key
 from kubectl_spread.suggest.problem import PendingPodProblem
 

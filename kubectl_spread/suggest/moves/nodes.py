@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.taints import first_untolerated
-from kubectl_spread.objects.taints import Taint
-from kubectl_spread.objects.taints import UNSCHEDULABLE
+from kubectl_spread.objects.taints import first_untolerated, Taint, UNSCHEDULABLE
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.suggest.actions.nodes import DeleteNode
-from kubectl_spread.suggest.actions.nodes import EditNode
-from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.change import Ladder
-from kubectl_spread.suggest.change import of_kind
-from kubectl_spread.suggest.change import Rank
-from kubectl_spread.suggest.change import single
+from kubectl_spread.suggest.actions.nodes import DeleteNode, EditNode
+from kubectl_spread.suggest.change import Change, Ladder, of_kind, Rank, single
 from kubectl_spread.suggest.moves import equal_nodes
 from kubectl_spread.suggest.moves.new_nodes import is_control_plane
 from kubectl_spread.suggest.problem import PendingPodProblem
-from kubectl_spread.suggest.system_taints import is_down
-from kubectl_spread.suggest.system_taints import is_leaving
-from kubectl_spread.suggest.system_taints import is_of_system
+from kubectl_spread.suggest.system_taints import is_down, is_leaving, is_of_system
 
 _MOST = 4  # Most nodes that are proposed for one kind of change.
 

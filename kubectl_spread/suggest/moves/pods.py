@@ -10,14 +10,8 @@ from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workload import SCALED_KINDS
-from kubectl_spread.suggest.actions.pods import DeletePods
-from kubectl_spread.suggest.actions.pods import FinishDeletion
-from kubectl_spread.suggest.actions.pods import ScaleDown
-from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.change import Damage
-from kubectl_spread.suggest.change import Ladder
-from kubectl_spread.suggest.change import Rank
-from kubectl_spread.suggest.change import single
+from kubectl_spread.suggest.actions.pods import DeletePods, FinishDeletion, ScaleDown
+from kubectl_spread.suggest.change import Change, Damage, Ladder, Rank, single
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 _CREATED_AGAIN = frozenset({"ReplicaSet", "StatefulSet", "ReplicationController"})

@@ -10,11 +10,7 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.preemption import post_filter
 from kubectl_spread.suggest.actions.manifest import EditSpec
 from kubectl_spread.suggest.actions.pods import AwaitPods
-from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.change import Damage
-from kubectl_spread.suggest.change import Ladder
-from kubectl_spread.suggest.change import Rank
-from kubectl_spread.suggest.change import single
+from kubectl_spread.suggest.change import Change, Damage, Ladder, Rank, single
 from kubectl_spread.suggest.patch import put
 from kubectl_spread.suggest.problem import PendingPodProblem
 

@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.explain.requirements.requirement import RequirementKind
+from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.objects import quantity
-from kubectl_spread.objects.plain import fields
-from kubectl_spread.objects.plain import mappings
-from kubectl_spread.objects.resources import CPU
-from kubectl_spread.objects.resources import MEMORY
-from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.change import Ladder
-from kubectl_spread.suggest.change import of_spec
-from kubectl_spread.suggest.change import Rank
-from kubectl_spread.suggest.patch import put
-from kubectl_spread.suggest.patch import test
+from kubectl_spread.objects.plain import fields, mappings
+from kubectl_spread.objects.resources import CPU, MEMORY
+from kubectl_spread.suggest.change import Change, Ladder, of_spec, Rank
+from kubectl_spread.suggest.patch import put, test
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 _MEBI = 1024 * 1024

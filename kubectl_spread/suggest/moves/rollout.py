@@ -7,10 +7,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.suggest.actions.manifest import SetRollout
-from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.change import Ladder
-from kubectl_spread.suggest.change import Rank
-from kubectl_spread.suggest.change import single
+from kubectl_spread.suggest.change import Change, Ladder, Rank, single
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 TITLE = "set maxSurge: 0 and maxUnavailable: 1, so that an old pod goes before a new one comes"

@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.explain.constraints.report import ConstraintReport
-from kubectl_spread.suggest.change import Ladder
-from kubectl_spread.suggest.change import of_constraint
-from kubectl_spread.suggest.change import of_spec
-from kubectl_spread.suggest.change import Rank
-from kubectl_spread.suggest.change import single
-from kubectl_spread.suggest.moves.constraints import guarded
-from kubectl_spread.suggest.moves.constraints import named
-from kubectl_spread.suggest.moves.constraints import route
-from kubectl_spread.suggest.patch import Op
-from kubectl_spread.suggest.patch import put
+from kubectl_spread.suggest.change import Ladder, of_constraint, of_spec, Rank, single
+from kubectl_spread.suggest.moves.constraints import guarded, named, route
+from kubectl_spread.suggest.patch import Op, put
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.suggest.actions.pods import DeletePods
-from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.change import Ladder
-from kubectl_spread.suggest.change import Rank
-from kubectl_spread.suggest.change import single
+from kubectl_spread.suggest.change import Change, Ladder, Rank, single
 from kubectl_spread.suggest.problem import PendingPodProblem
-from kubectl_spread.suggest.recreate import current_class
-from kubectl_spread.suggest.recreate import differences
+from kubectl_spread.suggest.recreate import current_class, differences
 
 _WORDS = {
     "requests": "other requests",

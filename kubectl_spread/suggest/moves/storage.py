@@ -5,39 +5,21 @@ A StorageClass may bind too early or allow too few topologies. Claims can be del
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.explain.requirements.requirement import RequirementKind
-from kubectl_spread.objects.plain import fields
-from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.plain import fields, mappings
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.storage import Claim
-from kubectl_spread.objects.storage import NO_PROVISIONER
-from kubectl_spread.objects.storage import ObjectKey
-from kubectl_spread.objects.storage import StorageClass
-from kubectl_spread.objects.storage import WAIT_FOR_FIRST_CONSUMER
+from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, ObjectKey, StorageClass, WAIT_FOR_FIRST_CONSUMER
 from kubectl_spread.objects.workload import SCALED_KINDS
 from kubectl_spread.suggest import misspelt
 from kubectl_spread.suggest.actions.action import Action
-from kubectl_spread.suggest.actions.pods import DeletePods
-from kubectl_spread.suggest.actions.pods import ScaleDown
-from kubectl_spread.suggest.actions.storage import CreateClaims
-from kubectl_spread.suggest.actions.storage import DeleteClaims
-from kubectl_spread.suggest.actions.storage import EditClass
-from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.change import Damage
-from kubectl_spread.suggest.change import Ladder
-from kubectl_spread.suggest.change import of_spec
-from kubectl_spread.suggest.change import Rank
-from kubectl_spread.suggest.change import single
-from kubectl_spread.suggest.patch import drop
-from kubectl_spread.suggest.patch import Op
-from kubectl_spread.suggest.patch import put
-from kubectl_spread.suggest.patch import test
+from kubectl_spread.suggest.actions.pods import DeletePods, ScaleDown
+from kubectl_spread.suggest.actions.storage import CreateClaims, DeleteClaims, EditClass
+from kubectl_spread.suggest.change import Change, Damage, Ladder, of_spec, Rank, single
+from kubectl_spread.suggest.patch import drop, Op, put, test
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 _LOST = "all data in the volumes is lost, unless their reclaim policy keeps them"

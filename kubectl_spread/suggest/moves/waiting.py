@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.suggest.actions.nodes import AwaitNode
-from kubectl_spread.suggest.actions.nodes import AwaitRemoval
+from kubectl_spread.suggest.actions.nodes import AwaitNode, AwaitRemoval
 from kubectl_spread.suggest.actions.pods import AwaitPods
-from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.change import Ladder
-from kubectl_spread.suggest.change import Rank
-from kubectl_spread.suggest.change import single
+from kubectl_spread.suggest.change import Change, Ladder, Rank, single
 from kubectl_spread.suggest.moves import equal_nodes
 from kubectl_spread.suggest.moves.pods import in_the_way
 from kubectl_spread.suggest.problem import PendingPodProblem
-from kubectl_spread.suggest.system_taints import is_down
-from kubectl_spread.suggest.system_taints import is_leaving
-from kubectl_spread.suggest.system_taints import waited_for
+from kubectl_spread.suggest.system_taints import is_down, is_leaving, waited_for
 
 _MOST = 4
 

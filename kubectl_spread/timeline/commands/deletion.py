@@ -8,12 +8,9 @@ from __future__ import annotations
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.commands import rollout
-from kubectl_spread.timeline.commands import targets
-from kubectl_spread.timeline.commands.parsing import Command
-from kubectl_spread.timeline.commands.parsing import StepError
-from kubectl_spread.timeline.commands.situation import CommandEffect
-from kubectl_spread.timeline.commands.situation import Situation
+from kubectl_spread.timeline.commands import rollout, targets
+from kubectl_spread.timeline.commands.parsing import Command, StepError
+from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
 from kubectl_spread.timeline.commands.targets import CommandTarget
 
 

@@ -6,24 +6,15 @@ from collections import Counter
 from collections.abc import Iterable
 
 from kubectl_spread.errors import RefusedError
-from kubectl_spread.objects import quantity
-from kubectl_spread.objects import read
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import key_errors
-from kubectl_spread.objects.labels import REGION
-from kubectl_spread.objects.labels import value_errors
-from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects import quantity, read
+from kubectl_spread.objects.labels import HOSTNAME, key_errors, REGION, value_errors, ZONE
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.taints import NO_EXECUTE
-from kubectl_spread.objects.taints import NO_SCHEDULE
-from kubectl_spread.objects.taints import Taint
+from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands.labels import taint_of
-from kubectl_spread.timeline.commands.parsing import Command
-from kubectl_spread.timeline.commands.parsing import StepError
-from kubectl_spread.timeline.commands.situation import CommandEffect
-from kubectl_spread.timeline.commands.situation import Situation
+from kubectl_spread.timeline.commands.parsing import Command, StepError
+from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
 from kubectl_spread.timeline.nodes import cordoned
 
 _SHORT = {"zone": ZONE, "region": REGION, "node": HOSTNAME, "host": HOSTNAME, "hostname": HOSTNAME}

@@ -9,19 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Optional
 
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.objects.plain import fields
-from kubectl_spread.objects.plain import mappings
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.objects.plain import fields, mappings
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.commands import nodes
-from kubectl_spread.timeline.commands import targets
+from kubectl_spread.timeline.commands import nodes, targets
 from kubectl_spread.timeline.commands.parsing import Command
-from kubectl_spread.timeline.commands.situation import CommandEffect
-from kubectl_spread.timeline.commands.situation import Situation
+from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
 
 _DAEMON = "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"
 _LOCAL = "cannot delete Pods with local storage (use --delete-emptydir-data to override)"

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kubectl_spread.timeline.commands import deletion
-from kubectl_spread.timeline.commands import domains
-from kubectl_spread.timeline.commands import drain
-from kubectl_spread.timeline.commands import labels
-from kubectl_spread.timeline.commands import manifests
-from kubectl_spread.timeline.commands import nodes
-from kubectl_spread.timeline.commands import patching
-from kubectl_spread.timeline.commands import rollout
-from kubectl_spread.timeline.commands import workloads
+from kubectl_spread.timeline.commands import (
+    deletion,
+    domains,
+    drain,
+    labels,
+    manifests,
+    nodes,
+    patching,
+    rollout,
+    workloads,
+)
 from kubectl_spread.timeline.commands.parsing import Command
-from kubectl_spread.timeline.commands.situation import CommandEffect
-from kubectl_spread.timeline.commands.situation import Situation
+from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
 
 Handler = Callable[[Command, Situation], CommandEffect]
 

@@ -5,27 +5,19 @@ Source: staging/src/k8s.io/kubectl/pkg/cmd/label/label.go; pkg/cmd/taint/taint.g
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import RefusedError
-from kubectl_spread.objects.labels import key_errors
-from kubectl_spread.objects.labels import Labels
-from kubectl_spread.objects.labels import value_errors
+from kubectl_spread.objects.labels import key_errors, Labels, value_errors
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.taints import NO_EXECUTE
-from kubectl_spread.objects.taints import NO_SCHEDULE
-from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
-from kubectl_spread.objects.taints import Taint
+from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import targets
-from kubectl_spread.timeline.commands.parsing import Command
-from kubectl_spread.timeline.commands.parsing import StepError
-from kubectl_spread.timeline.commands.situation import CommandEffect
-from kubectl_spread.timeline.commands.situation import Situation
+from kubectl_spread.timeline.commands.parsing import Command, StepError
+from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
 from kubectl_spread.timeline.commands.targets import CommandTarget
 
 _EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)

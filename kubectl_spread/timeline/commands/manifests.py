@@ -6,8 +6,7 @@ number of replicas and the annotation of `rollout restart` stay.
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from kubectl_spread.cluster import apply_manifests
 from kubectl_spread.cluster.build import autoscaler
@@ -20,13 +19,9 @@ from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.workload import workload
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import targets
-from kubectl_spread.timeline.commands.parsing import Command
-from kubectl_spread.timeline.commands.parsing import StepError
+from kubectl_spread.timeline.commands.parsing import Command, StepError
 from kubectl_spread.timeline.commands.rollout import RESTARTED_AT
-from kubectl_spread.timeline.commands.situation import CommandEffect
-from kubectl_spread.timeline.commands.situation import controller_of
-from kubectl_spread.timeline.commands.situation import plain_of
-from kubectl_spread.timeline.commands.situation import Situation
+from kubectl_spread.timeline.commands.situation import CommandEffect, controller_of, plain_of, Situation
 
 Plain = dict[str, Any]
 

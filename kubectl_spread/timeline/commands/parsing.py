@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from kubectl_spread.errors import RequestError
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.timeline.commands.grammar import Flag
-from kubectl_spread.timeline.commands.grammar import GROUPS
-from kubectl_spread.timeline.commands.grammar import OTHERS
-from kubectl_spread.timeline.commands.grammar import Takes
-from kubectl_spread.timeline.commands.grammar import Use
-from kubectl_spread.timeline.commands.grammar import Verb
-from kubectl_spread.timeline.commands.grammar import VERBS
+from kubectl_spread.timeline.commands.grammar import Flag, GROUPS, OTHERS, Takes, Use, Verb, VERBS
 
 _TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
 _PREFIXES = (("kubectl", "spread", "simulate"), ("kubectl",), ("k",), ("oc",))

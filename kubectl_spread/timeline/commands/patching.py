@@ -15,14 +15,10 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.commands import merging
-from kubectl_spread.timeline.commands import rollout
-from kubectl_spread.timeline.commands import targets
+from kubectl_spread.timeline.commands import merging, rollout, targets
 from kubectl_spread.timeline.commands.manifests import refuse_changes
-from kubectl_spread.timeline.commands.parsing import Command
-from kubectl_spread.timeline.commands.parsing import StepError
-from kubectl_spread.timeline.commands.situation import CommandEffect
-from kubectl_spread.timeline.commands.situation import Situation
+from kubectl_spread.timeline.commands.parsing import Command, StepError
+from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
 from kubectl_spread.timeline.commands.targets import CommandTarget
 from kubectl_spread.timeline.nodes import cordoned
 

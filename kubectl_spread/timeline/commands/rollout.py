@@ -11,14 +11,9 @@ from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import targets
-from kubectl_spread.timeline.commands.parsing import Command
-from kubectl_spread.timeline.commands.parsing import StepError
-from kubectl_spread.timeline.commands.situation import CommandEffect
-from kubectl_spread.timeline.commands.situation import controller_of
-from kubectl_spread.timeline.commands.situation import plain_of
-from kubectl_spread.timeline.commands.situation import Situation
-from kubectl_spread.timeline.commands.targets import CommandTarget
-from kubectl_spread.timeline.commands.targets import full_name
+from kubectl_spread.timeline.commands.parsing import Command, StepError
+from kubectl_spread.timeline.commands.situation import CommandEffect, controller_of, plain_of, Situation
+from kubectl_spread.timeline.commands.targets import CommandTarget, full_name
 
 Plain = dict[str, Any]
 

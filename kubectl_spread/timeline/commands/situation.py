@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-from typing import Protocol
+from typing import Any, Protocol
 
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import Controller
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.workload import REVISION_LABEL_OF
-from kubectl_spread.objects.workload import workload
+from kubectl_spread.objects.workload import REVISION_LABEL_OF, workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import steps
 

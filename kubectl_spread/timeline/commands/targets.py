@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.errors import ClusterError
-from kubectl_spread.errors import RefusedError
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.errors import ClusterError, RefusedError
 from kubectl_spread.objects import selector_text
-from kubectl_spread.objects.kinds import kind_named
-from kubectl_spread.objects.kinds import KINDS
+from kubectl_spread.objects.kinds import kind_named, KINDS
 from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.selector import Selector
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.timeline.commands.parsing import Command
-from kubectl_spread.timeline.commands.parsing import nearest
-from kubectl_spread.timeline.commands.parsing import StepError
+from kubectl_spread.timeline.commands.parsing import Command, nearest, StepError
 from kubectl_spread.timeline.commands.situation import Situation
 
 _MIXED = (

@@ -10,14 +10,9 @@ from typing import Any
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.objects.plain import mappings
 from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.commands import rollout
-from kubectl_spread.timeline.commands import targets
-from kubectl_spread.timeline.commands.parsing import Command
-from kubectl_spread.timeline.commands.parsing import StepError
-from kubectl_spread.timeline.commands.situation import CommandEffect
-from kubectl_spread.timeline.commands.situation import controller_of
-from kubectl_spread.timeline.commands.situation import plain_of
-from kubectl_spread.timeline.commands.situation import Situation
+from kubectl_spread.timeline.commands import rollout, targets
+from kubectl_spread.timeline.commands.parsing import Command, StepError
+from kubectl_spread.timeline.commands.situation import CommandEffect, controller_of, plain_of, Situation
 from kubectl_spread.timeline.commands.targets import CommandTarget
 
 Plain = dict[str, Any]

@@ -19,10 +19,7 @@ from kubectl_spread.objects.workload import Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers.replicaset import choices
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.state import Deletion
-from kubectl_spread.timeline.state import P
-from kubectl_spread.timeline.state import Stage
-from kubectl_spread.timeline.state import State
+from kubectl_spread.timeline.state import Deletion, P, Stage, State
 from kubectl_spread.timeline.world import World
 
 

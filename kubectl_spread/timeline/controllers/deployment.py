@@ -8,20 +8,14 @@ Difference: minReadySeconds is ignored: a ready pod is available.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Optional
 
 from kubectl_spread.objects.int_or_percent import scaled
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers import replicaset
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.state import Deletion
-from kubectl_spread.timeline.state import EventKind
-from kubectl_spread.timeline.state import Move
-from kubectl_spread.timeline.state import P
-from kubectl_spread.timeline.state import Stage
+from kubectl_spread.timeline.state import Deletion, EventKind, Move, P, Stage
 from kubectl_spread.timeline.world import World
 
 

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers import replicaset
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.state import P
-from kubectl_spread.timeline.state import PENDING
+from kubectl_spread.timeline.state import P, PENDING
 from kubectl_spread.timeline.world import World
 
 BACKOFF_S = 10  # after the first failure; it doubles

@@ -9,17 +9,12 @@ of containers are ignored.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.state import Deletion
-from kubectl_spread.timeline.state import P
-from kubectl_spread.timeline.state import PENDING
-from kubectl_spread.timeline.state import Stage
+from kubectl_spread.timeline.state import Deletion, P, PENDING, Stage
 from kubectl_spread.timeline.world import World
 
 Plain = dict[str, Any]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kubectl_spread.timeline.state import P
-from kubectl_spread.timeline.state import State
+from kubectl_spread.timeline.state import P, State
 from kubectl_spread.timeline.world import World
 
 _SCALED = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})

@@ -12,12 +12,7 @@ from typing import Optional
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import claims
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.state import Deletion
-from kubectl_spread.timeline.state import EventKind
-from kubectl_spread.timeline.state import Move
-from kubectl_spread.timeline.state import P
-from kubectl_spread.timeline.state import PENDING
-from kubectl_spread.timeline.state import Stage
+from kubectl_spread.timeline.state import Deletion, EventKind, Move, P, PENDING, Stage
 from kubectl_spread.timeline.world import World
 
 

@@ -12,14 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.naive import objects
-from tests.naive.controllers import admission
-from tests.naive.controllers import disruption
-from tests.naive.controllers import nodes
-from tests.naive.controllers import patching
-from tests.naive.controllers import persistentvolume
-from tests.naive.controllers.world import delete_pod
-from tests.naive.controllers.world import is_active
-from tests.naive.controllers.world import World
+from tests.naive.controllers import admission, disruption, nodes, patching, persistentvolume
+from tests.naive.controllers.world import delete_pod, is_active, World
 
 Plain = dict[str, Any]
 Action = tuple[str, Any]

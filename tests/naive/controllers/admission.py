@@ -10,8 +10,7 @@ import copy
 from typing import Any
 
 from tests.naive import objects
-from tests.naive.controllers.world import CLUSTER_SCOPED
-from tests.naive.controllers.world import World
+from tests.naive.controllers.world import CLUSTER_SCOPED, World
 
 Plain = dict[str, Any]
 

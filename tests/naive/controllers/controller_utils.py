@@ -9,16 +9,11 @@ from __future__ import annotations
 import copy
 import math
 from collections import Counter
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.naive import objects
-from tests.naive import selectors
-from tests.naive.controllers.world import is_active
-from tests.naive.controllers.world import is_ready
-from tests.naive.controllers.world import owner_reference
-from tests.naive.controllers.world import World
+from tests.naive import objects, selectors
+from tests.naive.controllers.world import is_active, is_ready, owner_reference, World
 
 Plain = dict[str, Any]
 

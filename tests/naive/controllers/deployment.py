@@ -8,20 +8,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
-from tests.naive import gomath
-from tests.naive import objects
+from tests.naive import gomath, objects
 from tests.naive.controllers import replicaset
 from tests.naive.controllers.controller_utils import scaled
-from tests.naive.controllers.replicaset import replicas_of
-from tests.naive.controllers.replicaset import Status
-from tests.naive.controllers.world import hashed
-from tests.naive.controllers.world import is_owned_by
-from tests.naive.controllers.world import owner_reference
-from tests.naive.controllers.world import World
+from tests.naive.controllers.replicaset import replicas_of, Status
+from tests.naive.controllers.world import hashed, is_owned_by, owner_reference, World
 
 Plain = dict[str, Any]
 

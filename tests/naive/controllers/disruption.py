@@ -6,17 +6,12 @@ budget is worked out when somebody asks for it.
 
 from __future__ import annotations
 
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
-from tests.naive import objects
-from tests.naive import selectors
+from tests.naive import objects, selectors
 from tests.naive.controllers.controller_utils import scaled
 from tests.naive.controllers.replicaset import replicas_of
-from tests.naive.controllers.world import delete_pod
-from tests.naive.controllers.world import is_ready
-from tests.naive.controllers.world import World
+from tests.naive.controllers.world import delete_pod, is_ready, World
 
 Plain = dict[str, Any]
 

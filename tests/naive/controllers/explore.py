@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable
-from collections.abc import Iterator
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Optional
 
 from tests.naive import objects
-from tests.naive.controllers import actions
-from tests.naive.controllers import daemon
-from tests.naive.controllers import deployment
-from tests.naive.controllers import job
-from tests.naive.controllers import kubelet
-from tests.naive.controllers import nodes
-from tests.naive.controllers import persistentvolume
-from tests.naive.controllers import replicaset
-from tests.naive.controllers import scheduling
-from tests.naive.controllers import statefulset
+from tests.naive.controllers import (
+    actions,
+    daemon,
+    deployment,
+    job,
+    kubelet,
+    nodes,
+    persistentvolume,
+    replicaset,
+    scheduling,
+    statefulset,
+)
 from tests.naive.controllers.world import World
 
 Plain = dict[str, Any]

@@ -10,12 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.naive import objects
-from tests.naive.controllers import admission
-from tests.naive.controllers import controller_utils
-from tests.naive.controllers.world import delete_pod
-from tests.naive.controllers.world import is_active
-from tests.naive.controllers.world import is_owned_by
-from tests.naive.controllers.world import World
+from tests.naive.controllers import admission, controller_utils
+from tests.naive.controllers.world import delete_pod, is_active, is_owned_by, World
 
 Plain = dict[str, Any]
 

@@ -9,22 +9,14 @@ import copy
 import json
 import shlex
 from collections.abc import Iterator
-from typing import Any
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ruamel.yaml import YAML
 
 from tests.naive import objects
-from tests.naive.controllers import actions
-from tests.naive.controllers import admission
-from tests.naive.controllers import deployment
-from tests.naive.controllers import nodes
-from tests.naive.controllers import patching
-from tests.naive.controllers import validation
+from tests.naive.controllers import actions, admission, deployment, nodes, patching, validation
 from tests.naive.controllers.actions import Action
-from tests.naive.controllers.world import owner_reference
-from tests.naive.controllers.world import terminated
-from tests.naive.controllers.world import World
+from tests.naive.controllers.world import owner_reference, terminated, World
 
 Plain = dict[str, Any]
 

@@ -8,12 +8,8 @@ from typing import Any
 from tests.naive import objects
 from tests.naive.controllers.controller_utils import AVAILABLE
 from tests.naive.controllers.job import BACK_OFF_S
-from tests.naive.controllers.nodes import is_down
-from tests.naive.controllers.nodes import NODE_LOST
-from tests.naive.controllers.world import condition
-from tests.naive.controllers.world import is_ready
-from tests.naive.controllers.world import with_condition
-from tests.naive.controllers.world import World
+from tests.naive.controllers.nodes import is_down, NODE_LOST
+from tests.naive.controllers.world import condition, is_ready, with_condition, World
 
 Plain = dict[str, Any]
 

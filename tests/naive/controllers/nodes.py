@@ -7,18 +7,11 @@ pkg/controller/podgc/gc_controller.go (v1.36.2).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from tests.naive import objects
-from tests.naive import selectors
-from tests.naive.controllers.admission import NOT_READY
-from tests.naive.controllers.admission import UNREACHABLE
-from tests.naive.controllers.world import condition
-from tests.naive.controllers.world import is_ready
-from tests.naive.controllers.world import terminated
-from tests.naive.controllers.world import with_condition
-from tests.naive.controllers.world import World
+from tests.naive import objects, selectors
+from tests.naive.controllers.admission import NOT_READY, UNREACHABLE
+from tests.naive.controllers.world import condition, is_ready, terminated, with_condition, World
 
 Plain = dict[str, Any]
 

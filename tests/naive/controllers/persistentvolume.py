@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from tests.naive import objects
-from tests.naive import volumebinding
+from tests.naive import objects, volumebinding
 from tests.naive.controllers.world import World
 from tests.naive.nodeinfo import NodeInfo
 from tests.naive.volumezone import get_persistent_volume_claim_class

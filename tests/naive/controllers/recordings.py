@@ -9,21 +9,11 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
 from tests.naive import objects
-from tests.naive.controllers import actions
-from tests.naive.controllers import admission
-from tests.naive.controllers import deployment
-from tests.naive.controllers import explore
-from tests.naive.controllers import job
-from tests.naive.controllers import statefulset
-from tests.naive.controllers.world import hashed
-from tests.naive.controllers.world import is_ready
-from tests.naive.controllers.world import Settings
-from tests.naive.controllers.world import World
+from tests.naive.controllers import actions, admission, deployment, explore, job, statefulset
+from tests.naive.controllers.world import hashed, is_ready, Settings, World
 
 Plain = dict[str, Any]
 

@@ -7,19 +7,12 @@ status is worked out when somebody asks for it, so that it is never old.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tests.naive import objects
-from tests.naive.controllers import admission
-from tests.naive.controllers import controller_utils
+from tests.naive.controllers import admission, controller_utils
 from tests.naive.controllers.controller_utils import selector_of
-from tests.naive.controllers.world import delete_pod
-from tests.naive.controllers.world import is_active
-from tests.naive.controllers.world import is_owned_by
-from tests.naive.controllers.world import is_ready
-from tests.naive.controllers.world import owner_reference
-from tests.naive.controllers.world import World
+from tests.naive.controllers.world import delete_pod, is_active, is_owned_by, is_ready, owner_reference, World
 
 Plain = dict[str, Any]
 

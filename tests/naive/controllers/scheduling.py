@@ -7,30 +7,14 @@ of one priority are tried in any order, and retried whenever it would help: even
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
-from tests.naive import config
-from tests.naive import objects
-from tests.naive import schedule_one
-from tests.naive.controllers import disruption
-from tests.naive.controllers import persistentvolume
-from tests.naive.controllers.world import condition
-from tests.naive.controllers.world import terminated
-from tests.naive.controllers.world import with_condition
-from tests.naive.controllers.world import World
-from tests.naive.framework import CycleState
-from tests.naive.framework import fit_error
-from tests.naive.framework import Framework
-from tests.naive.framework import Handle
-from tests.naive.framework import SchedulerError
-from tests.naive.nodeinfo import add_node_image_states
-from tests.naive.nodeinfo import NodeInfo
-from tests.naive.nodeinfo import PodInfo
-from tests.naive.preemption import Candidate
-from tests.naive.preemption import DefaultPreemption
-from tests.naive.preemption import select_candidate
+from tests.naive import config, objects, schedule_one
+from tests.naive.controllers import disruption, persistentvolume
+from tests.naive.controllers.world import condition, terminated, with_condition, World
+from tests.naive.framework import CycleState, fit_error, Framework, Handle, SchedulerError
+from tests.naive.nodeinfo import add_node_image_states, NodeInfo, PodInfo
+from tests.naive.preemption import Candidate, DefaultPreemption, select_candidate
 
 Plain = dict[str, Any]
 

@@ -9,19 +9,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from typing import Any
-from typing import NamedTuple
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
 from tests.naive import objects
-from tests.naive.controllers import admission
-from tests.naive.controllers import controller_utils
-from tests.naive.controllers import persistentvolume
+from tests.naive.controllers import admission, controller_utils, persistentvolume
 from tests.naive.controllers.replicaset import replicas_of
-from tests.naive.controllers.world import delete_pod
-from tests.naive.controllers.world import hashed
-from tests.naive.controllers.world import is_owned_by
-from tests.naive.controllers.world import World
+from tests.naive.controllers.world import delete_pod, hashed, is_owned_by, World
 
 Plain = dict[str, Any]
 

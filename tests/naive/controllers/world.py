@@ -6,8 +6,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Iterator
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from tests.naive import objects
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-from typing import Optional
-from typing import Union
+from typing import Any, Optional, Union
 
 import numpy as np
 
@@ -13,11 +11,9 @@ from kubectl_spread.cluster.build import cluster_of
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects import read
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.version import LATEST, Release
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.scheduler.framework.plugin import Rejection
-from kubectl_spread.scheduler.framework.plugin import Skip
+from kubectl_spread.scheduler.framework.plugin import Rejection, Skip
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import status_of
 

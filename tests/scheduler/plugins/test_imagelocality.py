@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.naive.builders import node
-from tests.naive.builders import pod
+from tests.naive.builders import node, pod
 from tests.scheduler.plugins.asking import scored
 
 Plain = dict[str, Any]

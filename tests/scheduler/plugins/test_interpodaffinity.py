@@ -6,17 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.naive.builders import HOSTNAME
-from tests.naive.builders import node
-from tests.naive.builders import pod
-from tests.naive.builders import terminating
-from tests.naive.builders import ZONE
-from tests.scheduler.plugins.asking import Answer
-from tests.scheduler.plugins.asking import filtered
-from tests.scheduler.plugins.asking import FITS
-from tests.scheduler.plugins.asking import scored
-from tests.scheduler.plugins.asking import U
-from tests.scheduler.plugins.asking import UU
+from tests.naive.builders import HOSTNAME, node, pod, terminating, ZONE
+from tests.scheduler.plugins.asking import Answer, filtered, FITS, scored, U, UU
 
 Plain = dict[str, Any]
 

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Union
+from typing import Any, Union
 
 import pytest
 
-from tests.naive.builders import node
-from tests.naive.builders import pod
-from tests.scheduler.plugins.asking import Answer
-from tests.scheduler.plugins.asking import filtered
-from tests.scheduler.plugins.asking import FITS
-from tests.scheduler.plugins.asking import scored
-from tests.scheduler.plugins.asking import SKIP
-from tests.scheduler.plugins.asking import UU
+from tests.naive.builders import node, pod
+from tests.scheduler.plugins.asking import Answer, filtered, FITS, scored, SKIP, UU
 
 Plain = dict[str, Any]
 

@@ -6,12 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.naive.builders import node
-from tests.naive.builders import pod
-from tests.scheduler.plugins.asking import filtered
-from tests.scheduler.plugins.asking import FITS
-from tests.scheduler.plugins.asking import SKIP
-from tests.scheduler.plugins.asking import UU
+from tests.naive.builders import node, pod
+from tests.scheduler.plugins.asking import filtered, FITS, SKIP, UU
 
 NO = UU("node(s) didn't match Pod's required features")
 NAMESPACES, RESTARTS = "UserNamespacesHostNetworkSupport", "RestartAllContainersOnContainerExits"

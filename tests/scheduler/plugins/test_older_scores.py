@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from kubectl_spread.objects.version import Release
-from tests.naive.builders import node
-from tests.naive.builders import pod
-from tests.naive.builders import ZONE
+from tests.naive.builders import node, pod, ZONE
 from tests.scheduler.plugins.asking import scored
 
 Plain = dict[str, Any]

@@ -10,21 +10,14 @@ from numpy.typing import NDArray
 
 from kubectl_spread.cluster.arrays import Int64s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects.behaviours import BALANCE_BY_DEVIATION
-from kubectl_spread.objects.behaviours import BALANCE_COMPARES
-from kubectl_spread.objects.behaviours import BALANCE_SKIPS
+from kubectl_spread.objects.behaviours import BALANCE_BY_DEVIATION, BALANCE_COMPARES, BALANCE_SKIPS
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.resources import CPU
-from kubectl_spread.objects.resources import MEMORY
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.resources import CPU, MEMORY
+from kubectl_spread.objects.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.node_values import NodeValues
-from kubectl_spread.scheduler.framework.plugin import in_range
-from kubectl_spread.scheduler.framework.plugin import NodeIndices
-from kubectl_spread.scheduler.framework.plugin import ScoreState
-from kubectl_spread.scheduler.framework.plugin import SkippedScore
+from kubectl_spread.scheduler.framework.plugin import in_range, NodeIndices, ScoreState, SkippedScore
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.noderesources.fit import is_scored
 

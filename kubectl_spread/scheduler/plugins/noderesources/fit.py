@@ -11,34 +11,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.arrays import Int64s
+from kubectl_spread.cluster.arrays import Bools, Int64s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects.behaviours import ALLOCATION_SKIPS_ABSENT
-from kubectl_spread.objects.behaviours import FIT_SKIPS_UNREQUESTED
-from kubectl_spread.objects.behaviours import FIT_SKIPS_ZERO
-from kubectl_spread.objects.behaviours import FIT_TOO_LARGE_IS_FINAL
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.resources import CPU
-from kubectl_spread.objects.resources import EPHEMERAL_STORAGE
-from kubectl_spread.objects.resources import is_extended
-from kubectl_spread.objects.resources import is_scalar
-from kubectl_spread.objects.resources import is_scheduled
-from kubectl_spread.objects.resources import MEMORY
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.behaviours import (
+    ALLOCATION_SKIPS_ABSENT,
+    FIT_SKIPS_UNREQUESTED,
+    FIT_SKIPS_ZERO,
+    FIT_TOO_LARGE_IS_FINAL,
+)
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.resources import CPU, EPHEMERAL_STORAGE, is_extended, is_scalar, is_scheduled, MEMORY
+from kubectl_spread.objects.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.node_values import NodeValues
-from kubectl_spread.scheduler.framework.plugin import bit
-from kubectl_spread.scheduler.framework.plugin import Bits
-from kubectl_spread.scheduler.framework.plugin import FilterState
-from kubectl_spread.scheduler.framework.plugin import in_range
-from kubectl_spread.scheduler.framework.plugin import NodeIndices
-from kubectl_spread.scheduler.framework.plugin import ScoreState
-from kubectl_spread.scheduler.framework.status import Code
-from kubectl_spread.scheduler.framework.status import Reason
+from kubectl_spread.scheduler.framework.plugin import bit, Bits, FilterState, in_range, NodeIndices, ScoreState
+from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 _BASIC = (CPU, MEMORY, EPHEMERAL_STORAGE)

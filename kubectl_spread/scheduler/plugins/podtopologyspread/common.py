@@ -11,15 +11,10 @@ from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects import behaviours
 from kubectl_spread.objects.affinity import NodeRequirement
-from kubectl_spread.objects.constraint import HONOR
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.constraint import HONOR, TopologySpreadConstraint
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selector import compiled
-from kubectl_spread.objects.selector import EVERY_POD
-from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.objects.selector import Selector
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.selector import compiled, EVERY_POD, LabelRequirement, Selector
+from kubectl_spread.objects.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
 
 

@@ -14,29 +14,22 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.arrays import Int64s
+from kubectl_spread.cluster.arrays import Bools, Int64s
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.match_counter import MatchCounter
 from kubectl_spread.cluster.node_columns import Topology
-from kubectl_spread.objects.behaviours import DRY_RUN_COUNTS_INCLUDED
-from kubectl_spread.objects.behaviours import ONLY_INCLUDED_NODES_COUNT
-from kubectl_spread.objects.behaviours import SPREAD_LABEL_REASON
+from kubectl_spread.objects.behaviours import DRY_RUN_COUNTS_INCLUDED, ONLY_INCLUDED_NODES_COUNT, SPREAD_LABEL_REASON
 from kubectl_spread.objects.constraint_counts import ConstraintCounts
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
-from kubectl_spread.scheduler.framework.plugin import bit
-from kubectl_spread.scheduler.framework.plugin import Bits
-from kubectl_spread.scheduler.framework.plugin import no_bits
-from kubectl_spread.scheduler.framework.plugin import NodeIndices
-from kubectl_spread.scheduler.framework.status import Code
-from kubectl_spread.scheduler.framework.status import Reason
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import filter_topology_spread_constraints
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_node_inclusion_policies
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import with_all_keys
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.version import LATEST, Release
+from kubectl_spread.scheduler.framework.plugin import bit, Bits, no_bits, NodeIndices
+from kubectl_spread.scheduler.framework.status import Code, Reason
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import (
+    Constraint,
+    filter_topology_spread_constraints,
+    match_node_inclusion_policies,
+    with_all_keys,
+)
 
 REASONS = (
     Reason("node(s) didn't match pod topology spread constraints", Code.UNSCHEDULABLE),

@@ -6,29 +6,24 @@ plugins/helper/spread.go, DefaultSelector (v1.36.2).
 
 from __future__ import annotations
 
-from typing import Optional
-from typing import Union
+from typing import Optional, Union
 
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.cluster.snapshot import Service
+from kubectl_spread.cluster.snapshot import OwnerKey, Service
 from kubectl_spread.objects.behaviours import DEFAULTS_BY_OWNER
-from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
+from kubectl_spread.objects.labels import HOSTNAME, ZONE
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.objects.selector import Selector
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.selector import LabelRequirement, Selector
+from kubectl_spread.objects.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.scheduler.framework.plugin import FilterState
-from kubectl_spread.scheduler.framework.plugin import Skip
+from kubectl_spread.scheduler.framework.plugin import FilterState, Skip
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import filter_topology_spread_constraints
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import with_selector
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import (
+    Constraint,
+    filter_topology_spread_constraints,
+    with_selector,
+)
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.scoring import PreScoreState
 

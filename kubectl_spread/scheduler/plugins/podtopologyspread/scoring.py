@@ -9,30 +9,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
-from typing import TypeVar
-from typing import Union
+from typing import Any, TypeVar, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.arrays import distinct
-from kubectl_spread.cluster.arrays import Int64s
+from kubectl_spread.cluster.arrays import Bools, distinct, Int64s
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.match_counter import MatchCounter
-from kubectl_spread.objects.behaviours import SPREAD_ROUNDS
-from kubectl_spread.objects.behaviours import SPREAD_SKIPS_SCORE
+from kubectl_spread.objects.behaviours import SPREAD_ROUNDS, SPREAD_SKIPS_SCORE
 from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_node_inclusion_policies
-from kubectl_spread.scheduler.plugins.podtopologyspread.common import with_all_keys
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import (
+    Constraint,
+    match_node_inclusion_policies,
+    with_all_keys,
+)
 
 MAX_NODE_SCORE = 100
 _FEW_COUNTS = 64  # up to this number of distinct counts, a loop is faster than an array operation

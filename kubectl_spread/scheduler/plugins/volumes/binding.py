@@ -8,8 +8,7 @@ Difference: of equally small volumes the first by name is taken; upstream takes 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Optional
-from typing import Union
+from typing import Optional, Union
 
 import numpy as np
 
@@ -18,33 +17,29 @@ from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.storage import StorageState
 from kubectl_spread.objects import quantity
 from kubectl_spread.objects.affinity import NodeSelectorTerm
-from kubectl_spread.objects.behaviours import EPHEMERAL_CLAIM_MESSAGES
-from kubectl_spread.objects.behaviours import LOST_CLAIM_IN_PRE_FILTER
-from kubectl_spread.objects.behaviours import VOLUME_AFFINITY_REASON
-from kubectl_spread.objects.behaviours import VOLUME_BINDING_NARROWS
-from kubectl_spread.objects.behaviours import VOLUME_GONE_REASON
+from kubectl_spread.objects.behaviours import (
+    EPHEMERAL_CLAIM_MESSAGES,
+    LOST_CLAIM_IN_PRE_FILTER,
+    VOLUME_AFFINITY_REASON,
+    VOLUME_BINDING_NARROWS,
+    VOLUME_GONE_REASON,
+)
 from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.pod import PodVolume
-from kubectl_spread.objects.storage import Claim
-from kubectl_spread.objects.storage import NO_PROVISIONER
-from kubectl_spread.objects.storage import ObjectKey
-from kubectl_spread.objects.storage import suits
-from kubectl_spread.objects.storage import Volume
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
+from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, ObjectKey, suits, Volume
+from kubectl_spread.objects.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.scheduler.framework.plugin import bit
-from kubectl_spread.scheduler.framework.plugin import Bits
-from kubectl_spread.scheduler.framework.plugin import FilterState
-from kubectl_spread.scheduler.framework.plugin import no_bits
-from kubectl_spread.scheduler.framework.plugin import Rejection
-from kubectl_spread.scheduler.framework.plugin import SameScore
-from kubectl_spread.scheduler.framework.plugin import ScoreState
-from kubectl_spread.scheduler.framework.plugin import Skip
-from kubectl_spread.scheduler.framework.status import Code
-from kubectl_spread.scheduler.framework.status import Reason
+from kubectl_spread.scheduler.framework.plugin import (
+    bit,
+    Bits,
+    FilterState,
+    no_bits,
+    Rejection,
+    SameScore,
+    ScoreState,
+    Skip,
+)
+from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 _UNRESOLVABLE = Code.UNSCHEDULABLE_AND_UNRESOLVABLE

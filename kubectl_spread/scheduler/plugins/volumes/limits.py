@@ -6,23 +6,16 @@ Source: pkg/scheduler/framework/plugins/nodevolumelimits/csi.go (v1.36.2).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from collections.abc import Sequence
-from typing import Optional
-from typing import Union
+from collections.abc import Iterable, Sequence
+from typing import Optional, Union
 
 from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.objects.csi_migration import driver_of
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.storage import Claim
-from kubectl_spread.scheduler.framework.plugin import Bits
-from kubectl_spread.scheduler.framework.plugin import FilterState
-from kubectl_spread.scheduler.framework.plugin import no_bits
-from kubectl_spread.scheduler.framework.plugin import Skip
-from kubectl_spread.scheduler.framework.status import Code
-from kubectl_spread.scheduler.framework.status import Reason
+from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, Skip
+from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 REASONS = (Reason("node(s) exceed max volume count", Code.UNSCHEDULABLE),)

@@ -5,29 +5,17 @@ Source: pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.g
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Union
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.arrays import Int32s
+from kubectl_spread.cluster.arrays import Bools, Int32s
 from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects.behaviours import ONE_POD
-from kubectl_spread.objects.behaviours import ONE_POD_REASON
-from kubectl_spread.objects.behaviours import RESTRICTIONS_SKIP
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.pod import PodVolume
+from kubectl_spread.objects.behaviours import ONE_POD, ONE_POD_REASON, RESTRICTIONS_SKIP
+from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.storage import READ_WRITE_ONCE_POD
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
-from kubectl_spread.scheduler.framework.plugin import Bits
-from kubectl_spread.scheduler.framework.plugin import FilterState
-from kubectl_spread.scheduler.framework.plugin import no_bits
-from kubectl_spread.scheduler.framework.plugin import Rejection
-from kubectl_spread.scheduler.framework.plugin import Skip
-from kubectl_spread.scheduler.framework.status import Code
-from kubectl_spread.scheduler.framework.status import Reason
+from kubectl_spread.objects.version import LATEST, Release
+from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, Rejection, Skip
+from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 

@@ -5,30 +5,21 @@ Source: pkg/scheduler/framework/plugins/volumezone/volume_zone.go (v1.36.2).
 
 from __future__ import annotations
 
-from typing import Optional
-from typing import Union
+from typing import Optional, Union
 
 import numpy as np
 
 from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.storage import StorageState
-from kubectl_spread.objects.behaviours import VOLUME_ZONE_LOOKS_FIRST
-from kubectl_spread.objects.behaviours import ZONE_LABELS_ARE_ONE
-from kubectl_spread.objects.labels import Labels
-from kubectl_spread.objects.labels import REGION
-from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.behaviours import VOLUME_ZONE_LOOKS_FIRST, ZONE_LABELS_ARE_ONE
+from kubectl_spread.objects.labels import Labels, REGION, ZONE
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.storage import Claim
-from kubectl_spread.objects.version import LATEST
-from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.scheduler.framework.plugin import FilterState
-from kubectl_spread.scheduler.framework.plugin import FixedState
-from kubectl_spread.scheduler.framework.plugin import Rejection
-from kubectl_spread.scheduler.framework.plugin import Skip
-from kubectl_spread.scheduler.framework.status import Code
-from kubectl_spread.scheduler.framework.status import Reason
+from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, Rejection, Skip
+from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names
 
 REASONS = (Reason("node(s) had no available volume zone", Code.UNSCHEDULABLE_AND_UNRESOLVABLE),)

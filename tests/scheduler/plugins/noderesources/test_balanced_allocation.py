@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from kubectl_spread.objects.version import Release
-from tests.naive.builders import node
-from tests.naive.builders import pod
+from tests.naive.builders import node, pod
 from tests.scheduler.plugins.asking import scored
 
 NAME = "NodeResourcesBalancedAllocation"

@@ -10,10 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.naive.builders import HOSTNAME
-from tests.naive.builders import node
-from tests.naive.builders import pod
-from tests.naive.builders import ZONE
+from tests.naive.builders import HOSTNAME, node, pod, ZONE
 from tests.scheduler.plugins.asking import scored
 
 Plain = dict[str, Any]

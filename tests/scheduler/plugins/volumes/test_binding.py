@@ -6,18 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.naive.builders import claim
-from tests.naive.builders import LATE
-from tests.naive.builders import node
-from tests.naive.builders import pod
-from tests.naive.builders import using
-from tests.naive.builders import volume
-from tests.naive.builders import ZONE
-from tests.scheduler.plugins.asking import Answer
-from tests.scheduler.plugins.asking import filtered
-from tests.scheduler.plugins.asking import FITS
-from tests.scheduler.plugins.asking import SKIP
-from tests.scheduler.plugins.asking import UU
+from tests.naive.builders import claim, LATE, node, pod, using, volume, ZONE
+from tests.scheduler.plugins.asking import Answer, filtered, FITS, SKIP, UU
 
 Plain = dict[str, Any]
 

@@ -6,16 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.naive.builders import claim
-from tests.naive.builders import node
-from tests.naive.builders import pod
-from tests.naive.builders import using
-from tests.scheduler.plugins.asking import Answer
-from tests.scheduler.plugins.asking import filtered
-from tests.scheduler.plugins.asking import FITS
-from tests.scheduler.plugins.asking import SKIP
-from tests.scheduler.plugins.asking import U
-from tests.scheduler.plugins.asking import UU
+from tests.naive.builders import claim, node, pod, using
+from tests.scheduler.plugins.asking import Answer, filtered, FITS, SKIP, U, UU
 
 Plain = dict[str, Any]
 

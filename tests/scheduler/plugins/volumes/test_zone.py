@@ -6,16 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.naive.builders import claim
-from tests.naive.builders import node
-from tests.naive.builders import pod
-from tests.naive.builders import using
-from tests.naive.builders import volume
-from tests.naive.builders import ZONE
-from tests.scheduler.plugins.asking import filtered
-from tests.scheduler.plugins.asking import FITS
-from tests.scheduler.plugins.asking import SKIP
-from tests.scheduler.plugins.asking import UU
+from tests.naive.builders import claim, node, pod, using, volume, ZONE
+from tests.scheduler.plugins.asking import filtered, FITS, SKIP, UU
 
 OLD_ZONE, REGION = "failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/region"
 NO_ZONE = UU("node(s) had no available volume zone")
