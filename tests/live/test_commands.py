@@ -112,6 +112,13 @@ def test_a_kind_that_may_not_be_listed_is_named_with_its_doubt_and_its_rule(
         "          volumes: [{name: v, persistentVolumeClaim: {claimName: v}}]\n"
     )
     run(["explain", "-f", str(manifest), "--kubeconfig", config])
+    scaled = tmp_path / "db.yaml"  # autoscalers matter to workloads that can be scaled
+    scaled.write_text(
+        "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec:\n  serviceName: db\n"
+        "  selector: {matchLabels: {app: db}}\n  template:\n    metadata: {labels: {app: db}}\n"
+        "    spec: {containers: [{name: c, image: i}]}\n"
+    )
+    run(["explain", "-f", str(scaled), "--kubeconfig", config])
     run(["explain", "daemonset/x", "cronjob/x", "--kubeconfig", config])
     quoted = group or '""'
     rule = f"; the ClusterRole rule that allows it: {{apiGroups: [{quoted}], resources: [{plural}], verbs: [list]}}"
