@@ -17,10 +17,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kubectl_spread.lint.registry import RULES
-from kubectl_spread.objects.decode import path_text
-from kubectl_spread.objects.kinds import EVERY, KINDS
-from kubectl_spread.objects.workload import REVISION_LABEL_OF
+from kubectl_spread.lint.catalogue.registry import RULES
+from kubectl_spread.objects.reading.decode import path_text
+from kubectl_spread.objects.workloads.kinds import EVERY, KINDS
+from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF
 from kubectl_spread.report.rules import row
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -12,10 +12,11 @@ from jsonschema import Draft7Validator
 from referencing import Registry, Resource
 
 from kubectl_spread import schemas
-from kubectl_spread.objects import constraint_reader, decode
-from kubectl_spread.objects.kinds import EVERY, KINDS, WorkloadKind
-from kubectl_spread.objects.manifest import manifests
+from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.validation import constraint_errors
+from kubectl_spread.objects.workloads.kinds import EVERY, KINDS, WorkloadKind
+from kubectl_spread.objects.workloads.manifest import manifests
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Route

@@ -57,7 +57,7 @@ def namespaces(ctx: click.Context, _param: click.Parameter, incomplete: str) -> 
 
 def targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """TYPE, TYPE/NAME, or a NAME behind a TYPE."""
-    from kubectl_spread.objects.kinds import kind_named
+    from kubectl_spread.objects.workloads.kinds import kind_named
 
     before = ctx.params.get(param.name or "") or ()
     word, slash, name = incomplete.partition("/")
@@ -86,7 +86,7 @@ def steps(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
 
 
 def _targets_after(before: tuple[str, ...], ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-    from kubectl_spread.objects.kinds import kind_named
+    from kubectl_spread.objects.workloads.kinds import kind_named
 
     word, slash, name = incomplete.partition("/")
     if slash:
@@ -100,7 +100,7 @@ def files_or_targets(ctx: click.Context, param: click.Parameter, incomplete: str
     """Return files and `TYPE/`; after a type that is no directory, return TYPE/NAME."""
     import os
 
-    from kubectl_spread.objects.kinds import kind_named
+    from kubectl_spread.objects.workloads.kinds import kind_named
 
     kind, slash, _ = incomplete.partition("/")
     if slash and kind_named(kind) not in (None, "PodTemplate") and not os.path.isdir(kind):
@@ -111,7 +111,7 @@ def files_or_targets(ctx: click.Context, param: click.Parameter, incomplete: str
 
 def _types() -> list[str]:
     """Return kubectl's names of the kinds, without the short names."""
-    from kubectl_spread.objects.kinds import KINDS
+    from kubectl_spread.objects.workloads.kinds import KINDS
 
     return [entry.names[0] for kind, entry in KINDS.items() if kind != "PodTemplate"]
 
@@ -181,7 +181,7 @@ def _in_snapshot(ctx: click.Context, kind: Optional[str]) -> list[str]:
 
 
 def _known() -> list[tuple[str, str]]:
-    from kubectl_spread.lint.registry import RULES
+    from kubectl_spread.lint.catalogue.registry import RULES
 
     return [(name, rule.summary) for rule in RULES.values() for name in (rule.code, rule.name)]
 

@@ -9,9 +9,9 @@ from typing import Optional, Union
 import click
 
 from kubectl_spread import __version__
+from kubectl_spread.cli.console.stderr import complain, flush
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.lazy import CommandEntry, LazyGroup
-from kubectl_spread.cli.stderr import complain, flush
 from kubectl_spread.errors import ConfigError, RequestError, SpreadError
 
 _ISSUES = "https://github.com/kubectl-spread/kubectl-spread/issues"
@@ -21,15 +21,23 @@ _COMPLETE = "_KUBECTL_SPREAD_COMPLETE"  # click's variable, which the shell sets
 
 class _Commands(LazyGroup):
     entries = {  # noqa: RUF012
-        "check": CommandEntry("kubectl_spread.cli.check", "Check manifests or running workloads"),
-        "explain": CommandEntry("kubectl_spread.cli.explain", "Explain why a pod is Pending, or why it is where it is"),
-        "simulate": CommandEntry("kubectl_spread.cli.simulate", "Simulate a kubectl command and what happens after it"),
-        "status": CommandEntry("kubectl_spread.cli.status", "Show how running pods are spread over their domains"),
-        "snapshot": CommandEntry("kubectl_spread.cli.snapshot", "Save the cluster facts to a file for other commands"),
-        "rule": CommandEntry("kubectl_spread.cli.rule", "List the rules of check, or explain one"),
-        "lsp": CommandEntry("kubectl_spread.cli.lsp", "Start the language server for editors"),
+        "check": CommandEntry("kubectl_spread.cli.commands.check", "Check manifests or running workloads"),
+        "explain": CommandEntry(
+            "kubectl_spread.cli.commands.explain", "Explain why a pod is Pending, or why it is where it is"
+        ),
+        "simulate": CommandEntry(
+            "kubectl_spread.cli.commands.simulate", "Simulate a kubectl command and what happens after it"
+        ),
+        "status": CommandEntry(
+            "kubectl_spread.cli.commands.status", "Show how running pods are spread over their domains"
+        ),
+        "snapshot": CommandEntry(
+            "kubectl_spread.cli.commands.snapshot", "Save the cluster facts to a file for other commands"
+        ),
+        "rule": CommandEntry("kubectl_spread.cli.commands.rule", "List the rules of check, or explain one"),
+        "lsp": CommandEntry("kubectl_spread.cli.commands.lsp", "Start the language server for editors"),
         "version": CommandEntry(
-            "kubectl_spread.cli.version", "Print the versions of program, scheduler rules and server"
+            "kubectl_spread.cli.commands.version", "Print the versions of program, scheduler rules and server"
         ),
     }
 

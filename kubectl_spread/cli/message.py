@@ -6,9 +6,9 @@ import sys
 
 import click
 
-from kubectl_spread.cli import terminal
+from kubectl_spread.cli.console import terminal
+from kubectl_spread.cli.console.stderr import complain, flush
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.stderr import complain, flush
 
 _WIDTH = 80  # if the output is no terminal
 

@@ -6,10 +6,10 @@ from typing import Optional
 
 import click
 
+from kubectl_spread.cli.console.progress import Progress
+from kubectl_spread.cli.console.search import interruptible, ShownWatch
+from kubectl_spread.cli.console.stderr import complain, flush
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.progress import Progress
-from kubectl_spread.cli.search import interruptible, ShownWatch
-from kubectl_spread.cli.stderr import complain, flush
 from kubectl_spread.operations import replica_table
 from kubectl_spread.operations.simulate import SimulateInputs, SimulateRequest
 from kubectl_spread.report.simulation import replicas as report

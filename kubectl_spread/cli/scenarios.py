@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from kubectl_spread.cli.console.progress import Progress
+from kubectl_spread.cli.console.search import interruptible, ShownWatch
+from kubectl_spread.cli.console.stderr import flush
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.progress import Progress
-from kubectl_spread.cli.search import interruptible, ShownWatch
-from kubectl_spread.cli.stderr import flush
 from kubectl_spread.operations.scenarios import run_scenarios, ScenarioRequest
 from kubectl_spread.report.simulation import scenarios as report
 from kubectl_spread.report.simulation import text

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kubectl_spread.cli.console.stderr import complain
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.stderr import complain
 from kubectl_spread.errors import SourceError
 from kubectl_spread.operations import check
 from kubectl_spread.operations.check import CheckRequest
-from kubectl_spread.operations.rule_choice import InputPaths
+from kubectl_spread.operations.inputs.rule_choice import InputPaths
 from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
@@ -50,7 +50,7 @@ def show_files(request: CheckRequest, config: Config) -> int:
 
 def _roots(given: InputPaths, asked: check.CheckSettings, results: list[Result]) -> dict[str, list[str]]:
     """Return the roots of each file that was read, by its name."""
-    from kubectl_spread.lint.projects import roots_of
+    from kubectl_spread.lint.grouping.projects import roots_of
 
     rules = check.root_rules_of(given, asked.config, [result.source for result in results], texts=())
     found: dict[str, list[str]] = {result.source.name: [] for result in results}

@@ -7,11 +7,11 @@ from typing import Optional, TYPE_CHECKING
 
 import click
 
+from kubectl_spread.cli.console.stderr import complain, flush
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.fix_options import FixOptions, offer
-from kubectl_spread.cli.stderr import complain, flush
+from kubectl_spread.cli.parameters.fix_options import FixOptions, offer
 from kubectl_spread.errors import ClusterError
-from kubectl_spread.operations.rule_choice import LEVELS
+from kubectl_spread.operations.inputs.rule_choice import LEVELS
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import counted
 

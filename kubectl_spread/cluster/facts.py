@@ -11,10 +11,10 @@ from kubectl_spread.objects.node_reason import NodeReason
 from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # 10 ms
-    from kubectl_spread.objects.constraint import TopologySpreadConstraint
-    from kubectl_spread.objects.constraint_counts import ConstraintCounts
-    from kubectl_spread.objects.uncounted import Uncounted
-    from kubectl_spread.objects.workload import Workload
+    from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+    from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
+    from kubectl_spread.objects.constraints.uncounted import Uncounted
+    from kubectl_spread.objects.workloads.workload import Workload
 
 UNBOUNDED = 2**31 - 1
 

@@ -15,9 +15,9 @@ from functools import cached_property
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
-from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.workload import NAMED_BY_LABEL, POD_TEMPLATE_HASH
+from kubectl_spread.objects.workloads.kinds import KINDS
+from kubectl_spread.objects.workloads.workload import NAMED_BY_LABEL, POD_TEMPLATE_HASH
 
 
 def workload_of(pod: Pod, cluster: Cluster) -> OwnerKey:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Optional, Union
 
 from kubectl_spread.objects.admission import LimitRange, Quota, RuntimeClass
-from kubectl_spread.objects.labels import Labels
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Owner, Pod
-from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.selectors.labels import Labels
+from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.objects.storage import Storage
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.records import NamedTuple
 
 

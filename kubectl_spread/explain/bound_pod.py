@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Optional
 
-from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.constraints.report import constraint_reports, ConstraintReport
 from kubectl_spread.explain.scores import score_table, ScoreTable
-from kubectl_spread.objects.constraint_counts import ConstraintCounts
+from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler

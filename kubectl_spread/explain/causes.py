@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools
+from kubectl_spread.cluster.tables.arrays import Bools
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.taints import OUTAGES
 

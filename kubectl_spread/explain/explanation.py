@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Optional
 
-from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain import claims
 from kubectl_spread.explain.bound_pod import bound_pod_report, BoundPodReport
 from kubectl_spread.explain.causes import merged
@@ -20,9 +20,9 @@ from kubectl_spread.explain.requirements.conflicts import Conflict, conflict_set
 from kubectl_spread.explain.requirements.decisive import Cause, causes
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.scores import score_table, ScoreTable
-from kubectl_spread.objects.field_versions import ignored_in
-from kubectl_spread.objects.labels import HOSTNAME, ZONE
 from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.releases.field_versions import ignored_in
+from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.objects.taints import OUTAGES
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler

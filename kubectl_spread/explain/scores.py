@@ -12,10 +12,10 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Int64s
-from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.cluster.tables.arrays import Int64s
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler, Scores

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects.resources import CPU, EPHEMERAL_STORAGE, MEMORY
-from kubectl_spread.objects.selector import EVERY_POD, LabelRequirement, Selector
+from kubectl_spread.cluster.tables.arrays import Bools
+from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.objects.amounts.resources import CPU, EPHEMERAL_STORAGE, MEMORY
+from kubectl_spread.objects.selectors.selector import EVERY_POD, LabelRequirement, Selector
 
 MOST_NAMES = 3
 MOST_GROUPS = 3

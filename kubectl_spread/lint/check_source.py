@@ -8,27 +8,27 @@ from typing import Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.admission import fixes
 from kubectl_spread.lint.admission.validate import check_object
+from kubectl_spread.lint.catalogue.registry import kinds_around, RULES
 from kubectl_spread.lint.finding import Finding, Label, Place
-from kubectl_spread.lint.registry import kinds_around, RULES
 from kubectl_spread.lint.template import first_action, is_of_chart
 from kubectl_spread.lint.workload import FIELD, Subject
-from kubectl_spread.objects import constraint_lists
-from kubectl_spread.objects.kinds import BUILT_IN, Kinds
-from kubectl_spread.objects.manifest import (
+from kubectl_spread.objects.constraints import constraint_lists
+from kubectl_spread.objects.workloads.kinds import BUILT_IN, Kinds
+from kubectl_spread.objects.workloads.manifest import (
     looks_like_objects,
     looks_relevant,
     Manifest,
     manifests,
     may_hold_constraints,
 )
-from kubectl_spread.objects.workload import DEFAULT_NAMESPACE, Workload
+from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
 
 if TYPE_CHECKING:  # needed for constraints outside known pod specs
-    from kubectl_spread.lint.outside import Outside
+    from kubectl_spread.lint.unknown_kinds.outside import Outside
 
 
 class AcceptedWorkload(NamedTuple):
@@ -151,7 +151,7 @@ class _Reading:
         return constraint_lists.may_hold(self.source.text)
 
     def _search(self, manifest: Manifest) -> None:
-        from kubectl_spread.lint import outside  # needed by few sources
+        from kubectl_spread.lint.unknown_kinds import outside  # needed by few sources
 
         if self.outside is None:
             self.outside = outside.nothing()
@@ -164,7 +164,7 @@ class _Reading:
 
     def _result(self) -> Result:
         if self.outside is not None:
-            from kubectl_spread.lint.outside import unmapped
+            from kubectl_spread.lint.unknown_kinds.outside import unmapped
 
             self.findings += [*self.outside.findings, *unmapped(self.outside)]
         is_template = any(item.rule.code == "SPR002" for item in self.findings)

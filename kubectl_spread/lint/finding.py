@@ -9,7 +9,7 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.source import SourceFile, Span
 
 if TYPE_CHECKING:  # needed where something is fixed, and where rules run
-    from kubectl_spread.lint.gates import Gate
+    from kubectl_spread.lint.catalogue.gates import Gate
     from kubectl_spread.text.compose import Document
     from kubectl_spread.text.edit import Change, Edit
 

@@ -6,16 +6,16 @@ import re
 from collections.abc import Sequence
 from typing import Optional, TYPE_CHECKING
 
+from kubectl_spread.lint.catalogue.registry import RULES
 from kubectl_spread.lint.check_source import check_source, Result
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.project import TargetCluster
-from kubectl_spread.lint.projects import Projects, RunContext
-from kubectl_spread.lint.registry import RULES
-from kubectl_spread.lint.roots import ONE_ROOT, RootRules
+from kubectl_spread.lint.grouping.project import TargetCluster
+from kubectl_spread.lint.grouping.projects import Projects, RunContext
+from kubectl_spread.lint.grouping.roots import ONE_ROOT, RootRules
 from kubectl_spread.lint.run_rules import in_order
 from kubectl_spread.lint.selection.policy import Config, Policy
-from kubectl_spread.objects.kinds import BUILT_IN, with_paths
-from kubectl_spread.objects.workload import DEFAULT_NAMESPACE, Workload
+from kubectl_spread.objects.workloads.kinds import BUILT_IN, with_paths
+from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.source import SourceFile
 
@@ -139,7 +139,7 @@ def _suppressions(results: Sequence[Result], project: Projects) -> list[Suppress
 def _unmatched(accepted: Accepted, results: Sequence[Result], policy: Policy) -> list[Finding]:
     if not accepted.paths:
         return []
-    from kubectl_spread.lint.podspec_paths import unmatched
+    from kubectl_spread.lint.unknown_kinds.podspec_paths import unmatched
 
     return policy.judged(unmatched(accepted.paths, results, is_whole=accepted.is_whole))
 
@@ -158,9 +158,9 @@ def _outside(results: Sequence[Result], seen: RunContext, codes: frozenset[str])
     findings: list[Finding] = []
     for result in results:
         if result.outside is not None:
-            from kubectl_spread.lint.bare_lists import check_rules
-            from kubectl_spread.lint.project import Project
+            from kubectl_spread.lint.grouping.project import Project
             from kubectl_spread.lint.run_rules import check_workloads
+            from kubectl_spread.lint.unknown_kinds.bare_lists import check_rules
 
             alone = Project((), target=seen.target, facts=seen.facts, namespace=seen.namespace)
             findings += check_rules(result.outside.lists, alone, codes)
@@ -175,7 +175,7 @@ def _patches(results: Sequence[Result], codes: frozenset[str]) -> list[Finding]:
     may_be = any(len(result.subjects) > 0 for result in results) and len(results) > 1
     if "SPR201" not in codes or not may_be:
         return []
-    from kubectl_spread.lint.patches import missing_selectors
+    from kubectl_spread.lint.grouping.patches import missing_selectors
 
     return list(missing_selectors(results))
 

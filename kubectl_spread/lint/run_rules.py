@@ -7,12 +7,12 @@ import importlib
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import cast, Protocol
 
+from kubectl_spread.lint.catalogue.registry import RULES, superseded
 from kubectl_spread.lint.finding import Finding, RuleFinding, RuleMeta, RuleTarget
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.placeholder import is_filled_in
-from kubectl_spread.lint.project import Project
-from kubectl_spread.lint.registry import RULES, superseded
 from kubectl_spread.lint.workload import reference, repair, Subject
-from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text.source import SourceFile
 
 

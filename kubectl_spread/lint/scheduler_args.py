@@ -7,9 +7,10 @@ from typing import Any
 
 from kubectl_spread.lint.admission.hints import did_you_mean
 from kubectl_spread.lint.finding import Place, RuleFinding
-from kubectl_spread.objects import decode, spread_args
-from kubectl_spread.objects.field_errors import At, LocatedError
-from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.constraints import spread_args
+from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.field_errors import At, LocatedError
+from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.node import Route

@@ -6,7 +6,7 @@ Kubernetes and its projects. Source: the Kubernetes documentation page on labels
 
 from __future__ import annotations
 
-from kubectl_spread.objects.labels import HOSTNAME, key_errors, REGION, ZONE
+from kubectl_spread.objects.selectors.labels import HOSTNAME, key_errors, REGION, ZONE
 
 # Replacements of deprecated labels.
 SUCCESSORS = {

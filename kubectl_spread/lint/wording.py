@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from kubectl_spread.objects.labels import HOSTNAME, REGION, ZONE
 from kubectl_spread.objects.node_reason import NodeReason, NodeReasonKind
+from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
 
 if TYPE_CHECKING:  # 10 ms, and --help needs none of it
-    from kubectl_spread.objects.workload import Workload
+    from kubectl_spread.objects.workloads.workload import Workload
 
 _MOST_NAMES = 3
 _NOUNS = {ZONE: "zone", REGION: "region", HOSTNAME: "node"}

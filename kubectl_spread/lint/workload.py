@@ -6,14 +6,14 @@ from functools import cached_property
 from typing import Any, Optional
 
 from kubectl_spread.lint.finding import Fix, ObjectRef, Place, Repair
-from kubectl_spread.objects import constraint_reader
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.decode import path_text
-from kubectl_spread.objects.kinds import PodPlace
-from kubectl_spread.objects.manifest import Manifest
-from kubectl_spread.objects.plain import fields
-from kubectl_spread.objects.selector import compiled, LabelRequirement, Selector
-from kubectl_spread.objects.workload import (
+from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.reading.decode import path_text
+from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.selectors.selector import compiled, LabelRequirement, Selector
+from kubectl_spread.objects.workloads.kinds import PodPlace
+from kubectl_spread.objects.workloads.manifest import Manifest
+from kubectl_spread.objects.workloads.workload import (
     awaits_labels,
     created_labels,
     is_partial,

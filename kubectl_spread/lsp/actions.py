@@ -7,15 +7,15 @@ from typing import Optional
 
 from lsprotocol import types
 
-from kubectl_spread.lint.apply_fixes import apply_fixes, edits_of
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.fixing.apply_fixes import apply_fixes, edits_of
 from kubectl_spread.lsp.client import Client
 from kubectl_spread.lsp.diagnostics import diagnostic
 from kubectl_spread.lsp.ignoring import ignoring
 from kubectl_spread.lsp.positions import offset, span_range
 from kubectl_spread.lsp.review import Review, ReviewedDocument
-from kubectl_spread.operations.documents import DocumentChecker
+from kubectl_spread.operations.inputs.documents import DocumentChecker
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.edit import Edit
 from kubectl_spread.text.source import SourceFile, Span

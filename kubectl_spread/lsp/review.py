@@ -12,7 +12,7 @@ from typing import Optional, TypeVar
 
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.operations.documents import DocumentChecker
+from kubectl_spread.operations.inputs.documents import DocumentChecker
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.source import SourceFile
 

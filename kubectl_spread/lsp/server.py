@@ -34,7 +34,7 @@ from kubectl_spread.lsp.framing import Framed
 from kubectl_spread.lsp.hover import hover
 from kubectl_spread.lsp.positions import offset
 from kubectl_spread.lsp.review import Opened, Review, reviewed, ReviewedDocument
-from kubectl_spread.operations.documents import DocumentChecker
+from kubectl_spread.operations.inputs.documents import DocumentChecker
 
 _PAUSE_S = 0.2  # without a change, before a check starts
 

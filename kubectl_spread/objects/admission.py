@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from kubectl_spread.objects import quantity, resources
-from kubectl_spread.objects.plain import mappings, strings
+from kubectl_spread.objects.amounts import quantity, resources
+from kubectl_spread.objects.reading.plain import mappings, strings
 from kubectl_spread.records import NamedTuple
 
 Plain = dict[str, Any]

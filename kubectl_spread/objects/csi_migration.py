@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from kubectl_spread.objects.labels import Labels, ZONE
+from kubectl_spread.objects.selectors.labels import Labels, ZONE
 from kubectl_spread.records import NamedTuple
 
 Plain = dict[str, Any]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from kubectl_spread.objects import constraint_reader, quantity, read
 from kubectl_spread.objects.affinity import NodeSelectorTerm
+from kubectl_spread.objects.amounts import quantity
+from kubectl_spread.objects.constraints import constraint_reader
 from kubectl_spread.objects.csi_migration import attached_as
-from kubectl_spread.objects.labels import Labels
-from kubectl_spread.objects.plain import mappings, strings
-from kubectl_spread.objects.selector import compiled, LabelRequirement, Selector
+from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.reading.plain import mappings, strings
+from kubectl_spread.objects.selectors.labels import Labels
+from kubectl_spread.objects.selectors.selector import compiled, LabelRequirement, Selector
 from kubectl_spread.records import NamedTuple
 
 Plain = dict[str, Any]

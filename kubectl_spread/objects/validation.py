@@ -13,12 +13,18 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Any, Optional
 
-from kubectl_spread.objects import go_format
-from kubectl_spread.objects.behaviours import LABEL_WORDS, MATCH_KEYS_ARE_MERGED, SELECTOR_IS_VALIDATED
-from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE, HONOR, IGNORE, SCHEDULE_ANYWAY, TopologySpreadConstraint
-from kubectl_spread.objects.labels import key_errors, Labels, value_errors
-from kubectl_spread.objects.selector import LabelRequirement, LabelSelector
-from kubectl_spread.objects.version import FIELD_SINCE, LATEST, Release, usual
+from kubectl_spread.objects.constraints.constraint import (
+    DO_NOT_SCHEDULE,
+    HONOR,
+    IGNORE,
+    SCHEDULE_ANYWAY,
+    TopologySpreadConstraint,
+)
+from kubectl_spread.objects.reading import go_format
+from kubectl_spread.objects.releases.behaviours import LABEL_WORDS, MATCH_KEYS_ARE_MERGED, SELECTOR_IS_VALIDATED
+from kubectl_spread.objects.releases.version import FIELD_SINCE, LATEST, Release, usual
+from kubectl_spread.objects.selectors.labels import key_errors, Labels, value_errors
+from kubectl_spread.objects.selectors.selector import LabelRequirement, LabelSelector
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 

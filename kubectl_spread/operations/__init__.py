@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from kubectl_spread.operations.check import CheckResult as CheckResult
     from kubectl_spread.operations.check_cluster import check_workloads as check_workloads
     from kubectl_spread.operations.check_cluster import ClusterCheckRequest as ClusterCheckRequest
-    from kubectl_spread.operations.cluster_source import ClusterSource as ClusterSource
     from kubectl_spread.operations.explain import explain_pods as explain_pods
     from kubectl_spread.operations.explain import ExplainRequest as ExplainRequest
     from kubectl_spread.operations.explain import ExplainResult as ExplainResult
     from kubectl_spread.operations.fix import fix_files as fix_files
     from kubectl_spread.operations.fix import FixPreview as FixPreview
     from kubectl_spread.operations.fix import preview_fixes as preview_fixes
-    from kubectl_spread.operations.notices import Notice as Notice
-    from kubectl_spread.operations.rule_choice import RuleChoice as RuleChoice
-    from kubectl_spread.operations.selection import ObjectName as ObjectName
-    from kubectl_spread.operations.selection import Selection as Selection
+    from kubectl_spread.operations.inputs.cluster_source import ClusterSource as ClusterSource
+    from kubectl_spread.operations.inputs.notices import Notice as Notice
+    from kubectl_spread.operations.inputs.rule_choice import RuleChoice as RuleChoice
+    from kubectl_spread.operations.inputs.selection import ObjectName as ObjectName
+    from kubectl_spread.operations.inputs.selection import Selection as Selection
     from kubectl_spread.operations.simulate import simulate_commands as simulate_commands
     from kubectl_spread.operations.simulate import SimulateRequest as SimulateRequest
     from kubectl_spread.operations.simulate import SimulateResult as SimulateResult
@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "check": ("CheckRequest", "CheckResult", "check_files"),
     "check_cluster": ("ClusterCheckRequest", "check_workloads"),
-    "cluster_source": ("ClusterSource",),
+    "inputs.cluster_source": ("ClusterSource",),
     "explain": ("ExplainRequest", "ExplainResult", "explain_pods"),
     "fix": ("FixPreview", "fix_files", "preview_fixes"),
-    "notices": ("Notice",),
-    "rule_choice": ("RuleChoice",),
-    "selection": ("Selection", "ObjectName"),
+    "inputs.notices": ("Notice",),
+    "inputs.rule_choice": ("RuleChoice",),
+    "inputs.selection": ("Selection", "ObjectName"),
     "simulate": ("SimulateRequest", "SimulateResult", "simulate_commands"),
     "snapshot": ("SnapshotRequest", "SnapshotResult", "take_snapshot", "write_snapshot"),
     "status": ("StatusRequest", "StatusResult", "workload_status"),

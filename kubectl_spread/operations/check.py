@@ -16,10 +16,11 @@ from functools import partial
 from typing import Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError, SpreadError
-from kubectl_spread.objects.plain import fields
-from kubectl_spread.operations import baseline, cluster_facts, cluster_source, rule_choice
-from kubectl_spread.operations.cluster_source import ClusterSource, LoadedCluster
-from kubectl_spread.operations.rule_choice import InputPaths, RuleChoice
+from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.operations import baseline
+from kubectl_spread.operations.inputs import cluster_facts, cluster_source, rule_choice
+from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
+from kubectl_spread.operations.inputs.rule_choice import InputPaths, RuleChoice
 from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
@@ -27,10 +28,10 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.cluster.snapshot import Unread
     from kubectl_spread.lint.check_source import Result
     from kubectl_spread.lint.finding import Finding
+    from kubectl_spread.lint.grouping.roots import RootRules
     from kubectl_spread.lint.pipeline import SelectedFindings
-    from kubectl_spread.lint.roots import RootRules
     from kubectl_spread.lint.selection.policy import Config, Policy
-    from kubectl_spread.objects.workload import Workload
+    from kubectl_spread.objects.workloads.workload import Workload
     from kubectl_spread.report.check.report import Running
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.sources.live.reading import Session

@@ -6,24 +6,25 @@ from collections.abc import Iterable
 from typing import Any, Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
-from kubectl_spread.cluster.prune import kept
+from kubectl_spread.cluster.sharing.prune import kept
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.errors import SpreadError
 from kubectl_spread.lint.selection.policy import Config
-from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.workload import Workload
-from kubectl_spread.operations import baseline, check, cluster_facts, live_cluster, rule_choice
+from kubectl_spread.objects.workloads.kinds import KINDS
+from kubectl_spread.objects.workloads.workload import Workload
+from kubectl_spread.operations import baseline, check
 from kubectl_spread.operations.check import CheckResult, CheckSettings, ReadFiles
-from kubectl_spread.operations.cluster_source import ClusterSource, LoadedCluster
-from kubectl_spread.operations.missing import absent, is_missing, no_namespace
-from kubectl_spread.operations.rule_choice import RuleChoice
-from kubectl_spread.operations.selection import Selection
+from kubectl_spread.operations.inputs import cluster_facts, live_cluster, rule_choice
+from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
+from kubectl_spread.operations.inputs.missing import absent, is_missing, no_namespace
+from kubectl_spread.operations.inputs.rule_choice import RuleChoice
+from kubectl_spread.operations.inputs.selection import Selection
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.check.report import Running
-from kubectl_spread.simulate.controllers import is_changed
-from kubectl_spread.simulate.rollout import lost, Rollouts, Stuck, uncreated, waiting
-from kubectl_spread.simulate.under_way import under_way
+from kubectl_spread.simulate.running.controllers import is_changed
+from kubectl_spread.simulate.running.rollout import lost, Rollouts, Stuck, uncreated, waiting
+from kubectl_spread.simulate.running.under_way import under_way
 from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.text.emit import emitted
 from kubectl_spread.text.source import SourceFile

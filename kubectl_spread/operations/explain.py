@@ -7,14 +7,15 @@ from typing import Optional, Union
 
 from kubectl_spread.errors import ClusterError, NotFoundError, RequestError, SourceError, SpreadError
 from kubectl_spread.lint.check_source import check_source
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.manifest import Manifest
-from kubectl_spread.objects.workload import Workload
-from kubectl_spread.operations import cluster_facts, live_cluster, pod_reports, rule_choice
-from kubectl_spread.operations.cluster_source import ClusterSource, LoadedCluster
+from kubectl_spread.objects.workloads.manifest import Manifest
+from kubectl_spread.objects.workloads.workload import Workload
+from kubectl_spread.operations import pod_reports
+from kubectl_spread.operations.inputs import cluster_facts, live_cluster, rule_choice
+from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
+from kubectl_spread.operations.inputs.selection import ObjectName
 from kubectl_spread.operations.pod_reports import ReportSettings
-from kubectl_spread.operations.selection import ObjectName
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.sources.files import Input, inputs

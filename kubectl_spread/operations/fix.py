@@ -7,14 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from kubectl_spread.errors import RequestError, SourceError
-from kubectl_spread.operations import check, notices
+from kubectl_spread.operations import check
 from kubectl_spread.operations.check import CheckRequest, CheckResult, CheckSettings, PreparedCheck, ReadFiles
+from kubectl_spread.operations.inputs import notices
 from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
-    from kubectl_spread.lint.apply_fixes import FixResult
     from kubectl_spread.lint.check_source import Result
     from kubectl_spread.lint.finding import Finding, Repair
+    from kubectl_spread.lint.fixing.apply_fixes import FixResult
     from kubectl_spread.text.source import SourceFile
 
 
@@ -104,7 +105,7 @@ def fixable(
     left = [item for item in findings if item.repair is not None and not tried(item.repair)]
     if not left:
         return Fixable()
-    from kubectl_spread.lint.apply_fixes import fixable as fixable_findings
+    from kubectl_spread.lint.fixing.apply_fixes import fixable as fixable_findings
 
     safe = [item for item in left if item.repair is not None and item.repair.fix.is_safe]
     count = len(fixable_findings(results, safe, recheck=settings.read))
@@ -115,7 +116,7 @@ def fixable(
 
 def _fixed(prepared: PreparedCheck, *, unsafe: bool) -> FixResult:
     """Fix in memory; fixes that do more than they should are refused with a warning."""
-    from kubectl_spread.lint.apply_fixes import apply_fixes
+    from kubectl_spread.lint.fixing.apply_fixes import apply_fixes
     from kubectl_spread.report.check.findings import location
 
     outcome = apply_fixes(

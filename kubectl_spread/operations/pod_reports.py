@@ -20,20 +20,20 @@ from kubectl_spread.explain.reported_message import (
     ReportedMessage,
 )
 from kubectl_spread.explain.workload_state import state_of, WorkloadState
-from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
-from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.selector import compiled
-from kubectl_spread.objects.workload import PER_POD_LABELS, Workload
-from kubectl_spread.operations.cluster_facts import place
-from kubectl_spread.operations.cluster_source import LoadedCluster
-from kubectl_spread.operations.missing import absent
-from kubectl_spread.operations.selection import ObjectName
+from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.selectors.selector import compiled
+from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, Workload
+from kubectl_spread.operations.inputs.cluster_facts import place
+from kubectl_spread.operations.inputs.cluster_source import LoadedCluster
+from kubectl_spread.operations.inputs.missing import absent
+from kubectl_spread.operations.inputs.selection import ObjectName
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.simulate.forecast import Forecast, forecast
 from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.prospects import Prospect, Prospects
+from kubectl_spread.simulate.running.prospects import Prospect, Prospects
 from kubectl_spread.suggest import problem_finder as problems
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.search import suggest

@@ -7,19 +7,19 @@ from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import ConfigError, SourceError, SpreadError
-from kubectl_spread.operations.cluster_source import ClusterSource
+from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.operations.simulate import read_inputs, SimulateRequest, SimulationSetup
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.simulation.scenarios import ScenarioResult, UnmetExpectation
 from kubectl_spread.sources import scenario as scenarios
 from kubectl_spread.sources.scenario import Bounds, Expectation, Scenario
-from kubectl_spread.timeline.answer import Outcome
 from kubectl_spread.timeline.commands.interpret import effect
 from kubectl_spread.timeline.commands.situation import CommandEffect
 from kubectl_spread.timeline.commands.targets import CommandTarget, require
+from kubectl_spread.timeline.results.answer import Outcome
+from kubectl_spread.timeline.results.summary import is_settled, Played, Range, Simulation, summarize
 from kubectl_spread.timeline.run import Limits, Mode, StepAnswer, Watch
 from kubectl_spread.timeline.steps import CreatePod
-from kubectl_spread.timeline.summary import is_settled, Played, Range, Simulation, summarize
 
 
 class ScenarioRequest(NamedTuple):

@@ -6,20 +6,20 @@ from collections.abc import Iterable, Sequence
 from typing import Optional, Union
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.operations import cluster_facts, live_cluster
-from kubectl_spread.operations.cluster_source import ClusterSource, LoadedCluster
+from kubectl_spread.operations.inputs import cluster_facts, live_cluster
+from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.sources import kustomize as kustomizations
 from kubectl_spread.sources.files import Input, inputs
+from kubectl_spread.sources.kustomizing import kustomize as kustomizations
 from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.sources.step_objects import StepObjects
 from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.commands import manifests
+from kubectl_spread.timeline.commands.editing import manifests
 from kubectl_spread.timeline.commands.interpret import effect
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
+from kubectl_spread.timeline.results.summary import Played, Simulation, summarize
 from kubectl_spread.timeline.run import Answer, Limits, play, Watch
-from kubectl_spread.timeline.summary import Played, Simulation, summarize
 
 
 class SimulateRequest(NamedTuple):

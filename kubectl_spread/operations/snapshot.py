@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, TYPE_CHECKING
 
 from kubectl_spread.errors import RequestError, SourceError
-from kubectl_spread.operations import cluster_facts, cluster_source, notices
-from kubectl_spread.operations.cluster_source import ClusterSource
+from kubectl_spread.operations.inputs import cluster_facts, cluster_source, notices
+from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # loads numpy
-    from kubectl_spread.operations.live_cluster import SnapshotObjects
+    from kubectl_spread.operations.inputs.live_cluster import SnapshotObjects
 
 _EXTENSIONS = (".json", ".yaml", ".yml", ".json.gz", ".yaml.gz", ".yml.gz", ".gz")
 
@@ -92,7 +92,7 @@ def _objects(source: ClusterSource) -> SnapshotObjects:
     if source.topology is not None:
         raise RequestError("a made-up cluster needs no snapshot: use its topology file")
     session = cluster_facts.open_session(source)
-    from kubectl_spread.operations import live_cluster
+    from kubectl_spread.operations.inputs import live_cluster
 
     if session is not None:
         return _with_configuration(live_cluster.objects(source, session), source)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError, SpreadError
-from kubectl_spread.operations import cluster_facts
-from kubectl_spread.operations.cluster_source import ClusterSource
-from kubectl_spread.operations.selection import Selection
+from kubectl_spread.operations.inputs import cluster_facts
+from kubectl_spread.operations.inputs.cluster_source import ClusterSource
+from kubectl_spread.operations.inputs.selection import Selection
 from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import Cluster
-    from kubectl_spread.operations.cluster_source import LoadedCluster
-    from kubectl_spread.simulate.status import WorkloadStatus
+    from kubectl_spread.operations.inputs.cluster_source import LoadedCluster
+    from kubectl_spread.simulate.running.status import WorkloadStatus
     from kubectl_spread.sources.live.reading import Session
 
 
@@ -89,7 +89,7 @@ class StatusReader:
             SpreadError: as `workload_status` does.
         """
         known = self._load(is_again=is_again)
-        from kubectl_spread.simulate.status import statuses  # numpy: 80 ms
+        from kubectl_spread.simulate.running.status import statuses  # numpy: 80 ms
 
         found = statuses(known.cluster, known.profiles, wants=self.selection.includes)
         shown = [status for status in found if self.shows_all or status.has_own]
@@ -99,7 +99,7 @@ class StatusReader:
     def _load(self, *, is_again: bool) -> LoadedCluster:
         if self.session is None:
             return cluster_facts.load_files(self.source)
-        from kubectl_spread.operations import live_cluster
+        from kubectl_spread.operations.inputs import live_cluster
         from kubectl_spread.sources.live.resources import Question
 
         kinds = self.selection.all_kinds
@@ -110,7 +110,7 @@ class StatusReader:
 
 def _missing(statuses: list[WorkloadStatus], selection: Selection, cluster: Cluster) -> tuple[SpreadError, ...]:
     """Return errors for named workloads that do not exist, or for the namespace."""
-    from kubectl_spread.operations import missing
+    from kubectl_spread.operations.inputs import missing
 
     namespace = selection.namespace
     there = {(status.key.kind, status.key.name) for status in statuses}

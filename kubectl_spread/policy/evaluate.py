@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
-from kubectl_spread.objects.labels import Labels
+from kubectl_spread.objects.selectors.labels import Labels
 from kubectl_spread.policy.rule import Rule, RuleKind
 from kubectl_spread.records import NamedTuple
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Optional
 
-from kubectl_spread.objects.labels import HOSTNAME, key_errors, REGION, ZONE
+from kubectl_spread.objects.selectors.labels import HOSTNAME, key_errors, REGION, ZONE
 from kubectl_spread.policy.policy import ReplicaBounds
 from kubectl_spread.policy.rule import Amount, Rule, RuleKind
 from kubectl_spread.text.wording import did_you_mean

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Optional
 
-from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.policy.rule import Rule
 from kubectl_spread.records import NamedTuple
 

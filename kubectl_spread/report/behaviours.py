@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_spread.objects.behaviour import Behaviour, Impact
-from kubectl_spread.objects.behaviours import table
-from kubectl_spread.objects.version import followed, LATEST, MEASURED, Release
+from kubectl_spread.objects.releases.behaviour import Behaviour, Impact
+from kubectl_spread.objects.releases.behaviours import table
+from kubectl_spread.objects.releases.version import followed, LATEST, MEASURED, Release
 
 _HEADINGS = {
     Impact.PLACEMENT: "Where pods go",

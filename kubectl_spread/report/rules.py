@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from kubectl_spread.lint.catalogue.pages import documentation
 from kubectl_spread.lint.finding import RuleMeta, Safety
-from kubectl_spread.lint.pages import documentation
 from kubectl_spread.report.table import table
 
 _BLOCK = re.compile(r"\n+((?: {4}[^\n]*(?:\n|\Z)|\n(?= {4}))+)")

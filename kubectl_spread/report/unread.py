@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Unread
-from kubectl_spread.objects.kinds import KINDS
+from kubectl_spread.objects.workloads.kinds import KINDS
 
 
 def line(unread: Iterable[Unread]) -> str:

@@ -11,11 +11,11 @@ from typing import Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools, Int64s
-from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects.behaviours import NOMINATED_FIRST, REQUEST_SUMS
+from kubectl_spread.cluster.tables.arrays import Bools, Int64s
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.releases.behaviours import NOMINATED_FIRST, REQUEST_SUMS
+from kubectl_spread.objects.releases.version import LATEST
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle_state import CycleState, prepare
 from kubectl_spread.scheduler.filter_result import FilterResult

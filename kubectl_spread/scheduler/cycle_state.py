@@ -10,11 +10,11 @@ from typing import Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects.behaviours import GONE_NODE_IS_ERROR
+from kubectl_spread.cluster.tables.arrays import Bools
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.version import LATEST, Release
+from kubectl_spread.objects.releases.behaviours import GONE_NODE_IS_ERROR
+from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.framework.node_values import ScoredTogether
 from kubectl_spread.scheduler.framework.plugin import (

@@ -10,11 +10,11 @@ from typing import Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects.behaviours import LEFT_OUT_REASON
+from kubectl_spread.cluster.tables.arrays import Bools
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.version import LATEST, Release
+from kubectl_spread.objects.releases.behaviours import LEFT_OUT_REASON
+from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.plugin import Bits, CycleFailure, FilterState, FixedState, Rejection

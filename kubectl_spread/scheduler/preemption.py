@@ -12,14 +12,14 @@ from collections.abc import Iterator, Sequence
 from typing import Optional, Union
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget
-from kubectl_spread.objects.behaviours import (
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.releases.behaviours import (
     ONLY_PREEMPTED_VICTIMS,
     PREEMPTION_IN_MESSAGE,
     PREEMPTION_TRIES_LEFT_OUT,
     PREEMPTION_TRIES_REFUSED,
     VICTIMS_SORTED,
 )
-from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult

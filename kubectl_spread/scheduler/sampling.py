@@ -11,9 +11,9 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.objects.labels import REGION, ZONE
+from kubectl_spread.cluster.tables.arrays import Bools
 from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.selectors.labels import REGION, ZONE
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 
 MIN_FEASIBLE_NODES_TO_FIND = 100

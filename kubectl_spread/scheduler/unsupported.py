@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.objects.behaviours import CLAIMS_FOR_RESOURCES
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.releases.behaviours import CLAIMS_FOR_RESOURCES
 from kubectl_spread.scheduler.framework.profile import Profile
 
 _OF_DEVICE_CLASS = "deviceclass.resource.kubernetes.io/"

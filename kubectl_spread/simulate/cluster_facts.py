@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, Optional
 
-from kubectl_spread.cluster.arrays import distinct
-from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.building.stored import admitted, as_stored
 from kubectl_spread.cluster.facts import (
     AntiAffinity,
     ConstraintFacts,
@@ -23,22 +22,23 @@ from kubectl_spread.cluster.facts import (
 )
 from kubectl_spread.cluster.ownership import OwnedPods, owner_of, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
-from kubectl_spread.cluster.stored import admitted, as_stored
+from kubectl_spread.cluster.tables.arrays import distinct
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.constraints.report import (
     constraint_reports,
     ConstraintReport,
     passes_all_but_spread,
     SharedDomains,
 )
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.constraint_counts import ConstraintCounts
-from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
+from kubectl_spread.objects.constraints.uncounted import Uncounted, uncounted
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.replica import replica
+from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.releases.version import kubelet_minor
 from kubectl_spread.objects.storage import NO_PROVISIONER, ObjectKey
-from kubectl_spread.objects.uncounted import Uncounted, uncounted
-from kubectl_spread.objects.version import kubelet_minor
-from kubectl_spread.objects.workload import made_claims, replica_name, Workload
+from kubectl_spread.objects.workloads.replica import replica
+from kubectl_spread.objects.workloads.workload import made_claims, replica_name, Workload
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -46,7 +46,6 @@ from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.unsupported import not_evaluated
 from kubectl_spread.simulate import exhaustive, node_kinds, replicas, scale_down
-from kubectl_spread.simulate.controllers import as_running
 from kubectl_spread.simulate.first_replica import (
     account_of,
     counts_of,
@@ -58,6 +57,7 @@ from kubectl_spread.simulate.first_replica import (
     without_own,
 )
 from kubectl_spread.simulate.placement import Certainty, Placement
+from kubectl_spread.simulate.running.controllers import as_running
 
 Plain = dict[str, Any]
 

@@ -15,10 +15,10 @@ from collections.abc import Iterable, Mapping
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
-from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector

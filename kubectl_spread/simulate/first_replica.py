@@ -7,13 +7,13 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools
 from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
-from kubectl_spread.cluster.node_columns import Topology
+from kubectl_spread.cluster.tables.arrays import Bools
+from kubectl_spread.cluster.tables.node_columns import Topology
 from kubectl_spread.explain.constraints.report import ConstraintReport
-from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.plugins import names

@@ -15,11 +15,11 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Int32s, Int64s
-from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.tables.arrays import Int32s, Int64s
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
@@ -29,11 +29,11 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainC
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.sampling import MIN_FEASIBLE_NODES_TO_FIND
 from kubectl_spread.simulate import node_kinds
-from kubectl_spread.simulate.controllers import missing_replicas
 from kubectl_spread.simulate.exhaustive import twins, Walk
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.placing import first, seeded
 from kubectl_spread.simulate.replicas import Rehearsal
+from kubectl_spread.simulate.running.controllers import missing_replicas
 
 MAX_RUNS = 48
 MAX_STEPS = 600  # pods placed in all runs together; a step takes about a quarter of a millisecond

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.objects.amounts.resources import PODS
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.resources import PODS
 from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult

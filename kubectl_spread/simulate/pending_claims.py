@@ -9,7 +9,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects import storage
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, ObjectKey, Storage, StorageClass, Volume
-from kubectl_spread.objects.workload import made_claims, replica_name, Workload
+from kubectl_spread.objects.workloads.workload import made_claims, replica_name, Workload
 
 Plain = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Optional
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.explanation import Explanation, Ignored
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.records import NamedTuple
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from kubectl_spread.cluster.building.stored import limit_ranges
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.stored import limit_ranges
 from kubectl_spread.objects.admission import limit_errors, pod_usage, Quantities, Quota, quota_error
-from kubectl_spread.objects.resources import is_scheduled
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.amounts.resources import is_scheduled
+from kubectl_spread.objects.workloads.workload import Workload
 
 _MILLI = 1000
 

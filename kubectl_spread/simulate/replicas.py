@@ -12,33 +12,33 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.match_counter import MatchCounter
+from kubectl_spread.cluster.building.stored import admitted, as_stored
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.stored import admitted, as_stored
+from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.match_counter import MatchCounter
 from kubectl_spread.explain.explanation import Ignored
-from kubectl_spread.objects import field_versions
-from kubectl_spread.objects.plain import mappings
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.replica import replica
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.releases import field_versions
+from kubectl_spread.objects.workloads.replica import replica
+from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
-from kubectl_spread.simulate.controllers import (
+from kubectl_spread.simulate.pending_claims import NewClaims, with_claims
+from kubectl_spread.simulate.placement import Certainty, PlacedPod, Placement, RefusedPod
+from kubectl_spread.simulate.placing import first, Pick, Placer
+from kubectl_spread.simulate.refusals import lasting_refusal, QuotaUsage, unknown_class
+from kubectl_spread.simulate.running.controllers import (
     as_running,
     MAX_REPLICAS,
     missing_replicas,
     running_pods,
     with_controllers,
 )
-from kubectl_spread.simulate.pending_claims import NewClaims, with_claims
-from kubectl_spread.simulate.placement import Certainty, PlacedPod, Placement, RefusedPod
-from kubectl_spread.simulate.placing import first, Pick, Placer
-from kubectl_spread.simulate.queue import Queue
-from kubectl_spread.simulate.refusals import lasting_refusal, QuotaUsage, unknown_class
+from kubectl_spread.simulate.running.queue import Queue
 from kubectl_spread.simulate.settle import settle
 
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Optional
 
-from kubectl_spread.objects.constraint_counts import ConstraintCounts
+from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
 
 _MOST_DOMAINS = 64  # Limit of the cost: each remaining pod searches the emptiest domain.
 

@@ -8,7 +8,7 @@ from typing import Protocol
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.simulate.placement import CreatedAgain, EvictedPod
 from kubectl_spread.simulate.placing import Placer
-from kubectl_spread.simulate.queue import Queue
+from kubectl_spread.simulate.running.queue import Queue
 
 _MOST_ROUNDS = 100  # Evictions end, as each makes room for a pod of higher priority.
 

@@ -10,10 +10,10 @@ from kubectl_spread.lint.finding import Place, Severity
 from kubectl_spread.lint.selection.policy import Config, FileChoice, NamedPath, RuleSelection
 from kubectl_spread.lint.selection.select import named, RuleProfile, UnknownRuleError
 from kubectl_spread.lint.selection.suppress import Waiver
-from kubectl_spread.objects import decode
-from kubectl_spread.objects.kinds import PodSpecPath
-from kubectl_spread.objects.labels import key_errors, value_errors
-from kubectl_spread.objects.version import minor_of, VersionError
+from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.releases.version import minor_of, VersionError
+from kubectl_spread.objects.selectors.labels import key_errors, value_errors
+from kubectl_spread.objects.workloads.kinds import PodSpecPath
 from kubectl_spread.sources import files
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Optional
 
 from kubectl_spread.errors import ConfigError, SourceError
-from kubectl_spread.objects.decode import path_text
+from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import files
 from kubectl_spread.text import compose
@@ -257,7 +257,7 @@ class _Reading:
     def _workload(self, route: Route, text: Optional[str]) -> Optional[tuple[str, str]]:
         if text is None:
             return None
-        from kubectl_spread.objects.kinds import kind_named
+        from kubectl_spread.objects.workloads.kinds import kind_named
 
         self._remember(route)
         word, _, name = text.partition("/")

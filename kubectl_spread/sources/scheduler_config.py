@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects.behaviours import FIT_SCORES
-from kubectl_spread.objects.field_errors import LocatedError
-from kubectl_spread.objects.version import LATEST, Release
+from kubectl_spread.objects.reading.field_errors import LocatedError
+from kubectl_spread.objects.releases.behaviours import FIT_SCORES
+from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.configuration import decoding, validation
 from kubectl_spread.scheduler.configuration.profiles import profiles

@@ -7,14 +7,14 @@ import os
 from collections.abc import Iterator
 from typing import Any, Optional, Union
 
-from kubectl_spread.cluster.build import ClusterBuilder
-from kubectl_spread.cluster.shapes import SHAPES
+from kubectl_spread.cluster.building.build import ClusterBuilder
+from kubectl_spread.cluster.building.shapes import SHAPES
 from kubectl_spread.cluster.snapshot import Cluster, Unread
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects import decode
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.pod_reader import PodReader
-from kubectl_spread.objects.version import plain_text, release_of, VersionError
+from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.pod_reader import PodReader
+from kubectl_spread.objects.releases.version import plain_text, release_of, VersionError
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import files, topology
 from kubectl_spread.text import compose, json_stream

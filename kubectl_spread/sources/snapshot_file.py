@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from kubectl_spread.cluster.prune import kept, without_idle_events
-from kubectl_spread.cluster.redact import redacted
+from kubectl_spread.cluster.sharing.prune import kept, without_idle_events
+from kubectl_spread.cluster.sharing.redact import redacted
 from kubectl_spread.cluster.snapshot import Unread
 
 Plain = dict[str, Any]

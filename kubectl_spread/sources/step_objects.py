@@ -6,16 +6,17 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any, Union
 
-from kubectl_spread.cluster import apply_manifests
-from kubectl_spread.cluster.shapes import is_of_another_group, SHAPES
+from kubectl_spread.cluster.building import apply_manifests
+from kubectl_spread.cluster.building.shapes import is_of_another_group, SHAPES
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.objects import decode
-from kubectl_spread.objects.kinds import KINDS
-from kubectl_spread.objects.manifest import Manifest, manifests
-from kubectl_spread.sources import files, kustomize
+from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.workloads.kinds import KINDS
+from kubectl_spread.objects.workloads.manifest import Manifest, manifests
+from kubectl_spread.sources import files
 from kubectl_spread.sources.files import Input
+from kubectl_spread.sources.kustomizing import kustomize
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile

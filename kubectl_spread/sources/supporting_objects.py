@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from kubectl_spread.cluster.apply_manifests import applied, KINDS
-from kubectl_spread.cluster.shapes import is_of_another_group, SHAPES
+from kubectl_spread.cluster.building.apply_manifests import applied, KINDS
+from kubectl_spread.cluster.building.shapes import is_of_another_group, SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects import decode
-from kubectl_spread.objects.manifest import Manifest, manifests
+from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.workloads.manifest import Manifest, manifests
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import compose
 from kubectl_spread.text.source import SourceFile

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from kubectl_spread.suggest.actions.nodes import AddNodes
 from kubectl_spread.suggest.change import Damage, Rank
-from kubectl_spread.suggest.tried import Tried
+from kubectl_spread.suggest.judging.tried import Tried
 
 SHOWN = 3  # Number of suggestions to show by default.
 ALL = 10  # From this number on, harmful suggestions are shown, too.

@@ -10,8 +10,8 @@ from kubectl_spread.explain.requirements.requirement import RequirementId, Requi
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.suggest.actions.action import Action
 from kubectl_spread.suggest.actions.manifest import EditSpec
-from kubectl_spread.suggest.hypothetical import HypotheticalCluster
-from kubectl_spread.suggest.patch import Op
+from kubectl_spread.suggest.editing.patch import Op
+from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
 
 if TYPE_CHECKING:
     from kubectl_spread.suggest.problem import PendingPodProblem

@@ -7,22 +7,28 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Optional
 
-from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.label_groups import LabelGroup
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.label_groups import LabelGroup
 from kubectl_spread.explain.constraints.report import ConstraintReport, passes_all_but_spread
 from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.objects.labels import OS
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.selector import Selector
-from kubectl_spread.objects.workload import PER_POD_LABELS, RELEASE_LABELS, REVISION_LABEL_OF, REVISION_LABELS, Workload
+from kubectl_spread.objects.selectors.labels import OS
+from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.workloads.workload import (
+    PER_POD_LABELS,
+    RELEASE_LABELS,
+    REVISION_LABEL_OF,
+    REVISION_LABELS,
+    Workload,
+)
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.sampling import Sampler
-from kubectl_spread.suggest.rollout_settings import ON_DELETE, RolloutSettings, settings_of
-from kubectl_spread.suggest.target import TemplateOwner
+from kubectl_spread.suggest.editing.target import TemplateOwner
+from kubectl_spread.suggest.judging.rollout_settings import ON_DELETE, RolloutSettings, settings_of
 
 Plain = dict[str, Any]
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Optional
 
-from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.ownership import inferred_deployment, OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
-from kubectl_spread.objects import read
-from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.workloads.kinds import KINDS
+from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.simulate.controllers import missing_replicas, running_pods, with_controllers
 from kubectl_spread.simulate.pending_claims import NewClaims, with_claims
 from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.suggest.pod_spec import spec_of
+from kubectl_spread.simulate.running.controllers import missing_replicas, running_pods, with_controllers
+from kubectl_spread.suggest.editing.pod_spec import spec_of
+from kubectl_spread.suggest.editing.target import target_of, TemplateOwner
 from kubectl_spread.suggest.problem import Given, PendingPodProblem
-from kubectl_spread.suggest.target import target_of, TemplateOwner
 
 
 def of_pod(

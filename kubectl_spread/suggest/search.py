@@ -22,13 +22,13 @@ from kubectl_spread.suggest import arrange
 from kubectl_spread.suggest.actions.manifest import SetRollout
 from kubectl_spread.suggest.actions.storage import DeleteClaims
 from kubectl_spread.suggest.change import Change, Ladder
-from kubectl_spread.suggest.hypothetical import HypotheticalCluster
-from kubectl_spread.suggest.judge import Judge
+from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
+from kubectl_spread.suggest.judging.judge import Judge
+from kubectl_spread.suggest.judging.tried import Tried
 from kubectl_spread.suggest.moves import MOVES, rollout
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.suggestion import Suggestions
 from kubectl_spread.suggest.telling import told
-from kubectl_spread.suggest.tried import Tried
 
 MOST = 5
 BUDGET_S = 4.0  # Estimated time, so that every machine tries the same.

@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.simulate.placement import Certainty
-from kubectl_spread.suggest.managed import Manager
+from kubectl_spread.suggest.editing.managed import Manager
 
 Plain = dict[str, Any]
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.objects.kinds import KINDS
+from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.suggest import effect
 from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.hypothetical import HypotheticalCluster
-from kubectl_spread.suggest.judge import Judge, JudgedChange
-from kubectl_spread.suggest.managed import manager_of
+from kubectl_spread.suggest.editing.managed import manager_of
+from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
+from kubectl_spread.suggest.judging.judge import Judge, JudgedChange
+from kubectl_spread.suggest.judging.tried import Tried
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.suggestion import Effect, Rollout, Suggestion
-from kubectl_spread.suggest.tried import Tried
 
 _NAMED = 4
 

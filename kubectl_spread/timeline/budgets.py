@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget
-from kubectl_spread.objects.int_or_percent import scaled
+from kubectl_spread.objects.amounts.int_or_percent import scaled
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers import scale

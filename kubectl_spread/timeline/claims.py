@@ -12,8 +12,8 @@ from typing import Any, Optional
 
 from kubectl_spread.objects import storage as objects
 from kubectl_spread.objects.affinity import NodeSelectorTerm
-from kubectl_spread.objects.labels import ZONE
-from kubectl_spread.objects.selector import LabelRequirement
+from kubectl_spread.objects.selectors.labels import ZONE
+from kubectl_spread.objects.selectors.selector import LabelRequirement
 from kubectl_spread.objects.storage import Claim, ObjectKey, Storage, Volume
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.world import World

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.timeline import nodes, reading, steps
+from kubectl_spread.timeline import nodes, steps
 from kubectl_spread.timeline.controllers import deployment
 from kubectl_spread.timeline.controllers.replicaset import choices
 from kubectl_spread.timeline.draft import Draft
+from kubectl_spread.timeline.setup import reading
 from kubectl_spread.timeline.state import Deletion, EventKind, Move, NO_ORDINAL, P, PENDING, Stage, State
 from kubectl_spread.timeline.world import World, WorldFacts
 

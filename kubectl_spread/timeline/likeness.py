@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from typing import Any, Optional
 
 from kubectl_spread.objects.affinity import PodAffinityTerm
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.replica import replica
 from kubectl_spread.objects.taints import DEFAULT_TOLERATIONS
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workloads.replica import replica
+from kubectl_spread.objects.workloads.workload import Workload
 
 _PER_POD = frozenset(
     {

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Optional
 
-from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.selectors.labels import ZONE
 from kubectl_spread.timeline import claims, doing, eviction, nodes
 from kubectl_spread.timeline.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.timeline.draft import Draft

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Optional
 
-from kubectl_spread.objects.labels import REGION, ZONE
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.selectors.labels import REGION, ZONE
 from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint, UNSCHEDULABLE
 from kubectl_spread.timeline.world import WorldFacts
 

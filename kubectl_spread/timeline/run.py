@@ -7,22 +7,25 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import cast, Optional, Union
 
-from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.timeline import answer, explore, reading, steps
-from kubectl_spread.timeline.answer import Outcome, View
-from kubectl_spread.timeline.become import steps_to
+from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.explore import Exploration
-from kubectl_spread.timeline.loading import load, with_owners
 from kubectl_spread.timeline.moves import Moves
 from kubectl_spread.timeline.oracle import Involved, Oracle
+from kubectl_spread.timeline.results import answer
+from kubectl_spread.timeline.results.answer import Outcome, View
+from kubectl_spread.timeline.search import explore
+from kubectl_spread.timeline.search.explore import Exploration
+from kubectl_spread.timeline.search.symmetry import Symmetry
+from kubectl_spread.timeline.setup import reading
+from kubectl_spread.timeline.setup.become import steps_to
+from kubectl_spread.timeline.setup.loading import load, with_owners
 from kubectl_spread.timeline.state import EventKind, Move, P, State, Step
-from kubectl_spread.timeline.symmetry import Symmetry
 from kubectl_spread.timeline.world import Kubelet, World
 
 Written = Union[steps.Op, Sequence[steps.Op]]

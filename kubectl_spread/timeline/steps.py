@@ -7,7 +7,7 @@ from typing import Optional, Union
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.records import NamedTuple
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Optional
 
-from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.building.stored import admitted, as_stored
 from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget, OwnerKey
-from kubectl_spread.cluster.stored import admitted, as_stored
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
-from kubectl_spread.objects.replica import controller_of, daemon, replica, selected_by_controller
 from kubectl_spread.objects.storage import ObjectKey, Volume
 from kubectl_spread.objects.taints import NO_EXECUTE
-from kubectl_spread.objects.workload import POD_TEMPLATE_HASH, Workload
+from kubectl_spread.objects.workloads.replica import controller_of, daemon, replica, selected_by_controller
+from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline.state import NO_ORDINAL

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.suggest.problem_finder import of_pod

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from kubectl_spread.cli import progress
+from kubectl_spread.cli.console import progress
 
 
 class Terminal(io.StringIO):

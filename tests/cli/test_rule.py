@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.lint.registry import RULES
+from kubectl_spread.lint.catalogue.registry import RULES
 
 
 def test_without_a_word_every_rule_has_a_line(capsys: pytest.CaptureFixture[str]) -> None:

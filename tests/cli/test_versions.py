@@ -10,12 +10,21 @@ from typing import Any
 import pytest
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.cluster.build import cluster_of
-from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.messages.scheduler_reasons import match
-from kubectl_spread.objects import behaviours, read
-from kubectl_spread.objects.behaviours import table
-from kubectl_spread.objects.version import followed, LATEST, MEASURED, note_on, Release, release_of, server_release
+from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.releases import behaviours
+from kubectl_spread.objects.releases.behaviours import table
+from kubectl_spread.objects.releases.version import (
+    followed,
+    LATEST,
+    MEASURED,
+    note_on,
+    Release,
+    release_of,
+    server_release,
+)
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.sources import scheduler_config

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.cluster.prune import kept
-from kubectl_spread.cluster.redact import redacted
+from kubectl_spread.cluster.sharing.prune import kept
+from kubectl_spread.cluster.sharing.redact import redacted
 from tests.conformance.replay import decisions
 from tests.conftest import RECORDINGS
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kubectl_spread.objects.version import release_of
+from kubectl_spread.objects.releases.version import release_of
 from tests.conformance import replay
 
 Case = dict[str, Any]

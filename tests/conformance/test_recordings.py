@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.objects import constraint_reader
+from kubectl_spread.objects.constraints import constraint_reader
 from kubectl_spread.objects.validation import constraint_errors
 from tests.conformance import replay
 

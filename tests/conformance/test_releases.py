@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.explain.explanation import explain
-from kubectl_spread.objects import read
-from kubectl_spread.objects.version import MEASURED, release_of
+from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.releases.version import MEASURED, release_of
 from kubectl_spread.report.explain.document import explanation as document_of
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.scheduler.configuration.profiles import profiles, version_of

@@ -13,15 +13,15 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.cluster.build import cluster_of
-from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
-from kubectl_spread.objects import read
 from kubectl_spread.objects.affinity import NodeAffinity, NodeSelectorTerm
-from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.taints import Taint, Toleration
 from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
 from kubectl_spread.scheduler.cycle import Scheduler

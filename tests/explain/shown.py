@@ -6,10 +6,11 @@ import copy
 import json
 from typing import Any, Optional
 
-from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.explain.explanation import explain, Explanation
-from kubectl_spread.objects import read
-from kubectl_spread.report.explain import conflicts, constraints
+from kubectl_spread.objects.reading import read
+from kubectl_spread.report.explain import constraints
+from kubectl_spread.report.explain.reasons import conflicts
 from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
 
 Plain = dict[str, Any]

@@ -8,11 +8,11 @@ from typing import Any
 
 import jsonschema
 
-from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.bound_pod import Again, bound_pod_report, BoundPodReport
 from kubectl_spread.explain.explanation import explain
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.report.explain import scores as text
 from kubectl_spread.report.explain.document import explanation
 from kubectl_spread.report.explain.pod_report import PodReport

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.cluster.build import cluster_of
-from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.explanation import explain_filtered
-from kubectl_spread.objects import read
+from kubectl_spread.objects.reading import read
 from kubectl_spread.report.explain.constraint_words import note, origin
 from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
 from kubectl_spread.scheduler.cycle import Scheduler

@@ -15,7 +15,8 @@ from kubectl_spread.cli.main import run
 from kubectl_spread.explain import wording as explain_wording
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.lint import wording as lint_wording
-from kubectl_spread.report.explain import cause, constraint_words, preemption, reported_message, verdict
+from kubectl_spread.report.explain import constraint_words, verdict
+from kubectl_spread.report.explain.reasons import cause, preemption, reported_message
 
 MARKER = "<other words>"
 SCENARIOS = Path(__file__).parents[2] / "examples" / "scenarios"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, HealthCheck, settings
 
+from kubectl_spread.lint.catalogue.registry import RULES
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.registry import RULES
 from kubectl_spread.text.source import SourceFile
 from tests.lint import cases
 from tests.lint.test_mutations import judged, mutants, read
@@ -27,7 +27,7 @@ def no_gates(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 def _take_gates(patch: pytest.MonkeyPatch) -> None:
     ungated = {code: rule._replace(gate=None) for code, rule in RULES.items()}
     patch.setattr("kubectl_spread.lint.run_rules.RULES", ungated)
-    patch.setattr("kubectl_spread.lint.bare_lists.RULES", ungated)
+    patch.setattr("kubectl_spread.lint.unknown_kinds.bare_lists.RULES", ungated)
 
 
 def without_gates(findings: list[Finding]) -> list[Finding]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import kubectl_spread.lint.rules
+from kubectl_spread.lint.catalogue.registry import RENAMED, RULES, superseded
 from kubectl_spread.lint.finding import RuleMeta, RuleTarget
-from kubectl_spread.lint.registry import RENAMED, RULES, superseded
 from kubectl_spread.lint.run_rules import module_name
 from tests.lint.cases import WITH_A_MODULE
 

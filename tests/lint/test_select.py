@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_spread.lint.registry import RULES
+from kubectl_spread.lint.catalogue.registry import RULES
 from kubectl_spread.lint.selection.select import RuleProfile, selected, UnknownRuleError
 
 ALL = frozenset(RULES)

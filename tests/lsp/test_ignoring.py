@@ -9,7 +9,7 @@ import pytest
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.selection.policy import Config, Policy
 from kubectl_spread.lsp.ignoring import ignoring
-from kubectl_spread.operations.documents import DocumentChecker
+from kubectl_spread.operations.inputs.documents import DocumentChecker
 from kubectl_spread.text.edit import with_edits
 from kubectl_spread.text.source import SourceFile
 

@@ -6,7 +6,7 @@ from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.selection.policy import Config, Policy
 from kubectl_spread.lsp.review import Opened, Review, reviewed
-from kubectl_spread.operations.documents import DocumentChecker
+from kubectl_spread.operations.inputs.documents import DocumentChecker
 from kubectl_spread.text.source import SourceFile
 
 EMPTY = Review({})

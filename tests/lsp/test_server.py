@@ -446,7 +446,7 @@ def test_messages_that_are_none_are_survived() -> None:
 
 BROKEN = """
 from kubectl_spread.lint.selection.policy import Config, Policy
-from kubectl_spread.operations.documents import DocumentChecker
+from kubectl_spread.operations.inputs.documents import DocumentChecker
 from kubectl_spread.lsp.server import serve
 
 class Broken(DocumentChecker):

@@ -19,7 +19,7 @@ from kubectl_spread.messages.message import Message, Part
 from kubectl_spread.messages.parse import parse, parse_all
 from kubectl_spread.messages.reason_kind import ReasonKind
 from kubectl_spread.messages.scheduler_reasons import match, WORDINGS
-from kubectl_spread.objects import behaviours
+from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.scheduler import plugins
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.status import Code, Reason, Status

@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import Any, Optional
 
-from kubectl_spread.objects import quantity
+from kubectl_spread.objects.amounts import quantity
 
 _PREFIX = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _NAME = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")

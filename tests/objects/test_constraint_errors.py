@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 import pytest
 
-from kubectl_spread.objects import constraint_reader
+from kubectl_spread.objects.constraints import constraint_reader
 from kubectl_spread.objects.validation import constraint_errors
 
 VALID = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}

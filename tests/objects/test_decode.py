@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.objects import decode
+from kubectl_spread.objects.reading import decode
 from kubectl_spread.text.node import Route
 
 POD_SPEC = "json: cannot unmarshal {} into Go struct field PodSpec.{} of type {}"

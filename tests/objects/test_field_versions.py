@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.objects.constraint_reader import constraints
-from kubectl_spread.objects.field_versions import ignored_in, stored
+from kubectl_spread.objects.constraints.constraint_reader import constraints
+from kubectl_spread.objects.releases.field_versions import ignored_in, stored
 
 TERM = {"topologyKey": "zone", "matchLabelKeys": ["a"], "mismatchLabelKeys": ["b"], "namespaceSelector": {}}
 SPEC: dict[str, Any] = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.objects import read
+from kubectl_spread.objects.reading import read
 
 LABELS = {"zone": "a", "rank": "5", "empty": ""}
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_spread.objects import decode, read
-from kubectl_spread.objects.pod_reader import PodReader
+from kubectl_spread.objects.reading import decode, read
+from kubectl_spread.objects.reading.pod_reader import PodReader
 from tests.objects.test_decoded_is_read import FUZZ, values
 
 Route = tuple[Any, ...]

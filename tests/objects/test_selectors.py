@@ -6,8 +6,8 @@ from typing import Any, Optional
 
 import pytest
 
-from kubectl_spread.objects import constraint_reader
-from kubectl_spread.objects.selector import compiled, LabelRequirement, parse_int64
+from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.selectors.selector import compiled, LabelRequirement, parse_int64
 
 LABELS = {"app": "web", "tier": "", "rank": "5"}
 

@@ -7,13 +7,13 @@ from typing import Any, Optional
 
 import pytest
 
-from kubectl_spread.objects import replica
 from kubectl_spread.objects.affinity import NodeSelectorTerm
-from kubectl_spread.objects.kinds import BUILT_IN, kind_named, PodPlace
 from kubectl_spread.objects.pod import Owner
-from kubectl_spread.objects.selector import LabelRequirement
+from kubectl_spread.objects.selectors.selector import LabelRequirement
 from kubectl_spread.objects.taints import Toleration
-from kubectl_spread.objects.workload import created_labels, knative_scale, Workload, workload
+from kubectl_spread.objects.workloads import replica
+from kubectl_spread.objects.workloads.kinds import BUILT_IN, kind_named, PodPlace
+from kubectl_spread.objects.workloads.workload import created_labels, knative_scale, Workload, workload
 
 NOT_READY = Toleration("node.kubernetes.io/not-ready", "Exists", "", "NoExecute", seconds=300)
 UNREACHABLE = Toleration("node.kubernetes.io/unreachable", "Exists", "", "NoExecute", seconds=300)

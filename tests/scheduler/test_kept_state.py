@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, Optional, Union
 import pytest
 from hypothesis import given, HealthCheck, settings
 
-from kubectl_spread.cluster.build import cluster_of
-from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects import read
+from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.reading import read
 from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.plugin import ScoreError

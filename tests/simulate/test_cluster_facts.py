@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 import pytest
 
-from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.facts import (
     AntiAffinity,
     ConstraintFacts,
@@ -18,9 +18,9 @@ from kubectl_spread.cluster.facts import (
     UNBOUNDED,
 )
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.objects import constraint_reader
-from kubectl_spread.objects.constraint_counts import ConstraintCounts
-from kubectl_spread.objects.workload import Workload, workload
+from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
+from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.scheduler.configuration import profiles
 from kubectl_spread.simulate import exhaustive, replicas
 from kubectl_spread.simulate.cluster_facts import KnownCluster

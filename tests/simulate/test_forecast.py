@@ -8,9 +8,9 @@ from typing import Any, Optional
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
-from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.report.explain import forecast as text
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.framework.plugin import NodeIndices

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.cluster.apply_manifests import applied
-from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.building.apply_manifests import applied
+from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.explanation import explain
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
 from kubectl_spread.simulate.placement import Certainty, Placement
 from kubectl_spread.simulate.placing import seeded

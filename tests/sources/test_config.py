@@ -16,7 +16,7 @@ from kubectl_spread.errors import ConfigError, SourceError
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.selection.policy import Config, RuleSelection
 from kubectl_spread.lint.selection.select import RuleProfile
-from kubectl_spread.objects.kinds import PodSpecPath
+from kubectl_spread.objects.workloads.kinds import PodSpecPath
 from kubectl_spread.sources import config, json_schema
 from kubectl_spread.sources.files import config_path
 from kubectl_spread.text import compose

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kubectl_spread.cluster.build import cluster_of
-from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects import behaviours, read
-from kubectl_spread.objects.version import VersionError
+from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.releases import behaviours
+from kubectl_spread.objects.releases.version import VersionError
 from kubectl_spread.scheduler.configuration.profiles import version_of
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.sources import scheduler_config

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_spread.objects import read
 from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.reading import read
 from kubectl_spread.suggest import misspelt
 
 ZONE = "topology.kubernetes.io/zone"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
 from kubectl_spread.suggest.problem_finder import of_pod

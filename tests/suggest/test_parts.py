@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
-from kubectl_spread.cluster.build import cluster_of
-from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects import read
+from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.objects.reading import read
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.suggest import patch
-from kubectl_spread.suggest.pod_spec import spec_of
-from kubectl_spread.suggest.recreate import Recreation
-from kubectl_spread.suggest.target import TemplateOwner
+from kubectl_spread.suggest.editing import patch
+from kubectl_spread.suggest.editing.pod_spec import spec_of
+from kubectl_spread.suggest.editing.recreate import Recreation
+from kubectl_spread.suggest.editing.target import TemplateOwner
 from tests.naive.builders import pod, ZONE
 from tests.suggest.strategies import Case, cases, nodes
 

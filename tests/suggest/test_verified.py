@@ -13,7 +13,7 @@ from hypothesis import given, HealthCheck, Phase, settings
 from ruamel.yaml import YAML
 
 from kubectl_spread import schemas
-from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.report.explain.suggestions import lines, suggestion_document
 from kubectl_spread.scheduler.configuration.profiles import profiles

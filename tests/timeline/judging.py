@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
-from kubectl_spread.objects.labels import ZONE
-from kubectl_spread.timeline import answer, explore
+from kubectl_spread.objects.selectors.labels import ZONE
+from kubectl_spread.timeline.results import answer
+from kubectl_spread.timeline.search import explore
 from kubectl_spread.timeline.state import Deletion, PENDING, State
 from tests.timeline import recordings
 from tests.timeline.reaching import Follower, Missed

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.timeline import explore
 from kubectl_spread.timeline.moves import Moves
 from kubectl_spread.timeline.oracle import Oracle
 from kubectl_spread.timeline.run import named
+from kubectl_spread.timeline.search import explore
+from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.state import State
-from kubectl_spread.timeline.symmetry import Symmetry
 from kubectl_spread.timeline.world import World
 from tests.timeline import recordings
 from tests.timeline.recordings import Scenario, Seen

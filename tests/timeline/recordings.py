@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Controller, OwnerKey
-from kubectl_spread.objects import read
+from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.taints import Taint
-from kubectl_spread.objects.workload import Workload, workload
+from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.state import Deletion, NO_ORDINAL, P, PENDING, Stage, State

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.timeline.answer import Outcome
+from kubectl_spread.timeline.results.answer import Outcome
 from kubectl_spread.timeline.run import Limits, play
 from kubectl_spread.timeline.state import EventKind
 from tests.timeline.test_run import node, Plain

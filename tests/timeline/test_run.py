@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from kubectl_spread.cluster.build import cluster_of
+from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.answer import TraceEvent
+from kubectl_spread.timeline.results.answer import TraceEvent
 from kubectl_spread.timeline.run import Answer, Limits, Mode, play
 from kubectl_spread.timeline.state import EventKind
 

@@ -8,10 +8,10 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import distinct
-from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.tables.arrays import distinct
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.constraints.node_reasons import NodeReasons
 from kubectl_spread.explain.requirements.resources import Indices
 from kubectl_spread.objects.node_reason import NodeReason

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools, distinct, Int32s, Int64s
-from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.tables.arrays import Bools, distinct, Int32s, Int64s
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.node_reason import NodeReason, NodeReasonKind
 from kubectl_spread.objects.pod import PodClass

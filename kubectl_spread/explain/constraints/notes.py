@@ -8,12 +8,12 @@ from enum import Enum
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools, distinct
-from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.tables.arrays import Bools, distinct
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.constraints.node_reasons import NodeReasons
-from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.node_reason import NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.objects.taints import NO_EXECUTE, OUTAGES
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.filter_result import FilterResult

@@ -5,12 +5,12 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any, Optional
 
-from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.plain import mappings
+from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import selecting_owner, selecting_services
 

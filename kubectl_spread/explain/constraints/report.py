@@ -9,20 +9,26 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools, Int32s
-from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.tables.arrays import Bools, Int32s
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.constraints import matching_pods, node_reasons
 from kubectl_spread.explain.constraints.matching_pods import CountedPods, IgnoredPods, MatchingPods, TerminatingPod
 from kubectl_spread.explain.constraints.node_reasons import NodeReasons, PodNodes
 from kubectl_spread.explain.constraints.notes import Note, notes
 from kubectl_spread.explain.constraints.origin import Origin, origin_of
 from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE, HONOR, IGNORE, SCHEDULE_ANYWAY, TopologySpreadConstraint
-from kubectl_spread.objects.constraint_counts import ConstraintCounts
+from kubectl_spread.objects.constraints.constraint import (
+    DO_NOT_SCHEDULE,
+    HONOR,
+    IGNORE,
+    SCHEDULE_ANYWAY,
+    TopologySpreadConstraint,
+)
+from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.node_reason import NodeReason, NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selector import Selector
-from kubectl_spread.objects.version import LATEST
+from kubectl_spread.objects.releases.version import LATEST
+from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile

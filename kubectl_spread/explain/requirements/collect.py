@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools, distinct
-from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.tables.arrays import Bools, distinct
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements import node, pod_affinity, resources, taints, volumes
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.explain.wording import counted, grouped, listed, nodes

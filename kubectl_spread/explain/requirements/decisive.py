@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools
+from kubectl_spread.cluster.tables.arrays import Bools
 from kubectl_spread.explain.requirements.conflicts import Conflict
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementId, RequirementKind
 from kubectl_spread.records import NamedTuple

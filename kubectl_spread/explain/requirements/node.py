@@ -8,13 +8,13 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.tables.arrays import Bools
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.explain.wording import counted, grouped, listed, MOST_GROUPS, nodes, requirement_text, some
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selector import LabelRequirement
+from kubectl_spread.objects.selectors.selector import LabelRequirement
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.nodeaffinity import ADDED_AFFINITY_REASON

@@ -12,17 +12,17 @@ from typing import Optional
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.arrays import Bools, distinct
-from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.tables.arrays import Bools, distinct
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.explain.requirements.resources import Indices, pods_on_nodes
 from kubectl_spread.explain.wording import grouped, MOST_GROUPS, selector_text, some
 from kubectl_spread.objects.affinity import PodAffinityTerm
-from kubectl_spread.objects.labels import HOSTNAME
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.filter_result import PluginResult
 from kubectl_spread.scheduler.plugins import names

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import NewType, Optional
 
-from kubectl_spread.cluster.arrays import Bools
+from kubectl_spread.cluster.tables.arrays import Bools
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.records import NamedTuple
 

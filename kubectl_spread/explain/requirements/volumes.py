@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.tables.arrays import Bools
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.explain.requirements.resources import Indices, masks_by_reason, why_pods
 from kubectl_spread.explain.wording import counted, grouped, listed, requirement_text, some

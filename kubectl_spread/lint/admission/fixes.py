@@ -8,10 +8,10 @@ from typing import Any, Optional
 from kubectl_spread.lint.admission import hints
 from kubectl_spread.lint.finding import Fix, Repair
 from kubectl_spread.lint.workload import FIELD
-from kubectl_spread.objects import decode
-from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE, HONOR, IGNORE, SCHEDULE_ANYWAY
-from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, HONOR, IGNORE, SCHEDULE_ANYWAY
+from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.validation import FieldError, Rule
+from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.edit import Change, Drop, Edit, Put, Rename
 from kubectl_spread.text.node import Route

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Optional
 
-from kubectl_spread.objects import decode
-from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE, HONOR, IGNORE, SCHEDULE_ANYWAY
+from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, HONOR, IGNORE, SCHEDULE_ANYWAY
+from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.validation import Rule
 from kubectl_spread.text.node import Route
 

@@ -8,10 +8,10 @@ from typing import Any
 from kubectl_spread.lint.admission import fixes, refusal
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.workload import FIELD
-from kubectl_spread.objects import decode
-from kubectl_spread.objects.kinds import EVERY, PodPlace, WorkloadKind
-from kubectl_spread.objects.manifest import Manifest
-from kubectl_spread.objects.plain import fields
+from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.workloads.kinds import EVERY, PodPlace, WorkloadKind
+from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text.node import Route
 
 _NAMES = (FIELD.lower(), FIELD.lower()[:-1])  # in whatever case, and of one constraint

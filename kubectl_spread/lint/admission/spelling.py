@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from kubectl_spread.lint.admission.hints import nearest
-from kubectl_spread.objects import decode
+from kubectl_spread.objects.reading import decode
 
 Plain = dict[str, Any]
 

@@ -12,10 +12,10 @@ from typing import Any, cast
 from kubectl_spread.lint.admission import hints
 from kubectl_spread.lint.finding import Finding, Place, Severity
 from kubectl_spread.lint.placeholder import has_placeholder, is_filled_in
-from kubectl_spread.objects import decode
-from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.validation import FieldError, Rule
-from kubectl_spread.objects.workload import is_partial, Workload
+from kubectl_spread.objects.workloads.manifest import Manifest
+from kubectl_spread.objects.workloads.workload import is_partial, Workload
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Route
 

@@ -9,12 +9,13 @@ from kubectl_spread.lint.admission.misplaced import misplaced
 from kubectl_spread.lint.admission.unresolved import Open
 from kubectl_spread.lint.finding import Finding, Label, Place
 from kubectl_spread.lint.workload import FIELD, is_live, Subject
-from kubectl_spread.objects import constraint_reader, decode, workload_shape
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.kinds import PodPlace
-from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.reading import decode, workload_shape
 from kubectl_spread.objects.validation import constraint_errors, FieldError, Rule
-from kubectl_spread.objects.workload import created_labels, Workload, workload
+from kubectl_spread.objects.workloads.kinds import PodPlace
+from kubectl_spread.objects.workloads.manifest import Manifest
+from kubectl_spread.objects.workloads.workload import created_labels, Workload, workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 

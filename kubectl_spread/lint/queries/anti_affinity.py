@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Optional
 
 from kubectl_spread.cluster.facts import AntiAffinity
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.pod_requirements import REQUIRED
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.node import Route

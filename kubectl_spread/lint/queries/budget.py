@@ -8,14 +8,15 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from kubectl_spread.lint.finding import Place
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects import constraint_reader, decode
-from kubectl_spread.objects.int_or_percent import percentage, scaled
-from kubectl_spread.objects.manifest import Manifest
-from kubectl_spread.objects.plain import fields
-from kubectl_spread.objects.selector import compiled
-from kubectl_spread.objects.workload import SCALED_KINDS
+from kubectl_spread.objects.amounts.int_or_percent import percentage, scaled
+from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.selectors.selector import compiled
+from kubectl_spread.objects.workloads.manifest import Manifest
+from kubectl_spread.objects.workloads.workload import SCALED_KINDS
 from kubectl_spread.records import NamedTuple
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Optional
 
 from kubectl_spread.cluster.facts import Impossible, PlacedReplicas
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import anti_affinity
 from kubectl_spread.lint.queries.on_cluster import constraint_facts, lacks_nowhere, outcome, sized
 from kubectl_spread.lint.workload import Subject

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import pod_requirements
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects import field_versions
-from kubectl_spread.objects.constraint import IGNORE, TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint import IGNORE, TopologySpreadConstraint
+from kubectl_spread.objects.releases import field_versions
 
 
 def stays_pending(subject: Subject) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.topology_keys import is_unknown, meant
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Label
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects import field_versions
-from kubectl_spread.objects.version import FIELD_SINCE
+from kubectl_spread.objects.releases import field_versions
+from kubectl_spread.objects.releases.version import FIELD_SINCE
 from kubectl_spread.text.node import Route
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from kubectl_spread.cluster.facts import ConstraintFacts, PlacedReplicas
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.workload import FIELD, Subject
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.plain import mappings
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.workloads.workload import Workload
 
 
 def constraint_facts(subject: Subject, project: Project) -> Iterator[tuple[TopologySpreadConstraint, ConstraintFacts]]:

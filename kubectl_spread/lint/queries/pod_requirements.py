@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects import constraint_reader
-from kubectl_spread.objects.constraint import IGNORE, TopologySpreadConstraint
-from kubectl_spread.objects.plain import mappings, strings
-from kubectl_spread.objects.selector import compiled, LabelRequirement, Selector
+from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints.constraint import IGNORE, TopologySpreadConstraint
+from kubectl_spread.objects.reading.plain import mappings, strings
+from kubectl_spread.objects.selectors.selector import compiled, LabelRequirement, Selector
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.int_or_percent import percentage, scaled
-from kubectl_spread.objects.plain import fields
-from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
+from kubectl_spread.objects.amounts.int_or_percent import percentage, scaled
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 
 _DEFAULT_SURGE = "25%"
 

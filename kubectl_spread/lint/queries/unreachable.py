@@ -7,11 +7,11 @@ from typing import Optional
 
 from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts, outcome
 from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.records import NamedTuple
 
 

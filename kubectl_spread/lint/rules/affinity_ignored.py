@@ -58,13 +58,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Fix, RuleFinding, Severity
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import pod_requirements
 from kubectl_spread.lint.queries.on_cluster import constraint_facts
 from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects import field_versions
-from kubectl_spread.objects.constraint import HONOR, IGNORE, TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
+from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.text.edit import Put
 from kubectl_spread.text.wording import counted
 

@@ -47,11 +47,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Label, Place, RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import anti_affinity
 from kubectl_spread.lint.wording import domain, domains
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text.wording import counted
 
 

@@ -48,9 +48,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.labels import ZONE
+from kubectl_spread.objects.selectors.labels import ZONE
 
 _FEW = 3  # pods: a node in each zone, whichever way
 

@@ -49,7 +49,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.cluster.facts import ConstraintFacts, ForeignPods
 from kubectl_spread.lint.finding import RuleFinding, Severity
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.wording import counted

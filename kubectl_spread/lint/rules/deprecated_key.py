@@ -44,13 +44,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import RuleFinding, Severity
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.fixing import fix_builders
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.topology_keys import SUCCESSORS
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.labels import REGION, ZONE
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.selectors.labels import REGION, ZONE
 
 # By the new label; source: pkg/api/node/util.go, deprecatedNodeLabels (v1.36.2).
 _SINCE = {"kubernetes.io/arch": "1.14", "kubernetes.io/os": "1.14"}

@@ -46,13 +46,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubectl_spread.lint.finding import Fix, RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.pod_requirements import host_ports, node_values, PREFERRED, REQUIRED
 from kubectl_spread.lint.workload import FIELD, Subject
-from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
-from kubectl_spread.objects.labels import HOSTNAME, REGION, ZONE
-from kubectl_spread.objects.plain import mappings
-from kubectl_spread.objects.workload import SCALED_KINDS
+from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
+from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
+from kubectl_spread.objects.workloads.workload import SCALED_KINDS
 from kubectl_spread.text.edit import Append
 
 _FIRST_MINOR = 20  # of the built-in constraints

@@ -40,11 +40,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import pod_requirements
 from kubectl_spread.lint.topology_keys import CAPACITY_TYPES
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.constraint import IGNORE
+from kubectl_spread.objects.constraints.constraint import IGNORE
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:

@@ -41,10 +41,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import RuleFinding, Severity
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import new_fields
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.version import FIELD_SINCE
+from kubectl_spread.objects.releases.version import FIELD_SINCE
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:

@@ -47,7 +47,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import new_fields
 from kubectl_spread.lint.workload import Subject
 

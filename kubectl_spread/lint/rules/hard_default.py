@@ -37,10 +37,11 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint import scheduler_args
 from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.project import Project
-from kubectl_spread.objects import decode, spread_args
-from kubectl_spread.objects.constraint import DO_NOT_SCHEDULE
-from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.lint.grouping.project import Project
+from kubectl_spread.objects.constraints import spread_args
+from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
+from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.workloads.manifest import Manifest
 
 
 def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:

@@ -56,14 +56,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Label, RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.fixing import fix_builders
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.impossible import unsatisfiable
 from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.labels import HOSTNAME, ZONE
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 
 _ALWAYS_FIT = 3  # pods: even two zones, one with a single node, can take them
 

@@ -56,11 +56,11 @@ from collections.abc import Iterator
 from typing import Optional
 
 from kubectl_spread.lint.finding import Label, Place, RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import volumes
 from kubectl_spread.lint.queries.volumes import ClaimTemplate
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.workloads.manifest import Manifest
 
 _MODE = "volumeBindingMode"
 

@@ -47,10 +47,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.topology_keys import meant
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.labels import key_errors
+from kubectl_spread.objects.selectors.labels import key_errors
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:

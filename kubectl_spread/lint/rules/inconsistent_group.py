@@ -67,11 +67,11 @@ from collections.abc import Iterator
 from typing import Optional
 
 from kubectl_spread.lint.finding import Label, RuleFinding
-from kubectl_spread.lint.group import compared, first_difference, Twin
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.group import compared, first_difference, Twin
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.wording import called
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:

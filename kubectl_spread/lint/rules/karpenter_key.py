@@ -58,12 +58,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubectl_spread.lint.finding import RuleFinding, Severity
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.topology_keys import is_unknown, meant
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.labels import HOSTNAME, REGION, ZONE
-from kubectl_spread.objects.manifest import Manifest
-from kubectl_spread.objects.plain import fields
+from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
+from kubectl_spread.objects.workloads.manifest import Manifest
 
 _SUPPORTED = frozenset({ZONE, HOSTNAME, "karpenter.sh/capacity-type"})
 # Its types of instances have them, whatever a NodePool names.

@@ -45,7 +45,7 @@ from collections.abc import Iterator
 from kubectl_spread.cluster.facts import ConstraintFacts
 from kubectl_spread.lint.admission import hints
 from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import misspelt_keys
 from kubectl_spread.lint.queries.on_cluster import constraint_facts, lacks_nowhere
 from kubectl_spread.lint.workload import Subject

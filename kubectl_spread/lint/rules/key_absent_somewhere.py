@@ -53,13 +53,13 @@ from collections.abc import Iterator
 
 from kubectl_spread.cluster.facts import ConstraintFacts
 from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import misspelt_keys
 from kubectl_spread.lint.queries.on_cluster import constraint_facts, lacks_nowhere
 from kubectl_spread.lint.wording import domain, named
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.selectors.labels import HOSTNAME
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:

@@ -48,15 +48,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix, RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.fixing import fix_builders
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.rollout import replaces_in_place
 from kubectl_spread.lint.topology_keys import is_reserved
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.labels import key_errors
-from kubectl_spread.objects.workload import PER_POD_LABELS, POD_TEMPLATE_HASH, REVISION_LABELS
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.selectors.labels import key_errors
+from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, POD_TEMPLATE_HASH, REVISION_LABELS
 from kubectl_spread.text.edit import Put
 
 _NEAR = 0.8

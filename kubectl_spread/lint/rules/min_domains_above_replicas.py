@@ -46,11 +46,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects import field_versions
+from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.text.wording import counted
 
 

@@ -51,7 +51,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import RuleFinding, Severity
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import min_domains
 from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.workload import Subject

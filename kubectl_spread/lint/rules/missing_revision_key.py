@@ -56,12 +56,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Fix, Label, RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.rollout import surge_text
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects import field_versions
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.releases import field_versions
+from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 from kubectl_spread.text.edit import Append, Change, Put
 
 

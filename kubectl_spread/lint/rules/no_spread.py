@@ -46,12 +46,12 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from kubectl_spread.lint.finding import Fix, Label, Place, RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.workload import FIELD, Subject
-from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY
-from kubectl_spread.objects.labels import HOSTNAME, ZONE
-from kubectl_spread.objects.plain import fields
-from kubectl_spread.objects.workload import SCALED_KINDS
+from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
+from kubectl_spread.objects.workloads.workload import SCALED_KINDS
 from kubectl_spread.text.edit import Put
 
 

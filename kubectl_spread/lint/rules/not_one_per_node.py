@@ -54,12 +54,12 @@ import re
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Label, Place, RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import pod_requirements
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects import field_versions
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.releases import field_versions
+from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.text.source import Span
 
 _PROMISE = re.compile(

@@ -43,7 +43,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_spread.lint.finding import Label, RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.node import Route
 

@@ -43,12 +43,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Label, Place, RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.budget import budget, SimpleBudget
 from kubectl_spread.lint.wording import called
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.int_or_percent import percentage
-from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.amounts.int_or_percent import percentage
+from kubectl_spread.objects.workloads.manifest import Manifest
 
 _NAMED = 3  # workloads that a finding shows
 

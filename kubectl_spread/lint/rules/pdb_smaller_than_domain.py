@@ -54,10 +54,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Label, RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.budget import budget
-from kubectl_spread.objects.labels import ZONE
-from kubectl_spread.objects.manifest import Manifest
+from kubectl_spread.objects.selectors.labels import ZONE
+from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text.wording import counted
 
 

@@ -51,11 +51,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix, RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.fixing import fix_builders
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.workload import PER_POD_LABELS
+from kubectl_spread.objects.workloads.workload import PER_POD_LABELS
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:

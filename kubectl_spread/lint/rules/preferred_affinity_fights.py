@@ -59,10 +59,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Label, RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.pod_requirements import PREFERRED
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.reading.plain import mappings
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:

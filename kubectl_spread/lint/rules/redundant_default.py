@@ -46,9 +46,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Fix, RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.constraint import HONOR, IGNORE, TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.text.edit import Drop
 
 

@@ -41,7 +41,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import anti_affinity
 from kubectl_spread.lint.queries.on_cluster import outcome
 from kubectl_spread.lint.wording import domain, domains, stay

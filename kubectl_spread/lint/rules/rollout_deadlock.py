@@ -46,16 +46,16 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
+from kubectl_spread.lint.grouping.replica_range import ReplicaRange
 from kubectl_spread.lint.queries import misspelt_keys, pod_requirements
 from kubectl_spread.lint.queries.pod_requirements import OwnTerm
-from kubectl_spread.lint.replica_range import ReplicaRange
 from kubectl_spread.lint.wording import domain, domains
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.int_or_percent import percentage, scaled
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.plain import fields
-from kubectl_spread.objects.workload import POD_TEMPLATE_HASH
+from kubectl_spread.objects.amounts.int_or_percent import percentage, scaled
+from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 from kubectl_spread.text.edit import Put
 from kubectl_spread.text.node import Route
 

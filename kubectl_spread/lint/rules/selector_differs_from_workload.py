@@ -43,11 +43,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Label, RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects import constraint_reader, decode
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.selector import LabelRequirement, Selector
+from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.selectors.selector import LabelRequirement, Selector
 
 _Requirements = frozenset[LabelRequirement]
 

@@ -50,13 +50,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Label, RuleFinding, Severity
+from kubectl_spread.lint.fixing import fix_builders
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.placeholder import has_placeholder
-from kubectl_spread.lint.project import Project
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.objects.workload import lacks_selector, REVISION_LABELS
+from kubectl_spread.objects.selectors.selector import LabelRequirement
+from kubectl_spread.objects.workloads.workload import lacks_selector, REVISION_LABELS
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:

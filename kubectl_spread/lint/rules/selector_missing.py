@@ -51,12 +51,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.fixing import fix_builders
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.workload import FIELD, Subject
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.decode import TOPOLOGY_SPREAD_CONSTRAINT
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.reading.decode import TOPOLOGY_SPREAD_CONSTRAINT
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:

@@ -64,12 +64,12 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from kubectl_spread.lint.finding import Fix, Label, RuleFinding
-from kubectl_spread.lint.group import SelectorGroup
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.group import SelectorGroup
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.wording import called
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.plain import fields
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.text.edit import Change, Put
 
 _NAMED = 3  # other workloads that a finding names

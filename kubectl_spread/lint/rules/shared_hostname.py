@@ -42,7 +42,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.cluster.facts import ConstraintFacts
 from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.on_cluster import constraint_facts
 from kubectl_spread.lint.wording import named
 from kubectl_spread.lint.workload import Subject

@@ -45,10 +45,10 @@ from collections.abc import Iterator
 from typing import Optional
 
 from kubectl_spread.lint.finding import Label, RuleFinding, Severity
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import min_domains, pod_requirements
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.constraint import IGNORE, TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint import IGNORE, TopologySpreadConstraint
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import counted
 

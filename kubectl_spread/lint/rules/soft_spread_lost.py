@@ -55,12 +55,12 @@ from typing import Optional
 
 from kubectl_spread.cluster.facts import ConstraintFacts, PodsPerDomain
 from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.on_cluster import constraint_facts, sized
 from kubectl_spread.lint.topology_keys import CAPACITY_TYPES
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.selectors.labels import HOSTNAME
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:

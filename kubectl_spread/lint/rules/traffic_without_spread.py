@@ -44,15 +44,15 @@ from collections.abc import Iterator
 from typing import Optional
 
 from kubectl_spread.lint.finding import Label, Place, RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.pod_requirements import REQUIRED
 from kubectl_spread.lint.wording import called
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.decode import path_text
-from kubectl_spread.objects.labels import ZONE
-from kubectl_spread.objects.manifest import Manifest
-from kubectl_spread.objects.plain import fields, mappings
-from kubectl_spread.objects.workload import SCALED_KINDS
+from kubectl_spread.objects.reading.decode import path_text
+from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.selectors.labels import ZONE
+from kubectl_spread.objects.workloads.manifest import Manifest
+from kubectl_spread.objects.workloads.workload import SCALED_KINDS
 from kubectl_spread.text.node import Route
 
 _ZONES = (ZONE, "failure-domain.beta.kubernetes.io/zone")

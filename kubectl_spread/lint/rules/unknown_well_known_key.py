@@ -60,9 +60,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix, RuleFinding, Severity
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.fixing import fix_builders
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import misspelt_keys, pod_requirements
 from kubectl_spread.lint.topology_keys import meant
 from kubectl_spread.lint.workload import Subject

@@ -58,15 +58,15 @@ from collections.abc import Iterator
 
 from kubectl_spread.cluster.facts import DomainFacts
 from kubectl_spread.lint.finding import Fix, RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.on_cluster import sized, with_field
 from kubectl_spread.lint.queries.unreachable import Unreachable, unreachable
 from kubectl_spread.lint.wording import domain, named_domains, node_reasons
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects import field_versions
-from kubectl_spread.objects.constraint import HONOR, TopologySpreadConstraint
-from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.constraints.constraint import HONOR, TopologySpreadConstraint
 from kubectl_spread.objects.node_reason import NodeReasonKind
+from kubectl_spread.objects.releases import field_versions
+from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.text.edit import Put
 from kubectl_spread.text.wording import counted
 

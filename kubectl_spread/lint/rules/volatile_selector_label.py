@@ -53,14 +53,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.fixing import fix_builders
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects import field_versions
-from kubectl_spread.objects.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.selector import LabelRequirement
-from kubectl_spread.objects.workload import RELEASE_LABELS, REVISION_LABELS
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.releases import field_versions
+from kubectl_spread.objects.selectors.selector import LabelRequirement
+from kubectl_spread.objects.workloads.workload import RELEASE_LABELS, REVISION_LABELS
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.edit import Append, Change, Drop, Put
 from kubectl_spread.text.node import Route

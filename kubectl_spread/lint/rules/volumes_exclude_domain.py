@@ -59,7 +59,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
 from kubectl_spread.lint.finding import RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import volumes
 from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
 from kubectl_spread.lint.queries.volumes import ClaimTemplate

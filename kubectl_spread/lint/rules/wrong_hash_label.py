@@ -52,11 +52,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Fix, RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.fixing import fix_builders
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.workload import POD_TEMPLATE_HASH, ROLLOUT_HASH
+from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, ROLLOUT_HASH
 from kubectl_spread.text.edit import Put
 
 

@@ -57,9 +57,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint import fix_builders
 from kubectl_spread.lint.finding import Label, RuleFinding
-from kubectl_spread.lint.project import Project
+from kubectl_spread.lint.fixing import fix_builders
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import volumes
 from kubectl_spread.lint.queries.volumes import ClaimTemplate
 from kubectl_spread.lint.workload import Subject

@@ -16,9 +16,9 @@ from types import MappingProxyType
 from typing import Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.finding import Finding, Place, Severity
-from kubectl_spread.lint.project import TargetCluster
+from kubectl_spread.lint.grouping.project import TargetCluster
 from kubectl_spread.lint.selection.select import named, RuleProfile, selected, severities
-from kubectl_spread.objects.kinds import PodSpecPath
+from kubectl_spread.objects.workloads.kinds import PodSpecPath
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile

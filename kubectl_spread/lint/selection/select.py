@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Optional
 
+from kubectl_spread.lint.catalogue.registry import RENAMED, RULES
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.lint.registry import RENAMED, RULES
 
 
 class RuleProfile(Enum):

@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Optional, Union
 
+from kubectl_spread.lint.catalogue.registry import RENAMED, RULES
 from kubectl_spread.lint.finding import Finding, Fix, ObjectRef, Place, Repair
-from kubectl_spread.lint.registry import RENAMED, RULES
 from kubectl_spread.lint.selection.select import named
 from kubectl_spread.lint.workload import reference, Subject
 from kubectl_spread.records import NamedTuple

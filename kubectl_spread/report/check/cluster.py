@@ -7,11 +7,11 @@ from typing import Any, Union
 from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.check.report import Running
-from kubectl_spread.report.explain.cause import cause
+from kubectl_spread.report.explain.reasons.cause import cause
 from kubectl_spread.report.explain.verdict import sentence
 from kubectl_spread.report.table import paint
-from kubectl_spread.simulate.rollout import Lost, Stuck, Uncreated, WaitingGroup
-from kubectl_spread.simulate.under_way import RolloutEnd, UnderWay
+from kubectl_spread.simulate.running.rollout import Lost, Stuck, Uncreated, WaitingGroup
+from kubectl_spread.simulate.running.under_way import RolloutEnd, UnderWay
 from kubectl_spread.text.wording import counted, listed, safe
 
 _MOST_PODS = 4

@@ -77,7 +77,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 def _fix(repair: Repair) -> Optional[dict[str, Any]]:
     """Return the fix of a finding; None if the text cannot be edited."""
-    from kubectl_spread.lint.apply_fixes import possible_edits
+    from kubectl_spread.lint.fixing.apply_fixes import possible_edits
 
     edits = [
         {**_place(Place(repair.source, Span(edit.start, edit.end))), "text": edit.text}

@@ -6,7 +6,7 @@ from collections import Counter
 
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.lint.wording import node_reasons
-from kubectl_spread.report.explain.conflicts import refusal
+from kubectl_spread.report.explain.reasons.conflicts import refusal
 from kubectl_spread.report.explain.verdict import ignored_sentence
 from kubectl_spread.report.table import paint
 from kubectl_spread.simulate.placement import EvictedPod, PendingPod, Placement

@@ -12,8 +12,8 @@ from kubectl_spread.records import NamedTuple
 if TYPE_CHECKING:  # loads numpy
     from kubectl_spread.cluster.snapshot import Unread
     from kubectl_spread.simulate.placement import Placement
-    from kubectl_spread.simulate.rollout import Lost, Stuck, Uncreated, WaitingGroup
-    from kubectl_spread.simulate.under_way import UnderWay
+    from kubectl_spread.simulate.running.rollout import Lost, Stuck, Uncreated, WaitingGroup
+    from kubectl_spread.simulate.running.under_way import UnderWay
 
 
 class Renderer(Protocol):

@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import quote
 
 from kubectl_spread import __version__
+from kubectl_spread.lint.catalogue.pages import documentation
+from kubectl_spread.lint.catalogue.registry import RULES
 from kubectl_spread.lint.finding import Finding, Place, RuleMeta, Safety, Severity
-from kubectl_spread.lint.pages import documentation
-from kubectl_spread.lint.registry import RULES
 from kubectl_spread.report.check.findings import message
 from kubectl_spread.report.check.gitlab import fingerprints
 from kubectl_spread.report.check.report import CheckReport
@@ -103,7 +103,7 @@ def _fixes(finding: Finding) -> dict[str, Any]:
     """Return the fix of a finding; empty if the text cannot be edited."""
     if finding.repair is None:
         return {}
-    from kubectl_spread.lint.apply_fixes import possible_edits
+    from kubectl_spread.lint.fixing.apply_fixes import possible_edits
 
     source = finding.repair.source
     replacements = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.report.check import findings as finding_text
 from kubectl_spread.report.check.report import CheckReport
 from kubectl_spread.text.wording import safe

@@ -11,9 +11,9 @@ from kubectl_spread.explain.constraints.matching_pods import CountedPods, Termin
 from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.lint.wording import node_reason, node_reasons
-from kubectl_spread.objects.constraint import HONOR, IGNORE
+from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE
 from kubectl_spread.objects.node_reason import NodeReason
-from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.report.explain import constraint_words
 from kubectl_spread.report.explain.verdict import since
 from kubectl_spread.report.table import table, wrapped

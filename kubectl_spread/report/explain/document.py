@@ -16,9 +16,10 @@ from kubectl_spread.explain.requirements.decisive import Cause
 from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.lint.wording import node_reason, node_reasons
 from kubectl_spread.report.documents import API_VERSION
-from kubectl_spread.report.explain import constraint_words, forecast, preemption, reported_message, scores, verdict
+from kubectl_spread.report.explain import constraint_words, forecast, scores, verdict
 from kubectl_spread.report.explain.constraints import selector_text
 from kubectl_spread.report.explain.pod_report import PodReport
+from kubectl_spread.report.explain.reasons import preemption, reported_message
 from kubectl_spread.report.explain.suggestions import suggestion_document
 from kubectl_spread.suggest.suggestion import Suggestions
 

@@ -11,9 +11,10 @@ import jinja2
 from kubectl_spread import __version__
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.report.explain import conflicts, constraints, nodes, reported_message, suggestions, text
+from kubectl_spread.report.explain import constraints, nodes, suggestions, text
 from kubectl_spread.report.explain import document as explain_document
 from kubectl_spread.report.explain.pod_report import PodReport
+from kubectl_spread.report.explain.reasons import conflicts, reported_message
 from kubectl_spread.report.table import Block, Rows, Style
 from kubectl_spread.text.wording import safe
 

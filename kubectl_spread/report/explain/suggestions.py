@@ -7,7 +7,7 @@ from typing import Any, Optional
 from kubectl_spread.report.table import paint, wrapped
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.suggest.arrange import ALL
-from kubectl_spread.suggest.managed import Manager
+from kubectl_spread.suggest.editing.managed import Manager
 from kubectl_spread.suggest.suggestion import Effect, Rollout, SpreadChange, Suggestion, Suggestions
 from kubectl_spread.text.wording import counted, safe
 

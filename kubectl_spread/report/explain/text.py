@@ -10,18 +10,9 @@ from kubectl_spread.explain.reported_message import MessageComparison, MessageSt
 from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.report import table
 from kubectl_spread.report.check import placements
-from kubectl_spread.report.explain import (
-    conflicts,
-    constraints,
-    forecast,
-    nodes,
-    preemption,
-    reported_message,
-    scores,
-    suggestions,
-    verdict,
-)
+from kubectl_spread.report.explain import constraints, forecast, nodes, scores, suggestions, verdict
 from kubectl_spread.report.explain.pod_report import PodReport
+from kubectl_spread.report.explain.reasons import conflicts, preemption, reported_message
 from kubectl_spread.report.table import Block, paint, Style
 from kubectl_spread.text.wording import counted, listed, safe
 

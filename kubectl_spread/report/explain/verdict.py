@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from kubectl_spread.explain.explanation import Explanation, Ignored, PodVerdict
 from kubectl_spread.objects.taints import OUTAGES
-from kubectl_spread.report.explain.cause import cause, claim_words, constraint_words, short_key
+from kubectl_spread.report.explain.reasons.cause import cause, claim_words, constraint_words, short_key
 from kubectl_spread.text.wording import counted, listed, safe
 
 _MOST_NAMES = 6

@@ -10,8 +10,8 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.simulation import story
 from kubectl_spread.report.unread import document as unread_document
-from kubectl_spread.timeline.answer import TraceEvent
-from kubectl_spread.timeline.summary import Ending, Played, Range, Simulation, WorkloadSpread, WorkloadSummary
+from kubectl_spread.timeline.results.answer import TraceEvent
+from kubectl_spread.timeline.results.summary import Ending, Played, Range, Simulation, WorkloadSpread, WorkloadSummary
 
 Plain = dict[str, Any]
 

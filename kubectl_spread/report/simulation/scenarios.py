@@ -13,7 +13,7 @@ from kubectl_spread.report.simulation.document import document as simulation_doc
 from kubectl_spread.report.simulation.words import plural, VERDICTS
 from kubectl_spread.report.table import paint, wrapped
 from kubectl_spread.text.wording import safe
-from kubectl_spread.timeline.summary import Simulation
+from kubectl_spread.timeline.results.summary import Simulation
 
 Plain = dict[str, Any]
 

@@ -8,9 +8,9 @@ from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.report.simulation.words import name, plural
-from kubectl_spread.timeline.answer import TraceEvent
+from kubectl_spread.timeline.results.answer import TraceEvent
+from kubectl_spread.timeline.results.summary import Played
 from kubectl_spread.timeline.state import EventKind
-from kubectl_spread.timeline.summary import Played
 
 _MOST_PLACES = 12
 

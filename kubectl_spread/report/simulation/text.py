@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from kubectl_spread.report.simulation import story
 from kubectl_spread.report.simulation.words import certainty, name, plural, pods, share, span, VERDICTS
 from kubectl_spread.report.table import paint, table, wrapped
-from kubectl_spread.timeline.summary import (
+from kubectl_spread.timeline.results.summary import (
     DomainPods,
     Played,
     Range,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.timeline.summary import Range, StepSummary, Verdict
+from kubectl_spread.timeline.results.summary import Range, StepSummary, Verdict
 
 VERDICTS = {
     Verdict.COMPLETES: "completes",

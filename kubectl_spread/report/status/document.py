@@ -10,7 +10,7 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.explain.constraints import selector_text
 from kubectl_spread.report.unread import document as unread_document
-from kubectl_spread.simulate.status import ConstraintStatus, WorkloadStatus
+from kubectl_spread.simulate.running.status import ConstraintStatus, WorkloadStatus
 
 
 def status_report(

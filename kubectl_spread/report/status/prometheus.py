@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Optional
 
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.simulate.status import ConstraintState, ConstraintStatus, WorkloadStatus
+from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, WorkloadStatus
 from kubectl_spread.text.wording import safe
 
 _MOST_DOMAINS = 50  # a constraint with more domains, for example hostnames, has no time series per domain

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Optional
 
-from kubectl_spread.objects.labels import HOSTNAME, REGION, ZONE
+from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.explain.constraints import selector_text
 from kubectl_spread.report.table import table
-from kubectl_spread.simulate.status import ConstraintState, ConstraintStatus, WorkloadStatus
+from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, WorkloadStatus
 from kubectl_spread.text.wording import safe
 
 _SHORT = {HOSTNAME: "hostname", ZONE: "zone", REGION: "region"}

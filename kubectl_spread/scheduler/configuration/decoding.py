@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from kubectl_spread.objects import decode, spread_args
+from kubectl_spread.objects.constraints import spread_args
+from kubectl_spread.objects.reading import decode
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.node import Route

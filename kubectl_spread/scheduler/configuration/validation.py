@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
-from kubectl_spread.objects import decode, go_format, spread_args
-from kubectl_spread.objects.field_errors import At, LocatedError
-from kubectl_spread.objects.labels import key_errors, value_errors
-from kubectl_spread.objects.selector import parse_int64
+from kubectl_spread.objects.constraints import spread_args
+from kubectl_spread.objects.reading import decode, go_format
+from kubectl_spread.objects.reading.field_errors import At, LocatedError
+from kubectl_spread.objects.selectors.labels import key_errors, value_errors
+from kubectl_spread.objects.selectors.selector import parse_int64
 from kubectl_spread.scheduler.configuration.decoding import POINTS
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.node import Route

@@ -8,8 +8,8 @@ from typing import Any, Optional, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.arrays import distinct, Int64s
-from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.tables.arrays import distinct, Int64s
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.scheduler.framework.plugin import ByNode, NodeIndices
 
 

@@ -16,8 +16,8 @@ from typing import Optional, Protocol, runtime_checkable, TypeGuard, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.arrays import Bools, Int64s
-from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.tables.arrays import Bools, Int64s
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.status import Reason

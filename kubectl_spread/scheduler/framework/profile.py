@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kubectl_spread.objects.behaviours import TOPOLOGY_LABELS
-from kubectl_spread.objects.version import LATEST, Release
+from kubectl_spread.objects.releases.behaviours import TOPOLOGY_LABELS
+from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.plugin import FilterPlugin, ScorePlugin
 

@@ -12,10 +12,11 @@ from typing import Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools, distinct, Int32s, Int64s
-from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.tables.arrays import Bools, distinct, Int32s, Int64s
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.affinity import PodAffinityTerm
-from kubectl_spread.objects.behaviours import (
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.releases.behaviours import (
     IGNORES_PREFERRED_OF_EXISTING,
     POD_AFFINITY_ANY,
     POD_AFFINITY_NAMES_ONE,
@@ -23,8 +24,7 @@ from kubectl_spread.objects.behaviours import (
     POD_AFFINITY_SKIPS_SCORE,
     POD_AFFINITY_WITHOUT_ZERO,
 )
-from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.version import LATEST, Release
+from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, NodeIndices, ScoreState
 from kubectl_spread.scheduler.framework.status import Code, Reason

@@ -9,13 +9,13 @@ from typing import Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Int64s
-from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects import behaviours
+from kubectl_spread.cluster.tables.arrays import Int64s
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.affinity import NodeAffinity as Affinity
 from kubectl_spread.objects.affinity import NodeRequirement, NodeSelectorTerm, PreferredTerm
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.version import LATEST, Release
+from kubectl_spread.objects.releases import behaviours
+from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.plugin import (

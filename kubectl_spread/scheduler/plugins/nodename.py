@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects.behaviours import NODE_NAME_REASON
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.version import LATEST, Release
+from kubectl_spread.objects.releases.behaviours import NODE_NAME_REASON
+from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, no_bits
 from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names

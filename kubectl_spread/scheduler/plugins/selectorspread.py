@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Int64s
-from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.match_counter import MatchCounter
-from kubectl_spread.objects.labels import Labels, REGION, ZONE
+from kubectl_spread.cluster.tables.arrays import Int64s
+from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.match_counter import MatchCounter
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selector import Selector
-from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.releases.version import Release
+from kubectl_spread.objects.selectors.labels import Labels, REGION, ZONE
+from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.scheduler.framework.plugin import NodeIndices, SameScore, ScoreState
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import default_selector

@@ -18,7 +18,7 @@ from typing import Any, Optional
 from urllib.parse import urlsplit
 
 from kubectl_spread.errors import ClusterError, ConfigError, SourceError
-from kubectl_spread.objects import decode
+from kubectl_spread.objects.reading import decode
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import files
 from kubectl_spread.sources.live import auth_providers

@@ -8,15 +8,15 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Optional, Union
 
-from kubectl_spread.cluster.build import ClusterBuilder
-from kubectl_spread.cluster.prune import kept
-from kubectl_spread.cluster.shapes import SHAPES
+from kubectl_spread.cluster.building.build import ClusterBuilder
+from kubectl_spread.cluster.building.shapes import SHAPES
+from kubectl_spread.cluster.sharing.prune import kept
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import ClusterError, ConfigError, SourceError
-from kubectl_spread.objects import decode
-from kubectl_spread.objects.pod_reader import PodReader
-from kubectl_spread.objects.pod_scanner import PodTexts
-from kubectl_spread.objects.version import followed, note_on, plain_text, Release, server_release
+from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.pod_reader import PodReader
+from kubectl_spread.objects.reading.pod_scanner import PodTexts
+from kubectl_spread.objects.releases.version import followed, note_on, plain_text, Release, server_release
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.live import durations, kubeconfig, listing, rights, scheduler
 from kubectl_spread.sources.live.flags import Flags

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
 from kubectl_spread.errors import ConfigError, SourceError
-from kubectl_spread.objects import constraint_reader
-from kubectl_spread.objects.decode import path_text
-from kubectl_spread.objects.labels import key_errors, value_errors
-from kubectl_spread.objects.selector import compiled, Selector
+from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.reading.decode import path_text
+from kubectl_spread.objects.selectors.labels import key_errors, value_errors
+from kubectl_spread.objects.selectors.selector import compiled, Selector
 from kubectl_spread.policy import parse
 from kubectl_spread.policy.parse import PolicyTextError
 from kubectl_spread.policy.policy import GroupSpec, Policy, Regime, REGIMES, ReplicaBounds

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from kubectl_spread.suggest.hypothetical import HypotheticalCluster
-from kubectl_spread.suggest.plan import Plan
+from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
+from kubectl_spread.suggest.judging.plan import Plan
 
 Plain = dict[str, Any]
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_spread.objects.decode import path_text
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.suggest import patch
 from kubectl_spread.suggest.actions.action import object_of
-from kubectl_spread.suggest.hypothetical import HypotheticalCluster
-from kubectl_spread.suggest.patch import Op
-from kubectl_spread.suggest.plan import Plan
-from kubectl_spread.suggest.target import command
+from kubectl_spread.suggest.editing import patch
+from kubectl_spread.suggest.editing.patch import Op
+from kubectl_spread.suggest.editing.target import command
+from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
+from kubectl_spread.suggest.judging.plan import Plan
 
 Plain = dict[str, Any]
 

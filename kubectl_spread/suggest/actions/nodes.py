@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from kubectl_spread.objects import read
 from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.taints import Taint, UNSCHEDULABLE
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.suggest.hypothetical import HypotheticalCluster
-from kubectl_spread.suggest.plan import Plan
-from kubectl_spread.suggest.target import command
+from kubectl_spread.suggest.editing.target import command
+from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
+from kubectl_spread.suggest.judging.plan import Plan
 
 Plain = dict[str, Any]
 

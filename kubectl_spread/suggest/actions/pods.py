@@ -8,9 +8,9 @@ from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.suggest.actions.action import object_of
-from kubectl_spread.suggest.hypothetical import HypotheticalCluster
-from kubectl_spread.suggest.plan import Plan
-from kubectl_spread.suggest.target import command
+from kubectl_spread.suggest.editing.target import command
+from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
+from kubectl_spread.suggest.judging.plan import Plan
 
 Plain = dict[str, Any]
 

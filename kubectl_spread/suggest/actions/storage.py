@@ -11,10 +11,10 @@ from kubectl_spread.objects.storage import claim as read_claim
 from kubectl_spread.objects.storage import ObjectKey, Storage, StorageClass
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.suggest.actions.action import object_of
-from kubectl_spread.suggest.hypothetical import HypotheticalCluster
-from kubectl_spread.suggest.patch import Op
-from kubectl_spread.suggest.plan import Plan
-from kubectl_spread.suggest.target import command, local
+from kubectl_spread.suggest.editing.patch import Op
+from kubectl_spread.suggest.editing.target import command, local
+from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
+from kubectl_spread.suggest.judging.plan import Plan
 
 Plain = dict[str, Any]
 

@@ -9,10 +9,6 @@ from kubectl_spread.suggest.moves import (
     affinity,
     constraints,
     host_ports,
-    new_nodes,
-    node_kinds,
-    node_labels,
-    nodes,
     pods,
     priorities,
     requests,
@@ -22,6 +18,7 @@ from kubectl_spread.suggest.moves import (
     storage,
     waiting,
 )
+from kubectl_spread.suggest.moves.on_nodes import new_nodes, node_kinds, node_labels, nodes
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 Move = Callable[[PendingPodProblem], Iterator[Ladder]]

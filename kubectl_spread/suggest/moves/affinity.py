@@ -7,15 +7,15 @@ from typing import Any
 
 from kubectl_spread.lint.admission.hints import nearest
 from kubectl_spread.lint.topology_keys import meant
-from kubectl_spread.objects.plain import fields, mappings, strings
+from kubectl_spread.objects.reading.plain import fields, mappings, strings
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.suggest import misspelt
 from kubectl_spread.suggest.actions.manifest import EditSpec, SetRollout
 from kubectl_spread.suggest.change import Change, Ladder, of_plugin, of_spec, Rank, single
+from kubectl_spread.suggest.editing.patch import drop, END, Op, put, test
+from kubectl_spread.suggest.editing.pod_spec import PREFERRED, REQUIRED
 from kubectl_spread.suggest.moves import rollout
-from kubectl_spread.suggest.patch import drop, END, Op, put, test
-from kubectl_spread.suggest.pod_spec import PREFERRED, REQUIRED
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.system_taints import is_of_system
 from kubectl_spread.text.node import Route

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.lint.admission.hints import nearest
 from kubectl_spread.lint.topology_keys import meant
-from kubectl_spread.objects.constraint import HONOR, IGNORE, SCHEDULE_ANYWAY
-from kubectl_spread.objects.labels import HOSTNAME, REGION, ZONE
+from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, SCHEDULE_ANYWAY
+from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
 from kubectl_spread.suggest.change import Change, Ladder, of_constraint, of_spec, Rank, single
-from kubectl_spread.suggest.patch import drop, Op, put, test
+from kubectl_spread.suggest.editing.patch import drop, Op, put, test
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.text.node import Route
 

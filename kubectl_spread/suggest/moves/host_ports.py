@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubectl_spread.explain.requirements.requirement import RequirementKind
-from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.suggest.change import Ladder, of_kind, of_spec, Rank, single
-from kubectl_spread.suggest.patch import drop, Op, test
+from kubectl_spread.suggest.editing.patch import drop, Op, test
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 Plain = dict[str, Any]

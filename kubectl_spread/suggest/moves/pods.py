@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.workload import SCALED_KINDS
+from kubectl_spread.objects.workloads.workload import SCALED_KINDS
 from kubectl_spread.suggest.actions.pods import DeletePods, FinishDeletion, ScaleDown
 from kubectl_spread.suggest.change import Change, Damage, Ladder, Rank, single
 from kubectl_spread.suggest.problem import PendingPodProblem

@@ -11,7 +11,7 @@ from kubectl_spread.scheduler.preemption import post_filter
 from kubectl_spread.suggest.actions.manifest import EditSpec
 from kubectl_spread.suggest.actions.pods import AwaitPods
 from kubectl_spread.suggest.change import Change, Damage, Ladder, Rank, single
-from kubectl_spread.suggest.patch import put
+from kubectl_spread.suggest.editing.patch import put
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 _NODE_AGENT = "system-node-critical"

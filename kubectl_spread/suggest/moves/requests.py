@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Optional
 
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
-from kubectl_spread.objects import quantity
-from kubectl_spread.objects.plain import fields, mappings
-from kubectl_spread.objects.resources import CPU, MEMORY
+from kubectl_spread.objects.amounts import quantity
+from kubectl_spread.objects.amounts.resources import CPU, MEMORY
+from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.suggest.change import Change, Ladder, of_spec, Rank
-from kubectl_spread.suggest.patch import put, test
+from kubectl_spread.suggest.editing.patch import put, test
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 _MEBI = 1024 * 1024

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.suggest.change import Ladder, of_constraint, of_spec, Rank, single
+from kubectl_spread.suggest.editing.patch import Op, put
 from kubectl_spread.suggest.moves.constraints import guarded, named, route
-from kubectl_spread.suggest.patch import Op, put
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 

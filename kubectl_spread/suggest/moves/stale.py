@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from kubectl_spread.suggest.actions.pods import DeletePods
 from kubectl_spread.suggest.change import Change, Ladder, Rank, single
+from kubectl_spread.suggest.editing.recreate import current_class, differences
 from kubectl_spread.suggest.problem import PendingPodProblem
-from kubectl_spread.suggest.recreate import current_class, differences
 
 _WORDS = {
     "requests": "other requests",

@@ -10,16 +10,16 @@ from typing import Any
 
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.explain.requirements.requirement import RequirementKind
-from kubectl_spread.objects.plain import fields, mappings
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, ObjectKey, StorageClass, WAIT_FOR_FIRST_CONSUMER
-from kubectl_spread.objects.workload import SCALED_KINDS
+from kubectl_spread.objects.workloads.workload import SCALED_KINDS
 from kubectl_spread.suggest import misspelt
 from kubectl_spread.suggest.actions.action import Action
 from kubectl_spread.suggest.actions.pods import DeletePods, ScaleDown
 from kubectl_spread.suggest.actions.storage import CreateClaims, DeleteClaims, EditClass
 from kubectl_spread.suggest.change import Change, Damage, Ladder, of_spec, Rank, single
-from kubectl_spread.suggest.patch import drop, Op, put, test
+from kubectl_spread.suggest.editing.patch import drop, Op, put, test
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 _LOST = "all data in the volumes is lost, unless their reclaim policy keeps them"

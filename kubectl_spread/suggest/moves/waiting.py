@@ -9,7 +9,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.suggest.actions.nodes import AwaitNode, AwaitRemoval
 from kubectl_spread.suggest.actions.pods import AwaitPods
 from kubectl_spread.suggest.change import Change, Ladder, Rank, single
-from kubectl_spread.suggest.moves import equal_nodes
+from kubectl_spread.suggest.moves.on_nodes import equal_nodes
 from kubectl_spread.suggest.moves.pods import in_the_way
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.system_taints import is_down, is_leaving, waited_for

@@ -6,7 +6,7 @@ Source: staging/src/k8s.io/kubectl/pkg/cmd/delete/delete.go (v1.36.2).
 from __future__ import annotations
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import rollout, targets
 from kubectl_spread.timeline.commands.parsing import Command, StepError

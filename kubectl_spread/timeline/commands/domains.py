@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 
 from kubectl_spread.errors import RefusedError
-from kubectl_spread.objects import quantity, read
-from kubectl_spread.objects.labels import HOSTNAME, key_errors, REGION, value_errors, ZONE
+from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.selectors.labels import HOSTNAME, key_errors, REGION, value_errors, ZONE
 from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import steps

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
-from kubectl_spread.objects.plain import fields, mappings
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import nodes, targets

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kubectl_spread.timeline.commands import (
-    deletion,
-    domains,
-    drain,
-    labels,
-    manifests,
-    nodes,
-    patching,
-    rollout,
-    workloads,
-)
+from kubectl_spread.timeline.commands import deletion, domains, drain, labels, nodes, rollout, workloads
+from kubectl_spread.timeline.commands.editing import manifests, patching
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
 

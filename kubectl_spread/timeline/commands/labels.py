@@ -10,8 +10,8 @@ from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import RefusedError
-from kubectl_spread.objects.labels import key_errors, Labels, value_errors
 from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.selectors.labels import key_errors, Labels, value_errors
 from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import steps

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
-from kubectl_spread.objects.kinds import KINDS
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.workload import REVISION_LABEL_OF, workload
+from kubectl_spread.objects.workloads.kinds import KINDS
+from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF, workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import steps
 

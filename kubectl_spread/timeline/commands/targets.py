@@ -7,10 +7,10 @@ from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import ClusterError, RefusedError
-from kubectl_spread.objects import selector_text
-from kubectl_spread.objects.kinds import kind_named, KINDS
-from kubectl_spread.objects.labels import Labels
-from kubectl_spread.objects.selector import Selector
+from kubectl_spread.objects.selectors import selector_text
+from kubectl_spread.objects.selectors.labels import Labels
+from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.workloads.kinds import kind_named, KINDS
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.commands.parsing import Command, nearest, StepError
 from kubectl_spread.timeline.commands.situation import Situation

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from kubectl_spread.errors import RefusedError
-from kubectl_spread.objects.plain import mappings
+from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import rollout, targets
 from kubectl_spread.timeline.commands.parsing import Command, StepError

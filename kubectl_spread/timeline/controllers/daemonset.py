@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Optional
 
-from kubectl_spread.objects import read
-from kubectl_spread.objects.int_or_percent import scaled
+from kubectl_spread.objects.amounts.int_or_percent import scaled
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.replica import daemon
+from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.taints import NO_EXECUTE
-from kubectl_spread.objects.workload import Workload
+from kubectl_spread.objects.workloads.replica import daemon
+from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers.replicaset import choices
 from kubectl_spread.timeline.draft import Draft

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Optional
 
-from kubectl_spread.objects.int_or_percent import scaled
+from kubectl_spread.objects.amounts.int_or_percent import scaled
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers import replicaset
 from kubectl_spread.timeline.draft import Draft

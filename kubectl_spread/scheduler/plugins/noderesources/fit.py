@@ -11,17 +11,24 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools, Int64s
-from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects.behaviours import (
+from kubectl_spread.cluster.tables.arrays import Bools, Int64s
+from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.objects.amounts.resources import (
+    CPU,
+    EPHEMERAL_STORAGE,
+    is_extended,
+    is_scalar,
+    is_scheduled,
+    MEMORY,
+)
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.releases.behaviours import (
     ALLOCATION_SKIPS_ABSENT,
     FIT_SKIPS_UNREQUESTED,
     FIT_SKIPS_ZERO,
     FIT_TOO_LARGE_IS_FINAL,
 )
-from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.resources import CPU, EPHEMERAL_STORAGE, is_extended, is_scalar, is_scheduled, MEMORY
-from kubectl_spread.objects.version import LATEST, Release
+from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.node_values import NodeValues

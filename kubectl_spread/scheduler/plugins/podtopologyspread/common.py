@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects import behaviours
+from kubectl_spread.cluster.tables.arrays import Bools
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.affinity import NodeRequirement
-from kubectl_spread.objects.constraint import HONOR, TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint import HONOR, TopologySpreadConstraint
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selector import compiled, EVERY_POD, LabelRequirement, Selector
-from kubectl_spread.objects.version import LATEST, Release
+from kubectl_spread.objects.releases import behaviours
+from kubectl_spread.objects.releases.version import LATEST, Release
+from kubectl_spread.objects.selectors.selector import compiled, EVERY_POD, LabelRequirement, Selector
 from kubectl_spread.records import NamedTuple
 
 

@@ -14,14 +14,18 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools, Int64s
-from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.match_counter import MatchCounter
-from kubectl_spread.cluster.node_columns import Topology
-from kubectl_spread.objects.behaviours import DRY_RUN_COUNTS_INCLUDED, ONLY_INCLUDED_NODES_COUNT, SPREAD_LABEL_REASON
-from kubectl_spread.objects.constraint_counts import ConstraintCounts
+from kubectl_spread.cluster.tables.arrays import Bools, Int64s
+from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.match_counter import MatchCounter
+from kubectl_spread.cluster.tables.node_columns import Topology
+from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.version import LATEST, Release
+from kubectl_spread.objects.releases.behaviours import (
+    DRY_RUN_COUNTS_INCLUDED,
+    ONLY_INCLUDED_NODES_COUNT,
+    SPREAD_LABEL_REASON,
+)
+from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.scheduler.framework.plugin import bit, Bits, no_bits, NodeIndices
 from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import (

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Optional, Union
 
-from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.snapshot import OwnerKey, Service
-from kubectl_spread.objects.behaviours import DEFAULTS_BY_OWNER
-from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
-from kubectl_spread.objects.labels import HOSTNAME, ZONE
+from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selector import LabelRequirement, Selector
-from kubectl_spread.objects.version import LATEST, Release
+from kubectl_spread.objects.releases.behaviours import DEFAULTS_BY_OWNER
+from kubectl_spread.objects.releases.version import LATEST, Release
+from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
+from kubectl_spread.objects.selectors.selector import LabelRequirement, Selector
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.plugin import FilterState, Skip
 from kubectl_spread.scheduler.plugins import names

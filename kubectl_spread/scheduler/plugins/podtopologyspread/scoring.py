@@ -14,13 +14,13 @@ from typing import Any, TypeVar, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.arrays import Bools, distinct, Int64s
-from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.cluster.match_counter import MatchCounter
-from kubectl_spread.objects.behaviours import SPREAD_ROUNDS, SPREAD_SKIPS_SCORE
-from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.cluster.tables.arrays import Bools, distinct, Int64s
+from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.match_counter import MatchCounter
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.version import LATEST, Release
+from kubectl_spread.objects.releases.behaviours import SPREAD_ROUNDS, SPREAD_SKIPS_SCORE
+from kubectl_spread.objects.releases.version import LATEST, Release
+from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.plugin import NodeIndices

@@ -12,22 +12,22 @@ from typing import Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.storage import StorageState
-from kubectl_spread.objects import quantity
+from kubectl_spread.cluster.tables.arrays import Bools
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.affinity import NodeSelectorTerm
-from kubectl_spread.objects.behaviours import (
+from kubectl_spread.objects.amounts import quantity
+from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
+from kubectl_spread.objects.releases.behaviours import (
     EPHEMERAL_CLAIM_MESSAGES,
     LOST_CLAIM_IN_PRE_FILTER,
     VOLUME_AFFINITY_REASON,
     VOLUME_BINDING_NARROWS,
     VOLUME_GONE_REASON,
 )
-from kubectl_spread.objects.labels import HOSTNAME
-from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
+from kubectl_spread.objects.releases.version import LATEST, Release
+from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, ObjectKey, suits, Volume
-from kubectl_spread.objects.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.plugin import (
     bit,

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Union
 
-from kubectl_spread.cluster.arrays import Bools, Int32s
-from kubectl_spread.cluster.columns import Columns
-from kubectl_spread.objects.behaviours import ONE_POD, ONE_POD_REASON, RESTRICTIONS_SKIP
+from kubectl_spread.cluster.tables.arrays import Bools, Int32s
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
+from kubectl_spread.objects.releases.behaviours import ONE_POD, ONE_POD_REASON, RESTRICTIONS_SKIP
+from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.objects.storage import READ_WRITE_ONCE_POD
-from kubectl_spread.objects.version import LATEST, Release
 from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, Rejection, Skip
 from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names

@@ -9,14 +9,14 @@ from typing import Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Bools
-from kubectl_spread.cluster.columns import Columns
 from kubectl_spread.cluster.storage import StorageState
-from kubectl_spread.objects.behaviours import VOLUME_ZONE_LOOKS_FIRST, ZONE_LABELS_ARE_ONE
-from kubectl_spread.objects.labels import Labels, REGION, ZONE
+from kubectl_spread.cluster.tables.arrays import Bools
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.releases.behaviours import VOLUME_ZONE_LOOKS_FIRST, ZONE_LABELS_ARE_ONE
+from kubectl_spread.objects.releases.version import LATEST, Release
+from kubectl_spread.objects.selectors.labels import Labels, REGION, ZONE
 from kubectl_spread.objects.storage import Claim
-from kubectl_spread.objects.version import LATEST, Release
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, Rejection, Skip
 from kubectl_spread.scheduler.framework.status import Code, Reason

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.objects.version import Release
+from kubectl_spread.objects.releases.version import Release
 from tests.naive.builders import node, pod
 from tests.scheduler.plugins.asking import scored
 

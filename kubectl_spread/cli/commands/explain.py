@@ -1,0 +1,187 @@
+"""`kubectl spread explain`."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Optional, TYPE_CHECKING
+
+import click
+
+from kubectl_spread.cli import complete
+from kubectl_spread.cli.complete import FILE
+from kubectl_spread.cli.console import terminal
+from kubectl_spread.cli.console.progress import progress
+from kubectl_spread.cli.console.stderr import complain, flush
+from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.parameters.options import (
+    as_usage_errors,
+    cluster_facts,
+    colour_option,
+    kustomize_option,
+    wants_colour,
+)
+from kubectl_spread.cli.parameters.sections import SectionedCommand
+from kubectl_spread.cli.parameters.targets import named
+from kubectl_spread.errors import ClusterError
+from kubectl_spread.operations.inputs.cluster_source import ClusterSource
+from kubectl_spread.operations.inputs.selection import ObjectName
+from kubectl_spread.text.wording import safe
+
+if TYPE_CHECKING:  # these load numpy
+    from kubectl_spread.cluster.snapshot import Cluster
+    from kubectl_spread.operations.explain import ExplainResult
+
+_WIDTH = 120  # if the width of the output is unknown
+
+
+@click.command(cls=SectionedCommand)
+@click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE NAME | TYPE/NAME]...")
+@click.option(
+    "-f",
+    "--filename",
+    multiple=True,
+    type=FILE,
+    metavar="FILE",
+    help="Explain the next pod of each workload in a manifest; - is standard input.",
+)
+@kustomize_option
+@cluster_facts
+@click.option("--message", metavar="TEXT", help="Explain a pasted message instead of a pod; - is standard input.")
+@click.option(
+    "-n",
+    "--namespace",
+    metavar="NAME",
+    shell_complete=complete.namespaces,
+    help="Namespace of the pod or workload.  [default: the context's]",
+)
+@click.option(
+    "--node", metavar="NODE", default="", help="Show all details of one node instead of a summary of all nodes."
+)
+@click.option(
+    "--suggestions",
+    type=click.IntRange(0),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Number of changes to suggest for a Pending pod; 0 searches for none.",
+)
+@click.option("--wide", is_flag=True, help="Print long lists in full.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "json", "html"]),
+    default="text",
+    show_default=True,
+    help="Output format.",
+)
+@colour_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    targets: tuple[str, ...],
+    filename: tuple[str, ...],
+    kustomize: tuple[str, ...],
+    facts: ClusterSource,
+    message: Optional[str],
+    namespace: Optional[str],
+    node: str,
+    suggestions: int,
+    *,
+    wide: bool,
+    output: str,
+    color: str,
+) -> int:
+    """Explain why a pod is Pending, or why it runs where it does.
+
+    The answer has the verdict, the scheduler's message, the nodes grouped by reason, the arithmetic of each constraint,
+    the requirements that conflict, and changes that would help. Each suggested change was simulated first.
+
+    \b
+    Exit codes:
+      0  the pods run, or would be scheduled
+      1  a pod stays Pending, cannot be predicted or does not exist, or a message is not understood
+      2  wrong usage
+      3  an input could not be read, or the cluster could not be reached
+
+    \b
+    Examples:
+      # Explain a pod of the live cluster, or of a snapshot
+      kubectl spread explain pod web-7d9f-x2x4 -n shop
+      kubectl spread explain pod web-7d9f-x2x4 -n shop --snapshot facts.yaml
+
+    \b
+      # Explain the Pending pods of a workload, or its next pod if none is Pending
+      kubectl spread explain deploy/web -n shop
+
+    \b
+      # Why not on this node?
+      kubectl spread explain pod web-7d9f-x2x4 -n shop --node n1
+
+    \b
+      # Explain the next pod of a manifest before it is applied
+      kubectl spread explain -f web.yaml --topology zones=3,nodes=2,cpu=4,memory=16Gi
+
+    \b
+      # Explain messages of the scheduler, an autoscaler or the API server; no cluster is needed
+      kubectl get events -n shop --field-selector reason=FailedScheduling | kubectl spread explain --message -
+    """  # noqa: D301
+    if message is not None:
+        from kubectl_spread.cli.message import explain_message
+
+        is_alone = not (targets or filename or kustomize or node or facts.is_given)
+        return explain_message(message, output, colour=wants_colour(color), is_alone=is_alone)
+    request_fields = (tuple(_named(targets, ctx)), filename, kustomize, facts, namespace, node, suggestions)
+    with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
+        from kubectl_spread.operations import explain  # numpy: 80 ms
+
+        given = explain.read_inputs(explain.ExplainRequest(*request_fields))
+        under_way.stage = "explaining"
+        found = explain.explain(given)
+    if found.reports or not found.missing:
+        _print(found, output, colour=wants_colour(color), is_wide=wide)
+    _print_unread(found.known.cluster, output)
+    flush()
+    for note in found.notes:
+        click.echo(safe(note), err=True)
+    for error in (*found.errors, *found.missing):
+        complain(error)
+    if found.errors or any(isinstance(error, ClusterError) for error in found.missing):
+        return Exit.UNREADABLE
+    return Exit.CLEAN if found.is_fine else Exit.FINDINGS
+
+
+def _print_unread(cluster: Cluster, output: str) -> None:
+    """Print the unreadable resources of the cluster below the text."""
+    if output == "text" and cluster.unread:
+        from kubectl_spread.report import unread
+
+        click.echo(f"\n{unread.line(cluster.unread)}")
+
+
+def _named(words: tuple[str, ...], ctx: click.Context) -> list[ObjectName]:
+    """Parse `pod a b` or `pod/a deploy/b` as kubectl does; a type without a name is an error."""
+    found = named(words, ctx, verb="explain")
+    if found.kinds:
+        raise click.UsageError(f"which one? give a name: {words[0]} NAME or {words[0]}/NAME", ctx)
+    return list(found.targets)
+
+
+def _print(found: ExplainResult, output: str, *, colour: bool, is_wide: bool) -> None:
+    if output == "json":
+        from kubectl_spread.report.documents import dumps
+        from kubectl_spread.report.explain import document
+
+        click.echo(dumps(document.explanations(found.reports)))
+        return
+    if output == "html":
+        from kubectl_spread.report.explain import html  # jinja2: 30 ms
+
+        now = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+        click.echo(html.render(found.reports, html.PageSource(found.known.name, found.known.version_words, now)))
+        return
+    from kubectl_spread.report.explain import text as explain_text
+    from kubectl_spread.report.table import Style
+
+    text = explain_text.text(found.reports, Style(terminal.width(_WIDTH), colour, is_wide))
+    if text:
+        click.echo(text, color=True)

@@ -1,0 +1,92 @@
+"""`kubectl spread lsp`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Optional, TYPE_CHECKING
+
+import click
+
+from kubectl_spread.cli.complete import FILE
+from kubectl_spread.cli.console.stderr import complain
+from kubectl_spread.cli.exit import Exit
+from kubectl_spread.errors import SpreadError
+from kubectl_spread.operations.inputs.rule_choice import load_config, policy, RuleChoice
+
+if TYPE_CHECKING:  # imported where it is used, so that --help stays fast
+    from kubectl_spread.operations.inputs.documents import DocumentChecker
+
+_OF_THE_EXTRA = ("pygls", "lsprotocol")
+
+
+@click.command()
+@click.option(
+    "--stdio", is_flag=True, expose_value=False, help="Ignored: the server always uses standard input and output."
+)
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="RULES",
+    help="Run only these rules: codes, code prefixes or names, separated by commas.",
+)
+@click.option("--extend-select", multiple=True, metavar="RULES", help="Run these rules as well.")
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="RULES",
+    help="Skip these rules. The longer prefix wins: --ignore SPR2 --select SPR201 runs SPR201.",
+)
+@click.option(
+    "--config",
+    type=FILE,
+    metavar="FILE",
+    help="Configuration file.  [default: .kubectl-spread.yaml here or in a parent directory]",
+)
+def command(
+    select: tuple[str, ...], extend_select: tuple[str, ...], ignore: tuple[str, ...], config: Optional[str]
+) -> int:
+    """Start the language server: findings, fixes and rule pages in an editor.
+
+    Editors start this command themselves; docs/editors.md shows how to configure them. It needs the extra
+    kubectl-spread[lsp]. All open documents are checked together, like the files of one `check`.
+
+    \b
+    Exit codes:
+      0  the editor shut the server down
+      1  the editor closed the connection without a shutdown request
+      2  wrong usage, or kubectl-spread[lsp] is not installed
+      3  the editor sent something else than messages of the protocol
+
+    \b
+    Examples:
+      # Commands for an editor's configuration
+      kubectl spread lsp
+      kubectl spread lsp --ignore SPR4,selector-missing
+    """  # noqa: D301
+    judge = _judge(RuleChoice(select=select, extend_select=extend_select, ignore=ignore, config=config))
+    if sys.stdin is None or sys.stdout is None:
+        raise click.UsageError("standard input and output must be open: an editor speaks over them")
+    try:
+        from kubectl_spread.lsp.server import serve
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in _OF_THE_EXTRA:
+            raise
+        complain("the language server needs pygls 2: pip install 'kubectl-spread[lsp]'")
+        return Exit.USAGE
+    return Exit.CLEAN if serve(judge) else Exit.FINDINGS
+
+
+def _judge(choices: RuleChoice) -> DocumentChecker:
+    """Return a checker with the flags and the configuration; without the configuration if it is invalid."""
+    from kubectl_spread.lint.selection.policy import Config
+    from kubectl_spread.operations.inputs.documents import DocumentChecker
+
+    try:
+        config = load_config(choices)
+    except SpreadError as error:
+        if choices.config is not None:
+            raise
+        complain(error)
+        config = Config(os.getcwd())
+    return DocumentChecker(policy(choices, config, minor=None), config)

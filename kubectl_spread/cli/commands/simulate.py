@@ -1,0 +1,312 @@
+"""`kubectl spread simulate`."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Optional, TYPE_CHECKING
+
+import click
+
+from kubectl_spread.cli import complete
+from kubectl_spread.cli.complete import FILE
+from kubectl_spread.cli.console.progress import Progress, progress
+from kubectl_spread.cli.console.stderr import complain, flush
+from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.parameters.options import (
+    as_usage_errors,
+    cluster_facts,
+    colour_option,
+    kustomize_option,
+    wants_colour,
+)
+from kubectl_spread.cli.parameters.step_words import StepCommand
+from kubectl_spread.errors import RefusedError
+from kubectl_spread.operations.inputs.cluster_source import ClusterSource
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.text.wording import safe
+from kubectl_spread.timeline.commands.parsing import Command, has_range, parse, parse_text
+
+if TYPE_CHECKING:  # these load numpy
+    from kubectl_spread.operations.simulate import SimulateRequest, SimulateResult
+    from kubectl_spread.timeline.run import Limits
+
+_WIDTH, _WIDEST = 120, 160
+_MAX_STATES = 20_000
+_SAMPLES = 100
+
+
+class Outcomes(NamedTuple):
+    """The extent of a search, from --outcomes."""
+
+    mode: str
+    samples: int = _SAMPLES
+
+
+def _outcomes(_ctx: click.Context, _param: click.Parameter, text: str) -> Outcomes:
+    mode, equals, number = text.partition("=")
+    if mode in ("all", "first") and not equals:
+        return Outcomes(mode)
+    if mode == "sample" and (not equals or (number.isascii() and number.isdecimal() and 0 < int(number) <= 1_000_000)):
+        return Outcomes(mode, int(number or _SAMPLES))
+    if mode == "sample" and number.isascii() and number.isdecimal() and not int(number[:9]):
+        raise click.BadParameter("N must be at least 1")
+    raise click.BadParameter(f"{text} is not all, first or sample=N")
+
+
+def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optional[float]:
+    from kubectl_spread.sources.live import durations
+
+    found = durations.seconds(text)
+    if found is None:
+        raise click.BadParameter(f"{text} is no duration; write it as 30s or 2m")
+    return found or None
+
+
+@click.command(cls=StepCommand)
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, shell_complete=complete.steps, metavar="STEP...")
+@click.option(
+    "-f", "--filename", multiple=True, type=FILE, metavar="FILE", help="Create the workloads of a manifest first."
+)
+@kustomize_option
+@cluster_facts
+@click.option("--then", multiple=True, metavar="STEP", help="A further step, once the cluster settles.")
+@click.option(
+    "-n",
+    "--namespace",
+    metavar="NAME",
+    shell_complete=complete.namespaces,
+    help="Namespace of the named objects.  [default: the context's]",
+)
+@click.option(
+    "--outcomes",
+    default="all",
+    show_default=True,
+    callback=_outcomes,
+    metavar="all|first|sample=N",
+    help="Find every outcome, follow one run, or follow N random runs.",
+)
+@click.option(
+    "--max-states",
+    type=click.IntRange(1),
+    default=_MAX_STATES,
+    show_default=True,
+    metavar="N",
+    help="Stop visiting every state after N states and follow random runs.",
+)
+@click.option(
+    "--timeout",
+    default="60s",
+    show_default=True,
+    callback=_seconds,
+    metavar="DURATION",
+    help="Stop visiting every state after this time and follow random runs; 0 means no limit.",
+)
+@click.option(
+    "--replicas",
+    metavar="MIN..MAX",
+    help="Print a table: what the steps lead to for each number of replicas of their workload.",
+)
+@click.option("--hpa", is_flag=True, help="The same for the range of the workload's HorizontalPodAutoscaler.")
+@click.option("--wide", is_flag=True, help="Print long lists in full.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "json", "junit"]),
+    default="text",
+    show_default=True,
+    help="Output format; junit is for `run`.",
+)
+@colour_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    words: tuple[str, ...],
+    filename: tuple[str, ...],
+    kustomize: tuple[str, ...],
+    facts: ClusterSource,
+    then: tuple[str, ...],
+    namespace: Optional[str],
+    outcomes: Outcomes,
+    max_states: int,
+    timeout: Optional[float],
+    replicas: Optional[str],
+    *,
+    hpa: bool,
+    wide: bool,
+    output: str,
+    color: str,
+) -> int:
+    """Simulate a kubectl command, and what controllers and the scheduler do afterwards.
+
+    Put it before the command you are about to run. It finds every way the cluster can settle: whether the command
+    completes, where the pods go, what stays Pending and why, and which evictions a budget refuses. Nothing is changed.
+
+    \b
+    Steps:
+      rollout restart|undo|pause|resume, scale, set image, apply, patch, delete, drain, cordon, uncordon, taint, label,
+      with kubectl's own arguments and flags; and
+      lose KEY=VALUE        all nodes with a label stop answering; after 300 s their pods are evicted
+      restore KEY=VALUE     they answer again
+      add-nodes KEY=VALUE,count=N,cpu=4,memory=16Gi
+                            nodes join the cluster
+      run FILE|DIR          the steps of scenario files, and what they expect
+
+    \b
+    Exit codes:
+      0  every step completes in every outcome that was found
+      1  a step may not complete, kubectl would refuse it, or an expectation of a scenario is not met
+      2  wrong usage
+      3  an input could not be read, or the cluster could not be reached
+      130  the search was interrupted; what is known so far was printed
+
+    \b
+    Examples:
+      # Will the rollout finish?
+      kubectl spread simulate rollout restart deploy/web -n shop
+
+    \b
+      # What does the drain block?
+      kubectl spread simulate drain node-a1 --ignore-daemonsets --delete-emptydir-data
+
+    \b
+      # One step after another
+      kubectl spread simulate drain node-a1 --ignore-daemonsets --then 'uncordon node-a1' --snapshot facts.yaml
+
+    \b
+      # On a made-up cluster, with the workloads of a manifest
+      kubectl spread simulate -f web.yaml rollout restart deploy/web --topology zones=3,nodes=2
+
+    \b
+      # Which numbers of replicas can be rolled out?
+      kubectl spread simulate rollout restart deploy/web --replicas 1..20
+
+    \b
+      # The scenarios of a team, as tests
+      kubectl spread simulate run scenarios/ -o junit > scenarios.xml
+    """  # noqa: D301
+    looked_at = _Limits(outcomes, max_states, timeout, facts.seed or 0)
+    style = _Style(output, wants_colour(color), wide)
+    if words[:1] == ("run",):
+        if then or filename or kustomize or replicas or hpa:
+            raise click.UsageError("a scenario names its manifests and steps itself: leave out -f, -k and --then", ctx)
+        return _run(words[1:], facts, namespace, looked_at, style, ctx)
+    if output == "junit":
+        raise click.UsageError("-o junit is for `run`, whose scenarios have expectations", ctx)
+    if replicas is not None and hpa:
+        raise click.UsageError("--replicas and --hpa exclude each other", ctx)
+    with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
+        commands = _commands(words, then, ctx)
+        from kubectl_spread.operations.simulate import SimulateRequest  # numpy: 80 ms
+
+        request = SimulateRequest(commands, filename, kustomize, facts, namespace, looked_at.limits(), hpa)
+        try:
+            if hpa or replicas is not None or has_range(commands):
+                return _table(request, replicas, style, under_way)
+            found = _simulated(request, under_way)
+        except RefusedError as error:
+            click.echo(safe(str(error)), err=True)
+            return Exit.FINDINGS
+    _print(found, style)
+    flush()
+    for unreadable in found.errors:
+        complain(unreadable)
+    return _code(found)
+
+
+def _simulated(request: SimulateRequest, under_way: Progress) -> SimulateResult:
+    """Play the steps; Ctrl-C ends the search."""
+    from kubectl_spread.cli.console import search
+    from kubectl_spread.operations import simulate
+
+    read = simulate.read_inputs(request)
+    watch = search.ShownWatch(under_way, steps=len(request.commands))
+    with search.interruptible(watch):
+        return simulate.simulate(read, request.commands, request.limits, watch=watch)
+
+
+def _table(request: SimulateRequest, replicas: Optional[str], style: _Style, under_way: Progress) -> int:
+    """Print a table for many numbers of replicas."""
+    from kubectl_spread.cli import replicas as tables
+    from kubectl_spread.operations import simulate
+
+    read = simulate.read_inputs(request)
+    return tables.run(request, read, under_way, replicas=replicas, output=style.output, width=_width())
+
+
+def _run(
+    paths: tuple[str, ...],
+    facts: ClusterSource,
+    namespace: Optional[str],
+    looked_at: _Limits,
+    style: _Style,
+    ctx: click.Context,
+) -> int:
+    """Run scenarios."""
+    if not paths:
+        raise click.UsageError("name a scenario, or a directory of scenarios: `run scenarios/`", ctx)
+    with as_usage_errors(ctx), progress("reading the scenarios") as under_way:
+        from kubectl_spread.cli import scenarios  # numpy: 80 ms
+        from kubectl_spread.operations.scenarios import ScenarioRequest
+
+        request = ScenarioRequest(paths, facts, namespace, looked_at.limits())
+        return scenarios.run(request, under_way, output=style.output, width=_width(), colour=style.colour)
+
+
+class _Style(NamedTuple):
+    """The format of the answer."""
+
+    output: str
+    colour: bool
+    is_wide: bool
+
+
+class _Limits(NamedTuple):
+    """The limits of the search."""
+
+    outcomes: Outcomes
+    max_states: int
+    timeout_s: Optional[float]
+    seed: int
+
+    def limits(self) -> Limits:
+        """Return the same for the engine."""
+        from kubectl_spread.timeline.run import Limits, Mode
+
+        return Limits(Mode(self.outcomes.mode), self.max_states, self.outcomes.samples, self.timeout_s, self.seed)
+
+
+def _code(found: SimulateResult) -> int:
+    if found.simulation.is_interrupted:
+        return Exit.INTERRUPTED
+    if found.errors:
+        return Exit.UNREADABLE
+    return Exit.CLEAN if found.is_fine else Exit.FINDINGS
+
+
+def _commands(words: tuple[str, ...], then: tuple[str, ...], ctx: click.Context) -> tuple[Command, ...]:
+    if not words:
+        raise click.UsageError("name a step, such as `rollout restart deploy/web`", ctx)
+    return (parse(words), *map(parse_text, then))
+
+
+def _print(found: SimulateResult, style: _Style) -> None:
+    unreadable = found.known.cluster.unread
+    if style.output == "json":
+        from kubectl_spread.report.documents import dumps
+        from kubectl_spread.report.simulation.document import document
+
+        click.echo(dumps(document(found.simulation, found.errors, unreadable)))
+        return
+    from kubectl_spread.report.simulation import text
+
+    told = text.render(found.simulation, width=_width(), colour=style.colour, is_wide=style.is_wide)
+    click.echo(told, color=True)
+    if unreadable:
+        from kubectl_spread.report import unread
+
+        click.echo(f"\n{unread.line(unreadable)}")
+
+
+def _width() -> int:
+    """Return the width of the text, from the terminal or from COLUMNS."""
+    return min(_WIDEST, shutil.get_terminal_size((_WIDTH, 24)).columns)

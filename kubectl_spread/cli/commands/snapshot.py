@@ -1,0 +1,62 @@
+"""`kubectl spread snapshot`."""
+
+from __future__ import annotations
+
+import click
+
+from kubectl_spread.cli.complete import FILE
+from kubectl_spread.cli.console.progress import progress
+from kubectl_spread.cli.console.stderr import complain, flush
+from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.parameters.options import as_usage_errors, cluster_facts
+from kubectl_spread.cli.parameters.sections import SectionedCommand
+from kubectl_spread.operations.inputs.cluster_source import ClusterSource
+from kubectl_spread.operations.snapshot import SnapshotRequest, take_snapshot, write_snapshot
+
+
+@click.command(cls=SectionedCommand)
+@cluster_facts
+@click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    metavar="FILE",
+    default="-",
+    help="File to write: .json or .yaml, also with .gz; - is standard output.  [default: -]",
+)
+@click.option("--redact", is_flag=True, help="Replace names, label values and images with placeholders.")
+@click.pass_context
+def command(ctx: click.Context, facts: ClusterSource, output: str, redact: bool) -> int:
+    """Save the cluster facts to a file that other commands read with --snapshot.
+
+    The file holds only fields that the scheduler or this program reads: no Secrets, no ConfigMaps, no environment
+    variables, no arguments. A redacted snapshot leads to the same verdicts; docs/snapshot.md lists what is kept.
+
+    \b
+    Exit codes:
+      0  the snapshot was written
+      2  wrong usage
+      3  an input could not be read, the cluster could not be reached, or the file could not be written
+
+    \b
+    Examples:
+      # Save the live cluster
+      kubectl spread snapshot -o facts.json.gz
+
+    \b
+      # Keep only the needed fields of what kubectl printed
+      kubectl spread snapshot --snapshot facts.yaml -o facts.json.gz
+
+    \b
+      # Share a snapshot without names
+      kubectl spread snapshot --redact -o facts.yaml.gz
+    """  # noqa: D301
+    request = SnapshotRequest(facts, redact, output)
+    with as_usage_errors(ctx), progress("reading the cluster facts"):
+        found = take_snapshot(request) if output == "-" else write_snapshot(request)
+    if output == "-":
+        click.echo(found.content, nl=False)
+    flush()
+    for error in found.errors:
+        complain(error)
+    return Exit.UNREADABLE if found.errors else Exit.CLEAN

@@ -1,0 +1,225 @@
+"""`kubectl spread status`."""
+
+from __future__ import annotations
+
+import time
+from typing import Optional, TYPE_CHECKING
+
+import click
+
+from kubectl_spread.cli import complete
+from kubectl_spread.cli.console import terminal
+from kubectl_spread.cli.console.progress import progress
+from kubectl_spread.cli.console.stderr import complain, flush
+from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.parameters.options import as_usage_errors, cluster_facts
+from kubectl_spread.cli.parameters.sections import SectionedCommand
+from kubectl_spread.cli.parameters.targets import selection
+from kubectl_spread.errors import ClusterError, SpreadError
+from kubectl_spread.operations.inputs.cluster_source import ClusterSource
+from kubectl_spread.operations.status import StatusReader, StatusRequest
+
+if TYPE_CHECKING:  # these load numpy
+    from kubectl_spread.cluster.snapshot import OwnerKey
+    from kubectl_spread.operations.status import StatusResult
+    from kubectl_spread.simulate.running.status import WorkloadStatus
+
+FORMATS = ("wide", "json", "prometheus")
+
+
+@click.command(cls=SectionedCommand)
+@click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
+@cluster_facts
+@click.option(
+    "-n",
+    "--namespace",
+    metavar="NAME",
+    shell_complete=complete.namespaces,
+    help="Namespace of the workloads.  [default: the context's]",
+)
+@click.option("-A", "--all-namespaces", is_flag=True, help="Show the workloads of all namespaces.")
+@click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help="Show only workloads with these labels.")
+@click.option("-a", "--all", "shows_all", is_flag=True, help="Also show workloads without constraints of their own.")
+@click.option("-w", "--watch", is_flag=True, help="Keep reading the cluster, and print what changes.")
+@click.option(
+    "--interval",
+    type=click.FloatRange(min=0.1),
+    default=5.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time between two readings with --watch.",
+)
+@click.option("--no-headers", is_flag=True, help="Do not print column headers.")
+@click.option("-o", "--output", type=click.Choice(FORMATS), help="Output format.  [default: a table]")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    targets: tuple[str, ...],
+    facts: ClusterSource,
+    namespace: Optional[str],
+    all_namespaces: bool,
+    label_selector: Optional[str],
+    shows_all: bool,
+    watch: bool,
+    interval: float,
+    no_headers: bool,
+    output: Optional[str],
+) -> int:
+    """Show how the running pods are spread, and which constraints are violated.
+
+    For each constraint, status prints the matching pods per domain as the scheduler counts them, and the skew.
+
+    \b
+    Exit codes:
+      0  every DoNotSchedule constraint holds and no pod is Pending; always with -o prometheus
+      1  a DoNotSchedule constraint is violated or counts only some of its pods, or a pod is Pending or does not exist
+      2  wrong usage
+      3  an input could not be read, or the cluster could not be reached
+      130  -w was interrupted
+
+    \b
+    Examples:
+      # Workloads with constraints: of a namespace, of all namespaces of a snapshot
+      kubectl spread status -n shop
+      kubectl spread status -A --snapshot facts.yaml
+
+    \b
+      # All Deployments, also those that have only the scheduler's default constraints
+      kubectl spread status deploy -a
+
+    \b
+      # One workload in full; changes as they happen
+      kubectl spread status deploy/web -o wide
+      kubectl spread status -A -w
+
+    \b
+      # Metrics for a textfile collector, to alert on kubectl_spread_constraint_violated
+      kubectl spread status -A -o prometheus > spread.prom
+    """  # noqa: D301
+    chosen = selection(targets, label_selector, ctx, verb="show")
+    if all_namespaces and (namespace is not None or chosen.targets):
+        what = "--namespace" if namespace is not None else "a resource by name"
+        raise click.UsageError(f"{what} and --all-namespaces exclude each other", ctx)
+    if watch and output == "prometheus":
+        raise click.UsageError("-w prints what changes, which is no complete set of metrics", ctx)
+    if watch and "-" in facts.snapshot:
+        raise click.UsageError("standard input cannot be read again and again", ctx)
+    with as_usage_errors(ctx):
+        reader = StatusReader(StatusRequest(facts, chosen, "" if all_namespaces else namespace, shows_all))
+        if watch:
+            shown = _Shown(output, has_namespace=all_namespaces, has_headers=not no_headers)
+            _watch(reader, shown, interval)
+        with progress("reading the cluster facts"):
+            found = reader.read()
+    if output in ("json", "prometheus") or found.statuses or not found.missing:
+        _print(found, output, shows_all=reader.shows_all, has_headers=not no_headers)
+    if output not in ("json", "prometheus"):
+        _print_unread(found)
+    flush()
+    for error in (*found.errors, *found.missing):
+        complain(error)
+    if found.errors or any(isinstance(error, ClusterError) for error in found.missing):
+        return Exit.UNREADABLE
+    is_fine = not found.missing if output == "prometheus" else found.is_fine
+    return Exit.CLEAN if is_fine else Exit.FINDINGS
+
+
+def _print(found: StatusResult, output: Optional[str], *, shows_all: bool, has_headers: bool) -> None:
+    if output == "json":
+        _print_json(found)
+    elif output == "prometheus":
+        from kubectl_spread.report.status import prometheus
+
+        click.echo(prometheus.text(found.statuses), nl=False)
+    elif found.statuses:
+        width = terminal.table_width() if has_headers and output != "wide" else None
+        shown = _Shown(output, has_namespace=not found.selection.namespace, has_headers=has_headers, width=width)
+        shown.show(found)
+    else:
+        where = f" in {found.selection.namespace} namespace" if found.selection.namespace else ""
+        what = "resources" if shows_all else "workloads with spread constraints"
+        what += " among those that may be read" if found.cluster.unread else ""
+        flush()
+        click.echo(f"No {what} found{where}." if where else f"No {what} found", err=True)
+
+
+def _print_unread(found: StatusResult) -> None:
+    """Print the unreadable resources of the cluster below the table."""
+    if found.cluster.unread:
+        from kubectl_spread.report import unread
+
+        missing = unread.of_workloads(found.cluster.unread)
+        if missing:
+            click.echo(unread.line(missing))
+
+
+def _print_json(found: StatusResult) -> None:
+    from kubectl_spread.report.documents import dumps
+    from kubectl_spread.report.status.document import status_report
+
+    click.echo(dumps(status_report(found.statuses, found.errors, found.cluster.unread)))
+
+
+class _Shown:
+    """The lines that were already printed, so that later output contains only changes."""
+
+    def __init__(
+        self, output: Optional[str], *, has_namespace: bool, has_headers: bool, width: Optional[int] = None
+    ) -> None:
+        from kubectl_spread.report.status import table
+
+        self._table = table
+        self._columns = table.ColumnWidths(width)
+        self._is_wide = output == "wide"
+        self._is_json = output == "json"
+        self._has_namespace = has_namespace
+        self._awaits_headers = has_headers
+        self._rows: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._workloads: dict[OwnerKey, WorkloadStatus] = {}
+
+    def show(self, found: StatusResult) -> None:
+        """Print new, changed and removed lines, or in JSON the workloads."""
+        if self._is_json:
+            self._show_json(found)
+            return
+        rows = self._table.rows(found.statuses, has_namespace=self._has_namespace, is_wide=self._is_wide)
+        lines = [row.cells for row in rows if self._rows.get(row.about) != row.cells]
+        here = {row.about: row.cells for row in rows}
+        status = self._table.header(has_namespace=self._has_namespace, is_wide=self._is_wide).index("STATUS")
+        for about, cells in self._rows.items():
+            if about not in here:
+                lines.append((*cells[:status], "gone", *cells[status + 1 :]))
+        self._rows = here
+        if lines and self._awaits_headers:
+            lines.insert(0, self._table.header(has_namespace=self._has_namespace, is_wide=self._is_wide))
+            self._awaits_headers = False
+        for line in self._columns.lines(lines):
+            click.echo(line)
+
+    def _show_json(self, found: StatusResult) -> None:
+        changed = [status for status in found.statuses if self._workloads.get(status.key) != status]
+        self._workloads = {status.key: status for status in found.statuses}
+        if changed or found.errors:
+            _print_json(found._replace(statuses=changed))
+
+
+def _watch(reader: StatusReader, shown: _Shown, interval_s: float) -> None:
+    """Read the status until the user interrupts. After the first read, report a lasting error only once."""
+    import gc
+
+    gc.enable()  # a long-running program needs garbage collection
+    shown.show(reader.read(is_again=True))
+    told = ""
+    while True:
+        flush()
+        time.sleep(interval_s)
+        try:
+            found = reader.read(is_again=True)
+        except SpreadError as error:
+            problem = str(error)
+        else:
+            shown.show(found)
+            problem = "; ".join(map(str, found.errors))
+        if problem and problem != told:
+            complain(problem)
+        told = problem

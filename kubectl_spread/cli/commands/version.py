@@ -1,0 +1,94 @@
+"""`kubectl spread version`."""
+
+from __future__ import annotations
+
+import click
+
+from kubectl_spread import __version__
+from kubectl_spread.cli.console.stderr import note, warn
+from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.parameters.options import connection
+from kubectl_spread.cli.parameters.sections import SectionedCommand
+from kubectl_spread.errors import ClusterError
+from kubectl_spread.sources.live.flags import Flags
+
+SCHEDULER = "v1.36.2"
+_PATIENCE = "5s"  # unless --request-timeout is given
+
+
+@click.command(cls=SectionedCommand)
+@click.option("--client", is_flag=True, help="Do not contact the API server.")
+@click.option("-o", "--output", type=click.Choice(["json"]), help="Output format.")
+@click.option(
+    "--behaviours",
+    metavar="VERSION",
+    help="Print how this release of kube-scheduler differs from 1.36, without contacting the API server.",
+)
+@connection
+def command(output: str, behaviours: str, connection: Flags, *, client: bool) -> int:
+    """Print the versions of this program, of the kube-scheduler it follows, and of the API server.
+
+    The API server is contacted if a kubeconfig or a service account names one. If it cannot be reached, a warning says
+    so and the other versions are printed.
+
+    \b
+    Examples:
+      # All versions; only this program's, as JSON
+      kubectl spread version
+      kubectl spread version --client -o json
+
+    \b
+      # How kube-scheduler 1.30 differs from 1.36
+      kubectl spread version --behaviours 1.30
+    """  # noqa: D301
+    if behaviours is not None:
+        return _behaviours(behaviours, output)
+    server = "" if client else _server_version(connection)
+    if output == "json":
+        import json
+
+        document = {"clientVersion": f"v{__version__}", "schedulerRules": SCHEDULER}
+        click.echo(json.dumps({**document, **({"serverVersion": server} if server else {})}, indent=2))
+    else:
+        click.echo(f"Client Version: v{__version__}\nScheduler Rules: {SCHEDULER}")
+        if server:
+            click.echo(f"Server Version: {server}")
+    return Exit.CLEAN
+
+
+def _behaviours(version: str, output: str) -> int:
+    """Print the differences between a release and the newest one."""
+    from kubectl_spread.objects.releases.version import note_on, release_of, VersionError
+    from kubectl_spread.report import behaviours
+
+    try:
+        release = release_of(version)
+    except VersionError as error:
+        raise click.UsageError(str(error)) from None
+    note(note_on(release))
+    if output == "json":
+        import json
+
+        click.echo(json.dumps(behaviours.document(release), indent=2))
+    else:
+        click.echo(behaviours.text(release))
+    return Exit.CLEAN
+
+
+def _server_version(flags: Flags) -> str:
+    """Return the server's version; empty if no server is configured, or if it cannot be reached."""
+    from kubectl_spread.sources.live.reading import Session
+
+    try:
+        session = Session(flags._replace(request_timeout=flags.request_timeout or _PATIENCE))
+    except ClusterError as error:
+        if any(flags):
+            warn(str(error))
+        return ""
+    try:
+        return session.version.text
+    except ClusterError as error:
+        warn(str(error))
+        return ""
+    finally:
+        session.close()

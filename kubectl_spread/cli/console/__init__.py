@@ -1,0 +1,1 @@
+"""The terminal: its width, standard error, and progress."""

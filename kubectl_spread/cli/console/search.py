@@ -1,0 +1,45 @@
+"""A search that shows its progress on a terminal, and that Ctrl-C ends; loads numpy."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator
+
+from kubectl_spread.cli.console.progress import Progress
+from kubectl_spread.timeline.run import Watch
+
+
+class ShownWatch(Watch):
+    """A watch that shows the search's progress in the progress line."""
+
+    def __init__(self, shown: Progress, *, steps: int) -> None:
+        super().__init__()
+        self.name = ""  # of the scenario that is played
+        self._shown = shown
+        self._steps = steps
+
+    def saw(self, states: int) -> bool:
+        """Take note of how many states were visited; return whether to stop."""
+        step = f"step {self.step + 1}: " if self._steps > 1 else ""
+        self._shown.stage = f"{self.name}{step}{states:,} states visited; Ctrl-C ends the search"
+        return super().saw(states)
+
+
+@contextlib.contextmanager
+def interruptible(watch: Watch) -> Iterator[None]:
+    """Let Ctrl-C end the search; a second one ends the program."""
+
+    def stop(_number: int, _frame: object) -> None:
+        watch.is_stopped = True
+        signal.signal(signal.SIGINT, before)
+
+    try:
+        before = signal.signal(signal.SIGINT, stop)
+    except ValueError:  # signals arrive only on the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,82 @@
+"""Options of `check` that fix findings, and the diff that --diff prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from kubectl_spread.cli.console.stderr import complain
+from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.parameters.options import gathering
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.text.wording import counted
+
+if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
+    from kubectl_spread.lint.finding import Repair
+    from kubectl_spread.operations.check import CheckRequest
+    from kubectl_spread.operations.fix import Fixable
+
+
+class FixOptions(NamedTuple):
+    """The command line's options for fixes."""
+
+    fix: bool
+    unsafe_fixes: bool
+    diff: bool
+
+    def wants(self, repair: Repair) -> bool:
+        """Return whether a fix is to be made, in the file or in a diff."""
+        return (self.fix or self.diff) and (self.unsafe_fixes or repair.fix.is_safe)
+
+    def check(self) -> None:
+        """Raise a usage error if the options do not go together."""
+        if self.unsafe_fixes and not (self.fix or self.diff):
+            raise click.UsageError("--unsafe-fixes goes with --fix or --diff")
+
+
+_OPTIONS = (
+    click.option("--fix", is_flag=True, help="Apply the fixes that keep a manifest's meaning to the files."),
+    click.option(
+        "--unsafe-fixes", is_flag=True, help="With --fix or --diff: also apply fixes that may change where pods run."
+    ),
+    click.option("--diff", is_flag=True, help="Print what --fix would change as a diff; write nothing."),
+)
+
+
+fix_options = gathering("fixes", FixOptions, _OPTIONS, fields=FixOptions._fields)
+
+
+def offer(count: Fixable) -> str:
+    """Return a line with the number of fixable findings and the command; empty if there are none."""
+    parts = [f"{count.safe} with --fix"] if count.safe else []
+    parts += [f"{count.unsafe} with --fix --unsafe-fixes"] if count.unsafe else []
+    return f"\ncan be fixed: {', '.join(parts)}" if parts else ""
+
+
+def _nothing(count: Fixable) -> str:
+    """Return why a diff is empty."""
+    if count.unsafe and not count.safe:
+        have = "finding has an unsafe fix" if count.unsafe == 1 else "findings have unsafe fixes"
+        return f"no safe fix; {count.unsafe} {have}: add --unsafe-fixes"
+    return f"nothing to fix{offer(count)}"
+
+
+def show(request: CheckRequest, fixes: FixOptions, *, colour: bool) -> int:
+    """Print the diff of every text that would change, and the errors; return the exit code."""
+    from kubectl_spread.operations.fix import fixable, preview_fixes
+    from kubectl_spread.report.check.diff import render
+
+    found = preview_fixes(request, unsafe=fixes.unsafe_fixes)
+    for error in found.errors:
+        complain(error)
+    for source, text in found.changes:
+        click.echo(render(source, text, colour=colour), nl=False, color=True)
+    if found.changes:
+        told = f"would fix {counted(found.fixed, 'finding')} in {counted(len(found.changes), 'file')}"
+    else:
+        told = _nothing(fixable(found.left, found.results, found.settings, tried=fixes.wants))
+    click.echo(told, err=True)
+    if found.errors:
+        return Exit.UNREADABLE
+    return Exit.FINDINGS if found.changes else Exit.CLEAN

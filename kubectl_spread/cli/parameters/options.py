@@ -1,0 +1,190 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, Optional, TypeVar
+
+import click
+
+from kubectl_spread.cli import complete
+from kubectl_spread.cli.complete import FILE
+from kubectl_spread.cli.console.stderr import announce
+from kubectl_spread.cli.parameters import sections
+from kubectl_spread.errors import RequestError
+from kubectl_spread.operations.inputs.cluster_source import ClusterSource
+from kubectl_spread.sources.live.flags import Flags
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _given_version(ctx: click.Context, _: click.Parameter, value: Optional[str]) -> Optional[str]:
+    """Refuse an empty version: a variable of a script that is not set must not mean the newest release."""
+    if value is not None and not value.strip():
+        raise click.UsageError("--kubernetes-version is empty: name a version such as 1.34", ctx)
+    return value
+
+
+_FACTS = tuple(field for field in ClusterSource._fields if field != "listener")
+
+_CONNECTION = (
+    click.option(
+        "--kubeconfig",
+        type=FILE,
+        metavar="FILE",
+        help="Kubeconfig file to use.  [default: $KUBECONFIG or ~/.kube/config]",
+    ),
+    click.option("--context", metavar="NAME", shell_complete=complete.contexts, help="Kubeconfig context to use."),
+    click.option("--cluster", metavar="NAME", shell_complete=complete.clusters, help="Kubeconfig cluster to use."),
+    click.option("--user", metavar="NAME", shell_complete=complete.users, help="Kubeconfig user to use."),
+    click.option("-s", "--server", metavar="URL", help="Address and port of the API server."),
+    click.option("--token", metavar="TOKEN", help="Bearer token for the API server."),
+    click.option(
+        "--certificate-authority", type=FILE, metavar="FILE", help="Certificate file of the API server's authority."
+    ),
+    click.option("--client-certificate", type=FILE, metavar="FILE", help="Client certificate file for TLS."),
+    click.option("--client-key", type=FILE, metavar="FILE", help="Client key file for TLS."),
+    click.option("--tls-server-name", metavar="NAME", help="Host name to expect in the API server's certificate."),
+    click.option(
+        "--insecure-skip-tls-verify", is_flag=True, help="Do not verify the API server's certificate (insecure)."
+    ),
+    click.option("--as", "impersonate", metavar="NAME", help="User or service account to impersonate."),
+    click.option("--as-uid", "impersonate_uid", metavar="UID", help="UID to impersonate."),
+    click.option(
+        "--as-group", "impersonate_group", multiple=True, metavar="NAME", help="Group to impersonate. Repeatable."
+    ),
+    click.option(
+        "--as-user-extra",
+        "impersonate_extra",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Extra user attribute to impersonate. Repeatable.",
+    ),
+    click.option(
+        "--request-timeout", metavar="DURATION", help="Time limit for each request: 5s, 1m30s; 0 is none.  [default: 0]"
+    ),
+)
+
+_OPTIONS = (
+    click.option("--live", is_flag=True, help="Read cluster facts from the live cluster that kubectl would use."),
+    click.option(
+        "--snapshot",
+        multiple=True,
+        type=FILE,
+        metavar="PATH",
+        help="Read cluster facts from a file or directory: a snapshot, or output of kubectl get -o yaml. Repeatable.",
+    ),
+    click.option(
+        "--topology",
+        metavar="SPEC",
+        help="Make up a cluster: zones=3,nodes=2,cpu=4,memory=16Gi (nodes per zone), or a YAML file of node groups.",
+    ),
+    click.option("--scheduler-config", type=FILE, metavar="FILE", help="KubeSchedulerConfiguration file."),
+    click.option(
+        "--kubernetes-version",
+        metavar="VERSION",
+        callback=_given_version,
+        help="Kubernetes version to follow, 1.18 to 1.36: 1.34 or v1.34.2.  [default: the cluster's, else 1.36]",
+    ),
+    click.option(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="Choose randomly among nodes of equal score, the same way for the same N.  [default: by name]",
+    ),
+    click.option(
+        "--all-nodes",
+        is_flag=True,
+        help="Score every feasible node. By default, 100 or more nodes are sampled as kube-scheduler does.",
+    ),
+)
+
+
+def cluster_facts(function: F) -> F:
+    """Add the options that name a cluster; the command gets them as one argument, `facts`, a ClusterSource."""
+    source = functools.partial(ClusterSource, listener=announce)
+    return connection(gathering("facts", source, _OPTIONS, fields=_FACTS, section=sections.FACTS)(function))
+
+
+def connection(function: F) -> F:
+    """Add the options of an API server and its user; the command gets them as `connection`."""
+    return gathering("connection", Flags, _CONNECTION, fields=Flags._fields, section=sections.CONNECTION)(function)
+
+
+def gathering(
+    name: str,
+    record: Callable[..., object],
+    options: tuple[Callable[[F], F], ...],
+    *,
+    fields: tuple[str, ...],
+    section: str = "",
+) -> Callable[[F], F]:
+    """Return a decorator that adds options, and gives the command their values as one argument.
+
+    Args:
+        name: the argument.
+        record: makes a record of the values, by the names in `fields`.
+        options: click's decorators.
+        fields: the parameters that the record takes away from the command.
+        section: the section of --help for the options; empty for the command's own.
+    """
+
+    def decorate(function: F) -> F:
+        @functools.wraps(function)
+        def gathered(*args: Any, **kwargs: Any) -> Any:
+            values = record(**{field: kwargs.pop(field) for field in fields})
+            return function(*args, **{name: values}, **kwargs)
+
+        wrapped: Any = gathered
+        for option in reversed(options):
+            wrapped = option(wrapped)
+            if section:
+                wrapped.__click_params__[-1].section = section
+        result: F = wrapped
+        return result
+
+    return decorate
+
+
+def kustomize_option(function: F) -> F:
+    """-k."""
+    return click.option(
+        "-k",
+        "--kustomize",
+        multiple=True,
+        type=FILE,
+        metavar="DIR",
+        help="Render a directory with kubectl kustomize. Repeatable.",
+    )(function)
+
+
+def colour_option(function: F) -> F:
+    """--color."""
+    return click.option(
+        "--color",
+        type=click.Choice(["auto", "always", "never"]),
+        default="auto",
+        show_default=True,
+        help="Colour the output.",
+    )(function)
+
+
+def wants_colour(choice: str) -> bool:
+    """Return whether to use colour. As in kubectl, `auto` needs a terminal that is not dumb, and no NO_COLOR."""
+    if choice != "auto":
+        return choice == "always"
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()  # None: it is closed
+    return is_terminal and os.environ.get("TERM") != "dumb" and "NO_COLOR" not in os.environ
+
+
+@contextlib.contextmanager
+def as_usage_errors(ctx: click.Context) -> Iterator[None]:
+    """Turn a wrong request into wrong usage of a command, so that the message points to the command's help."""
+    try:
+        yield
+    except RequestError as error:
+        raise click.UsageError(str(error), ctx) from None

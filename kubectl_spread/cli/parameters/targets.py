@@ -1,0 +1,86 @@
+"""Arguments that name objects, read as kubectl reads them."""
+
+from __future__ import annotations
+
+from typing import Optional, TYPE_CHECKING
+
+import click
+
+from kubectl_spread.objects.workloads.kinds import kind_named, KINDS
+from kubectl_spread.operations.inputs.selection import ObjectName, Selection
+
+if TYPE_CHECKING:
+    from kubectl_spread.objects.selectors.selector import Selector
+
+_MIXED = (
+    "there is no need to specify a resource type as a separate argument when passing arguments in resource/name form"
+)
+
+
+def selection(words: tuple[str, ...], label_selector: Optional[str], ctx: click.Context, *, verb: str) -> Selection:
+    """Return which workloads the arguments and -l select, in every namespace.
+
+    Raises:
+        click.UsageError: kubectl would refuse them, too.
+    """
+    names = named(words, ctx, verb=verb)
+    return names._replace(selector=_selector(label_selector, names, ctx))
+
+
+def named(words: tuple[str, ...], ctx: click.Context, *, verb: str) -> Selection:
+    """Parse `deploy`, `deploy,sts`, `deploy web api` or `deploy/web sts/db`.
+
+    Args:
+        words: the arguments.
+        ctx: of the command, for its usage.
+        verb: the command's action, for messages.
+
+    Raises:
+        click.UsageError: kubectl would refuse them, too.
+    """
+    if not words:
+        return Selection()
+    slashed = ["/" in word for word in words]
+    if any(slashed):
+        if not all(slashed):
+            raise click.UsageError(_MIXED, ctx)
+        return Selection(tuple(_target(word, ctx, verb=verb) for word in words))
+    kinds = [_kind(word, ctx, verb=verb, is_alone=len(words) == 1) for word in words[0].split(",")]
+    if len(words) == 1:
+        return Selection(kinds=frozenset(kinds))
+    return Selection(tuple(ObjectName(kind, name) for kind in kinds for name in words[1:]))
+
+
+def _selector(text: Optional[str], asked: Selection, ctx: click.Context) -> Optional[Selector]:
+    """Return the selection with the label selector of -l.
+
+    Raises:
+        click.UsageError: it is no selector, or names are given, too.
+    """
+    if text is None:
+        return None
+    if asked.targets:
+        raise click.UsageError("name cannot be provided when a selector is specified", ctx)
+    from kubectl_spread.objects.selectors import selector_text
+
+    try:
+        return selector_text.parse(text)
+    except selector_text.SelectorError as error:
+        raise click.UsageError(str(error), ctx) from None
+
+
+def _target(word: str, ctx: click.Context, *, verb: str) -> ObjectName:
+    kind_word, _, name = word.partition("/")
+    if not kind_word or not name or "/" in name:
+        raise click.UsageError("arguments in resource/name form must have a single resource and name", ctx)
+    return ObjectName(_kind(kind_word, ctx, verb=verb), name)
+
+
+def _kind(word: str, ctx: click.Context, *, verb: str, is_alone: bool = False) -> str:
+    kind = kind_named(word)
+    if kind is None or kind == "PodTemplate":
+        known = ", ".join(entry.names[0] for key, entry in KINDS.items() if key != "PodTemplate")
+        wrong = f"`{word}` is not a resource type" + (f" to {verb}" if kind is not None else "")
+        hint = f"; write deploy/{word}" if is_alone and word and kind is None else ""
+        raise click.UsageError(f"{wrong}{hint}. Types: {known}", ctx)
+    return kind

@@ -1,0 +1,1 @@
+"""Clusters, built from plain objects."""

@@ -1,0 +1,227 @@
+"""A Cluster, built from plain objects one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Union
+
+from kubectl_spread.cluster.building import build_events
+from kubectl_spread.cluster.building.build_storage import StorageBuilder
+from kubectl_spread.cluster.building.shapes import ANNOTATIONS, CONTROLLERS, is_of_another_group, REVISIONS
+from kubectl_spread.cluster.snapshot import (
+    Autoscaler,
+    Cluster,
+    ClusterEvent,
+    Condition,
+    Controller,
+    DisruptionBudget,
+    OwnerKey,
+    PriorityClass,
+    Service,
+)
+from kubectl_spread.objects import admission
+from kubectl_spread.objects.admission import LimitRange, Quota, RuntimeClass
+from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.selectors.selector import compiled, LabelRequirement, Selector
+from kubectl_spread.objects.workloads.workload import workload
+
+Plain = dict[str, Any]
+
+
+_REVISION_NUMBER = "deployment.kubernetes.io/revision"
+
+
+class ClusterBuilder:
+    """A collector of objects; of two with one name, the later wins."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, Node] = {}
+        self._pods: dict[str, Pod] = {}
+        self._namespaces: dict[str, dict[str, str]] = {}
+        self._owners: dict[OwnerKey, OwnerKey] = {}
+        self._services: dict[str, Service] = {}
+        self._owner_selectors: dict[OwnerKey, Selector] = {}
+        self._budgets: dict[str, DisruptionBudget] = {}
+        self._device_classes: dict[str, str] = {}
+        self._priority_classes: dict[str, PriorityClass] = {}
+        self._controllers: dict[OwnerKey, Controller] = {}
+        self._events: dict[str, ClusterEvent] = {}
+        self._limit_ranges: dict[str, LimitRange] = {}
+        self._quotas: dict[str, Quota] = {}
+        self._runtime_classes: dict[str, RuntimeClass] = {}
+        self._autoscalers: dict[OwnerKey, Autoscaler] = {}
+        self._storage = StorageBuilder()
+
+    @property
+    def has_nodes(self) -> bool:
+        return bool(self._nodes)
+
+    def add(self, plain: Plain) -> None:
+        """Add an object that decodes (`shapes.SHAPES`); objects of other kinds are ignored."""
+        kind, metadata, spec = plain.get("kind"), plain.get("metadata") or {}, plain.get("spec") or {}
+        name, namespace = metadata.get("name") or "", metadata.get("namespace") or "default"
+        if kind == "Node":
+            self._nodes[name] = read.node(plain)
+        elif kind == "Pod":
+            self.add_pod(read.pod(plain))
+        elif kind == "Namespace":
+            self._namespaces[name] = constraint_reader.labels(metadata)
+        elif kind == "Service" and not is_of_another_group(plain):
+            self._services[f"{namespace}/{name}"] = Service(namespace, name, spec.get("selector"))
+        elif kind == "PodDisruptionBudget":
+            budget = _budget(namespace, spec, plain.get("status") or {})
+            self._budgets[f"{namespace}/{name}"] = budget._replace(name=name)
+        elif kind in CONTROLLERS:
+            self._add_controller(OwnerKey(str(kind), namespace, name), plain)
+        elif kind == "Event":
+            self._events[f"{namespace}/{name}"] = build_events.event(plain)
+        else:
+            self._add_rare(str(kind), name, plain)
+
+    def add_pod(self, pod: Pod) -> None:
+        """Add a pod that was already read."""
+        self._pods[pod.key] = pod
+
+    def update(self, other: ClusterBuilder) -> None:
+        """Add everything that another builder collected; of two objects with one name the other's wins."""
+        self._nodes.update(other._nodes)
+        self._pods.update(other._pods)
+        self._namespaces.update(other._namespaces)
+        self._owners.update(other._owners)
+        self._services.update(other._services)
+        self._owner_selectors.update(other._owner_selectors)
+        self._budgets.update(other._budgets)
+        self._device_classes.update(other._device_classes)
+        self._priority_classes.update(other._priority_classes)
+        self._controllers.update(other._controllers)
+        self._events.update(other._events)
+        self._limit_ranges.update(other._limit_ranges)
+        self._quotas.update(other._quotas)
+        self._runtime_classes.update(other._runtime_classes)
+        self._autoscalers.update(other._autoscalers)
+        self._storage.update(other._storage)
+
+    def cluster(self) -> Cluster:
+        """Return everything collected, nodes in the order of their names."""
+        return Cluster(
+            nodes=tuple(sorted(self._nodes.values(), key=lambda node: node.name)),
+            pods=tuple(self._pods.values()),
+            namespaces=dict(self._namespaces),
+            owners=self._owners,
+            services=tuple(self._services.values()),
+            owner_selectors=self._owner_selectors,
+            budgets=tuple(self._budgets.values()),
+            storage=self._storage.storage(),
+            device_classes=self._device_classes,
+            priority_classes={**Cluster(()).priority_classes, **self._priority_classes},
+            controllers=self._controllers,
+            events=build_events.by_object(self._events.values()),
+            limit_ranges=tuple(self._limit_ranges.values()),
+            quotas=tuple(self._quotas.values()),
+            runtime_classes=self._runtime_classes,
+            autoscalers=self._autoscalers,
+        )
+
+    def _add_rare(self, kind: str, name: str, plain: Plain) -> None:
+        if kind == "PriorityClass":
+            self._priority_classes[name] = _priority_class(plain)
+        elif kind == "DeviceClass":
+            resource = (plain.get("spec") or {}).get("extendedResourceName")
+            if resource:
+                self._device_classes[resource] = name
+        elif kind == "LimitRange":
+            limits = admission.limit_range(plain)
+            self._limit_ranges[f"{limits.namespace}/{name}"] = limits
+        elif kind == "ResourceQuota":
+            quota = admission.quota(plain)
+            self._quotas[f"{quota.namespace}/{name}"] = quota
+        elif kind == "HorizontalPodAutoscaler":
+            key, found = autoscaler(plain)
+            self._autoscalers[key] = found
+        elif kind == "RuntimeClass":
+            self._runtime_classes[name] = admission.runtime_class(plain)
+        else:
+            self._storage.add(kind, name, plain)
+
+    def _add_controller(self, key: OwnerKey, plain: Plain) -> None:
+        spec, status = plain.get("spec") or {}, plain.get("status") or {}
+        conditions = tuple(map(_condition, mappings(status.get("conditions"))))
+        metadata = plain.get("metadata") or {}
+        self._controllers[key] = Controller(
+            workload(plain, key.kind),
+            conditions,
+            spec,
+            constraint_reader.labels(metadata),
+            {name: text for name, text in (metadata.get("annotations") or {}).items() if name in ANNOTATIONS},
+            _revision(metadata, status),
+        )
+        owner = read.controller(metadata)
+        if owner is not None:
+            self._owners[key] = OwnerKey(owner.kind, key.namespace, owner.name)
+        if key.kind == "ReplicationController":
+            equal = spec.get("selector") or {}
+            self._owner_selectors[key] = Selector(
+                tuple(LabelRequirement(label, "In", (value or "",)) for label, value in sorted(equal.items()))
+            )
+        elif key.kind in ("ReplicaSet", "StatefulSet"):
+            self._owner_selectors[key] = compiled(constraint_reader.label_selector(spec.get("selector")))
+
+
+def cluster_of(objects: Iterable[Plain]) -> Cluster:
+    """Return the cluster of some objects; all of them must decode."""
+    assembler = ClusterBuilder()
+    for plain in objects:
+        assembler.add(plain)
+    return assembler.cluster()
+
+
+def autoscaler(plain: Plain) -> tuple[OwnerKey, Autoscaler]:
+    """Return the range of a HorizontalPodAutoscaler, and the workload that it scales."""
+    metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
+    target = spec.get("scaleTargetRef") or {}
+    key = OwnerKey(target.get("kind") or "", metadata.get("namespace") or "default", target.get("name") or "")
+    least = spec.get("minReplicas")
+    return key, Autoscaler(
+        metadata.get("name") or "", 1 if least is None else int(least), int(spec.get("maxReplicas") or 0)
+    )
+
+
+def _condition(plain: Plain) -> Condition:
+    fields = ("type", "status", "reason", "message", "lastTransitionTime")
+    return Condition(*(plain.get(field) or "" for field in fields))
+
+
+def _revision(metadata: Plain, status: Plain) -> str:
+    """Return the number of a ReplicaSet, or the revision that a status names."""
+    number = (metadata.get("annotations") or {}).get(_REVISION_NUMBER)
+    return number or next((status[field] for field in REVISIONS if status.get(field)), "")
+
+
+def _priority_class(plain: Plain) -> PriorityClass:
+    return PriorityClass(
+        int(plain.get("value") or 0), plain.get("preemptionPolicy") or "", bool(plain.get("globalDefault"))
+    )
+
+
+def _budget(namespace: str, spec: Plain, status: Plain) -> DisruptionBudget:
+    return DisruptionBudget(
+        namespace,
+        compiled(constraint_reader.label_selector(spec.get("selector"))),
+        int(status.get("disruptionsAllowed") or 0),
+        frozenset(status.get("disruptedPods") or ()),
+        min_available=_int_or_text(spec.get("minAvailable")),
+        max_unavailable=_int_or_text(spec.get("maxUnavailable")),
+        unhealthy_policy=_text(spec.get("unhealthyPodEvictionPolicy")),
+    )
+
+
+def _int_or_text(value: Any) -> Union[int, str, None]:
+    return value if isinstance(value, str) or type(value) is int else None
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,254 @@
+"""Decode tables: each kind that cluster facts are made of, with the fields that are read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubectl_spread.objects.reading import decode, read, workload_shape
+from kubectl_spread.objects.workloads.kinds import KINDS
+
+Plain = dict[str, Any]
+
+
+def _with_phase(kind: str, fields: dict[str, Any]) -> decode.Struct:
+    shape = _with_spec(kind, fields)
+    return shape._replace(fields={**shape.fields, "status": _phase(kind)})
+
+
+def _phase(kind: str) -> decode.Struct:
+    """Return the status of a claim or a volume: a wrong type drops this object, and no other."""
+    return decode.Struct(f"{kind}Status", {"phase": decode.Atom.STRING})
+
+
+def _with_spec(kind: str, fields: dict[str, Any]) -> decode.Struct:
+    return decode.Struct(kind, {"metadata": decode.OBJECT_META, "spec": decode.Struct(f"{kind}Spec", fields)})
+
+
+_STRING_MAP = decode.MapOf(decode.Atom.STRING)
+_STRINGS = decode.ListOf(decode.Atom.STRING)
+_SELECTED_BY_LABELS = {"selector": decode.LABEL_SELECTOR}
+_CONDITIONS = decode.ListOf(
+    decode.Struct(
+        "Condition", dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"), decode.Atom.STRING)
+    )
+)
+# The annotations that this program reads.
+ANNOTATIONS = frozenset(
+    {
+        "deployment.kubernetes.io/revision",
+        "deployment.kubernetes.io/desired-replicas",
+        "deployment.kubernetes.io/max-replicas",
+        read.DELETION_COST,
+        "pv.kubernetes.io/bind-completed",
+        "volume.kubernetes.io/selected-node",
+        "volume.beta.kubernetes.io/storage-class",
+        "storageclass.kubernetes.io/is-default-class",
+        "autoscaling.knative.dev/min-scale",
+        "autoscaling.knative.dev/minScale",
+        "autoscaling.knative.dev/max-scale",
+        "autoscaling.knative.dev/maxScale",
+        "spread.kubectl.io/ignore",
+        "meta.helm.sh/release-name",
+        "meta.helm.sh/release-namespace",
+        "argocd.argoproj.io/tracking-id",
+    }
+)
+REVISIONS = ("updateRevision", "currentPodHash")  # of StatefulSets and their like, and of Argo's Rollouts
+
+
+def _controller(kind: str) -> decode.Struct:
+    """Return the fields of a workload: pod template, selector and conditions."""
+    shape = workload_shape.shape(KINDS[kind])
+    spec = shape.fields["spec"]
+    selector: dict[str, Any] = {} if kind in ("Job", "CronJob") else _SELECTED_BY_LABELS
+    if kind in ("ReplicationController", "DeploymentConfig"):
+        selector = {"selector": _STRING_MAP}
+    fields = {**spec.fields, **selector}
+    status = decode.Struct(f"{kind}Status", {"conditions": _CONDITIONS, **dict.fromkeys(REVISIONS, decode.Atom.STRING)})
+    return shape._replace(fields={**shape.fields, "spec": spec._replace(fields=fields), "status": status})
+
+
+# Kinds with pods that cluster facts may hold. (Service is the core one.)
+CONTROLLERS = tuple(kind for kind in KINDS if kind not in ("Pod", "PodTemplate", "Service"))
+_OBJECT_REFERENCE = decode.Struct("ObjectReference", dict.fromkeys(("kind", "namespace", "name"), decode.Atom.STRING))
+_EVENT = decode.Struct(
+    "Event",
+    {
+        "metadata": decode.OBJECT_META,
+        **dict.fromkeys(("involvedObject", "regarding"), _OBJECT_REFERENCE),
+        **dict.fromkeys(
+            ("reason", "message", "note", "type", "eventTime", "lastTimestamp", "firstTimestamp"), decode.Atom.STRING
+        ),
+        **dict.fromkeys(("deprecatedLastTimestamp", "reportingComponent", "reportingController"), decode.Atom.STRING),
+        **dict.fromkeys(("count", "deprecatedCount"), decode.Atom.INT32),
+        "series": decode.Struct("EventSeries", {"count": decode.Atom.INT32, "lastObservedTime": decode.Atom.STRING}),
+        **dict.fromkeys(
+            ("source", "deprecatedSource"), decode.Struct("EventSource", {"component": decode.Atom.STRING})
+        ),
+    },
+)
+
+_QUANTITIES = decode.MapOf(decode.Atom.QUANTITY)
+_LIMIT = decode.Struct(
+    "LimitRangeItem",
+    {
+        "type": decode.Atom.STRING,
+        **dict.fromkeys(("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"), _QUANTITIES),
+    },
+)
+
+# Every kind that is read, with the fields that must decode.
+SHAPES: dict[str, decode.Struct] = {
+    "Node": decode.NODE,
+    "Pod": decode.POD,
+    "Namespace": decode.Struct("Namespace", {"metadata": decode.OBJECT_META}),
+    "Service": _with_spec("Service", {"selector": _STRING_MAP}),
+    **{kind: _controller(kind) for kind in CONTROLLERS},
+    "Event": _EVENT,
+    "PersistentVolumeClaim": decode.Struct(
+        "PersistentVolumeClaim",
+        {"metadata": decode.OBJECT_META, "spec": decode.CLAIM_SPEC, "status": _phase("PersistentVolumeClaim")},
+    ),
+    "PersistentVolume": _with_phase(
+        "PersistentVolume",
+        {
+            "storageClassName": decode.Atom.STRING,
+            "volumeMode": decode.Atom.STRING,
+            "accessModes": _STRINGS,
+            "capacity": decode.MapOf(decode.Atom.QUANTITY),
+            "claimRef": decode.Struct("ObjectReference", {"namespace": decode.Atom.STRING, "name": decode.Atom.STRING}),
+            **decode.IN_TREE_DISKS,
+            "csi": decode.Struct(
+                "CSIPersistentVolumeSource", {"driver": decode.Atom.STRING, "volumeHandle": decode.Atom.STRING}
+            ),
+            "nodeAffinity": decode.Struct("VolumeNodeAffinity", {"required": decode.NODE_SELECTOR}),
+        },
+    ),
+    "StorageClass": decode.Struct(
+        "StorageClass",
+        {
+            "metadata": decode.OBJECT_META,
+            "provisioner": decode.Atom.STRING,
+            "volumeBindingMode": decode.Atom.STRING,
+            "allowedTopologies": decode.ListOf(
+                decode.Struct(
+                    "TopologySelectorTerm",
+                    {
+                        "matchLabelExpressions": decode.ListOf(
+                            decode.Struct(
+                                "TopologySelectorLabelRequirement",
+                                {"key": decode.Atom.STRING, "values": _STRINGS},
+                            )
+                        )
+                    },
+                )
+            ),
+        },
+    ),
+    "CSINode": _with_spec(
+        "CSINode",
+        {
+            "drivers": decode.ListOf(
+                decode.Struct(
+                    "CSINodeDriver",
+                    {
+                        "name": decode.Atom.STRING,
+                        "allocatable": decode.Struct("VolumeNodeResources", {"count": decode.Atom.INT32}),
+                    },
+                )
+            )
+        },
+    ),
+    "CSIDriver": _with_spec("CSIDriver", {"storageCapacity": decode.Atom.BOOL}),
+    "CSIStorageCapacity": decode.Struct(
+        "CSIStorageCapacity",
+        {
+            "metadata": decode.OBJECT_META,
+            "storageClassName": decode.Atom.STRING,
+            "nodeTopology": decode.LABEL_SELECTOR,
+            "capacity": decode.Atom.QUANTITY,
+            "maximumVolumeSize": decode.Atom.QUANTITY,
+        },
+    ),
+    "VolumeAttachment": _with_spec(
+        "VolumeAttachment",
+        {
+            "nodeName": decode.Atom.STRING,
+            "source": decode.Struct("VolumeAttachmentSource", {"persistentVolumeName": decode.Atom.STRING}),
+        },
+    ),
+    "PriorityClass": decode.Struct(
+        "PriorityClass",
+        {
+            "metadata": decode.OBJECT_META,
+            "value": decode.Atom.INT32,
+            "globalDefault": decode.Atom.BOOL,
+            "preemptionPolicy": decode.Atom.STRING,
+        },
+    ),
+    "HorizontalPodAutoscaler": _with_spec(
+        "HorizontalPodAutoscaler",
+        {
+            "minReplicas": decode.Atom.INT32,
+            "maxReplicas": decode.Atom.INT32,
+            "scaleTargetRef": decode.Struct(
+                "CrossVersionObjectReference", dict.fromkeys(("apiVersion", "kind", "name"), decode.Atom.STRING)
+            ),
+        },
+    ),
+    "LimitRange": _with_spec("LimitRange", {"limits": decode.ListOf(_LIMIT)}),
+    "ResourceQuota": decode.Struct(
+        "ResourceQuota",
+        {
+            "metadata": decode.OBJECT_META,
+            "spec": decode.Struct(
+                "ResourceQuotaSpec",
+                {
+                    "hard": _QUANTITIES,
+                    "scopes": _STRINGS,
+                    "scopeSelector": decode.Struct(
+                        "ScopeSelector",
+                        {
+                            "matchExpressions": decode.ListOf(
+                                decode.Struct(
+                                    "ScopedResourceSelectorRequirement",
+                                    {
+                                        "scopeName": decode.Atom.STRING,
+                                        "operator": decode.Atom.STRING,
+                                        "values": _STRINGS,
+                                    },
+                                )
+                            )
+                        },
+                    ),
+                },
+            ),
+            "status": decode.Struct("ResourceQuotaStatus", {"used": _QUANTITIES}),
+        },
+    ),
+    "RuntimeClass": decode.Struct(
+        "RuntimeClass",
+        {
+            "metadata": decode.OBJECT_META,
+            "overhead": decode.Struct("Overhead", {"podFixed": _QUANTITIES}),
+            "scheduling": decode.Struct("Scheduling", {"nodeSelector": _STRING_MAP, "tolerations": decode.TOLERATIONS}),
+        },
+    ),
+    "DeviceClass": _with_spec("DeviceClass", {"extendedResourceName": decode.Atom.STRING}),
+    "PodDisruptionBudget": decode.Struct(
+        "PodDisruptionBudget",
+        {
+            "metadata": decode.OBJECT_META,
+            "spec": decode.Struct("PodDisruptionBudgetSpec", _SELECTED_BY_LABELS),
+            "status": decode.Struct(
+                "PodDisruptionBudgetStatus",
+                {"disruptionsAllowed": decode.Atom.INT32, "disruptedPods": decode.MapOf(decode.Atom.ANY)},
+            ),
+        },
+    ),
+}
+
+
+def is_of_another_group(plain: Plain) -> bool:
+    """Return whether an object is a Knative Service, which has a pod template and no selector."""
+    return plain.get("kind") == "Service" and "/" in str(plain.get("apiVersion") or "")

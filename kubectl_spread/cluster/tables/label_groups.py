@@ -1,0 +1,107 @@
+"""Groups of bound pods that match the same selectors, indexed by label."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.records import NamedTuple
+
+Bools = NDArray[np.bool_]
+
+_Label = tuple[str, str, str]  # namespace, key, value
+
+
+class LabelGroup(NamedTuple):
+    """Pods that match exactly the same selectors."""
+
+    namespace: str
+    labels: tuple[tuple[str, str], ...]
+    terminating: bool
+
+
+class LabelGroups:
+    """Groups in the order they were met.
+
+    LabelGroups made from a base start with its groups, and share the answers about these.
+    """
+
+    def __init__(self, base: Optional[LabelGroups] = None) -> None:
+        self._base = base
+        self._taken = 0 if base is None else len(base)
+        self._own: list[LabelGroup] = []
+        self._at: dict[LabelGroup, int] = {}
+        self._having: dict[_Label, list[int]] = {}  # own groups that have a label
+        self._in_namespace: dict[str, list[int]] = {}
+        self._indexed = 0  # so many own groups are in the two
+        self._known: dict[tuple[str, Selector, int], Bools] = {}
+
+    def __len__(self) -> int:
+        return self._taken + len(self._own)
+
+    def all(self) -> list[LabelGroup]:
+        """Return every group."""
+        return [*([] if self._base is None else self._base.all()[: self._taken]), *self._own]
+
+    def add(self, group: LabelGroup) -> int:
+        """Add a group if it is new, and return its index."""
+        found = self._find(group)
+        if found is None:
+            found = self._at[group] = len(self)
+            self._own.append(group)
+        return found
+
+    def matching(self, namespace: str, selector: Selector, known: int = 0) -> Bools:
+        """Return bool (G - known,): groups with counted pods, without the first `known` and terminating ones."""
+        own = self._own_matching(namespace, selector, max(0, known - self._taken))
+        if self._base is None or known >= self._taken:
+            return own
+        return np.concatenate([self._base.first_matching(namespace, selector, self._taken)[known:], own])
+
+    def first_matching(self, namespace: str, selector: Selector, end: int) -> Bools:
+        """Bool (end,): the same of the first groups, worked out once."""
+        key = (namespace, selector, end)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self.matching(namespace, selector)[:end]
+        return found
+
+    def seen(self, namespace: str, selector: Selector) -> Bools:
+        """Return bool (G,): groups that a selector matches, terminating ones included."""
+        every = self.all()
+        found = self.matching(namespace, selector)
+        for at, group in enumerate(every):
+            if group.terminating and group.namespace == namespace:
+                found[at] = selector.matches(dict(group.labels))
+        return found
+
+    def _find(self, group: LabelGroup) -> Optional[int]:
+        found = None if self._base is None else self._base._find(group)  # noqa: SLF001 (of the same class)
+        if found is not None and found < self._taken:
+            return found
+        return self._at.get(group)
+
+    def _own_matching(self, namespace: str, selector: Selector, start: int) -> Bools:
+        found = np.zeros(len(self._own) - start, np.bool_)
+        for at in self._candidates(namespace, selector):
+            group = self._own[at]
+            if at >= start and not group.terminating and selector.matches(dict(group.labels)):
+                found[at - start] = True
+        return found
+
+    def _candidates(self, namespace: str, selector: Selector) -> list[int]:
+        """Return groups that may match: those with a label that the selector requires, if it requires one."""
+        for group in self._own[self._indexed :]:
+            self._in_namespace.setdefault(group.namespace, []).append(self._indexed)
+            for key, value in group.labels:
+                self._having.setdefault((group.namespace, key, value), []).append(self._indexed)
+            self._indexed += 1
+        few = self._in_namespace.get(namespace, [])
+        for requirement in selector.requirements or ():
+            if requirement.operator == "In" and len(requirement.values) == 1:
+                having = self._having.get((namespace, requirement.key, requirement.values[0]), [])
+                few = having if len(having) < len(few) else few
+        return few

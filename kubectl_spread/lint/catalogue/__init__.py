@@ -1,0 +1,1 @@
+"""All rules: their table, their pages, and when each can fire."""

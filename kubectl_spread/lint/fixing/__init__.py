@@ -1,0 +1,1 @@
+"""Fixes of findings, made in the text and verified."""

@@ -1,0 +1,252 @@
+"""Fixes of findings, made as edits of the text and checked.
+
+A pass over a text makes all fixes whose edits do not overlap. Then the text is parsed and checked again. The next pass
+fixes the rest of the first findings. New findings are left to the next run. There is one exception: findings that a
+value of the wrong type hid are fixed too, unless the fix deletes something. A fix is reverted if the text does not have
+the intended meaning, or if the API server would refuse more than before.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Iterator
+from typing import Optional
+
+from kubectl_spread.lint.check_source import Result
+from kubectl_spread.lint.finding import Finding, Repair
+from kubectl_spread.lint.fixing.unfixed import TrackedFinding, UnfixedFindings
+from kubectl_spread.lint.fixing.verify_fixes import harm
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.text import edit as editing
+from kubectl_spread.text.edit import Edit
+from kubectl_spread.text.source import SourceFile, Span
+
+_MOST_PASSES = 10  # one fix may make another possible; no two undo each other
+_MOST_TRIED = 100_000  # characters
+
+
+class SkippedFix(NamedTuple):
+    """A fix that was not made, and the reason."""
+
+    finding: Finding
+    reason: str
+
+
+class FixResult(NamedTuple):
+    """The sources and findings after all possible fixes: `results` and `findings` as a run of check has them.
+
+    `fixed` and the findings of `refused` are among the findings before the fixes.
+    """
+
+    results: list[Result]
+    findings: list[Finding]
+    fixed: list[Finding]
+    refused: list[SkippedFix]
+
+
+class _Attempt(NamedTuple):
+    """A fix as edits; several findings have one if an anchor's value is used in several places."""
+
+    findings: tuple[Finding, ...]  # as they were first
+    repairs: tuple[Repair, ...]
+    edits: tuple[Edit, ...]
+
+
+class _Pass(NamedTuple):
+    """The text of a source after one pass, and the findings that it fixed or could not fix."""
+
+    text: str
+    done: list[Finding]
+    refused: list[SkippedFix]
+
+
+def apply_fixes(
+    results: list[Result],
+    judge: Callable[[list[Result]], list[Finding]],
+    *,
+    recheck: Callable[[SourceFile], Result],
+    is_wanted: Callable[[Repair], bool],
+) -> FixResult:
+    """Fix the findings that have fixes.
+
+    Args:
+        results: the content of the sources.
+        judge: returns all findings of a run over them.
+        recheck: reads a changed source.
+        is_wanted: returns whether to make a fix; it can reject unsafe fixes.
+    """
+    recheck = _remembering(recheck)
+    results, first = list(results), judge(results)
+    findings, unfixed = first, UnfixedFindings(first)
+    fixed: dict[int, Finding] = {}  # by id()
+    reasons: dict[int, SkippedFix] = {}
+    for _ in range(_MOST_PASSES):
+        wanted = [item for item in findings if item.repair is not None and is_wanted(item.repair)]
+        passes = _passes(results, unfixed.tracked(wanted), recheck)
+        done = [finding for item in passes for finding in item.done]
+        fixed.update((id(finding), finding) for finding in done)
+        reasons.update((id(refusal.finding), refusal) for item in passes for refusal in item.refused)
+        unfixed.drop(fixed.values())
+        if not done:
+            break
+        findings = judge(results)
+    if fixed:
+        fixed.update((id(finding), finding) for finding in unfixed.vanished(findings))
+    done, refused = _in_order(first, fixed, reasons)
+    return FixResult(results, findings, done, refused)
+
+
+def _in_order(
+    first: list[Finding], fixed: dict[int, Finding], reasons: dict[int, SkippedFix]
+) -> tuple[list[Finding], list[SkippedFix]]:
+    """Return the fixed findings and the refusals of others, in the order of the first findings."""
+    refused = [reasons[id(item)] for item in first if id(item) in reasons and id(item) not in fixed]
+    return [item for item in first if id(item) in fixed], refused
+
+
+def _passes(
+    results: list[Result], tracked: Iterable[TrackedFinding], recheck: Callable[[SourceFile], Result]
+) -> list[_Pass]:
+    """Make one pass over each source; `results` then holds the changed ones."""
+    by_source: dict[int, list[TrackedFinding]] = {}
+    for item in tracked:
+        by_source.setdefault(id(item.now.repair and item.now.repair.source), []).append(item)
+    passes = []
+    for at, result in enumerate(results):
+        done = _fixed(result, by_source.get(id(result.source), []), recheck)
+        passes.append(done)
+        if done.done:
+            results[at] = recheck(SourceFile(result.source.name, done.text))
+    return passes
+
+
+def fixable(
+    results: Iterable[Result], findings: Iterable[Finding], *, recheck: Callable[[SourceFile], Result]
+) -> list[Finding]:
+    """Return the findings whose fixes can be made together, as `apply_fixes` would make them.
+
+    The fixes of a large input are not tried.
+    """
+    by_source: dict[int, list[TrackedFinding]] = {}
+    for finding in findings:
+        if finding.repair is not None:
+            by_source.setdefault(id(finding.repair.source), []).append(TrackedFinding(finding, finding))
+    found: list[Finding] = []
+    budget = _MOST_TRIED
+    for result in results:
+        pairs = by_source.get(id(result.source), [])
+        budget -= len(result.source.text) if pairs else 0
+        refused: list[SkippedFix] = []
+        if budget >= 0:
+            attempts = list(_apart(_attempts(pairs, refused)))
+            refused += _sifted(result, [], attempts, recheck=recheck)[1]
+        impossible = {id(refusal.finding) for refusal in refused}
+        found += [pair.first for pair in pairs if id(pair.first) not in impossible]
+    return found
+
+
+def _remembering(read: Callable[[SourceFile], Result]) -> Callable[[SourceFile], Result]:
+    """Return `read` with a memory of the last text, which a pass has read already to check it."""
+    last: list[Result] = []
+
+    def again(source: SourceFile) -> Result:
+        if not last or (last[0].source.name, last[0].source.text) != (source.name, source.text):
+            last[:] = [read(source)]
+        return last[0]
+
+    return again
+
+
+def edits_of(repair: Repair) -> tuple[Edit, ...]:
+    """Return the edits that make a fix.
+
+    Raises:
+        NoEditError: it cannot be made in this text.
+    """
+    if repair.document is None:
+        return repair.edits
+    return tuple(editing.edits(repair.document, repair.fix.changes))
+
+
+def possible_edits(repair: Repair) -> tuple[Edit, ...]:
+    """Return the edits of a fix, in the order of their places; none if the fix cannot be made in this text."""
+    try:
+        return tuple(sorted(edits_of(repair)))
+    except editing.NoEditError:
+        return ()
+
+
+def _fixed(result: Result, pairs: list[TrackedFinding], recheck: Callable[[SourceFile], Result]) -> _Pass:
+    """Make all fixes at once, or only the harmless ones."""
+    if not pairs:
+        return _Pass(result.source.text, [], [])
+    refused: list[SkippedFix] = []
+    attempts = list(_apart(_attempts(pairs, refused)))
+    kept, harmful = _sifted(result, [], attempts, recheck=recheck)
+    done = [finding for attempt in kept for finding in attempt.findings]
+    return _Pass(_text(result, kept), done, [*refused, *harmful])
+
+
+def _sifted(
+    result: Result, kept: list[_Attempt], more: list[_Attempt], *, recheck: Callable[[SourceFile], Result]
+) -> tuple[list[_Attempt], list[SkippedFix]]:
+    """Return the attempts that can be made together with `kept`, and the refused ones; halve, as few do harm."""
+    repairs = [repair for attempt in (*kept, *more) for repair in attempt.repairs]
+    reason = harm(result, _text(result, [*kept, *more]), repairs, recheck=recheck) if more else ""
+    if not reason:
+        return [*kept, *more], []
+    if len(more) == 1:
+        return kept, [SkippedFix(finding, reason) for finding in more[0].findings]
+    middle = len(more) // 2
+    kept, first = _sifted(result, kept, more[:middle], recheck=recheck)
+    kept, second = _sifted(result, kept, more[middle:], recheck=recheck)
+    return kept, [*first, *second]
+
+
+def _attempts(pairs: list[TrackedFinding], refused: list[SkippedFix]) -> Iterator[_Attempt]:
+    """Yield the fixes as edits. Findings of one rule at one place have the same fix: an alias repeats its anchor."""
+    at_place: dict[tuple[str, int, Span], list[TrackedFinding]] = {}
+    for pair in pairs:
+        place = pair.now.rule.code, id(pair.now.place.source), pair.now.place.span
+        at_place.setdefault(place, []).append(pair)
+    for group in at_place.values():
+        if len({pair.now.path for pair in group}) == 1:
+            yield from (attempt for pair in group if (attempt := _attempt([pair], refused)) is not None)
+        elif (attempt := _attempt(group, refused)) is not None:
+            yield attempt
+
+
+def _attempt(group: list[TrackedFinding], refused: list[SkippedFix]) -> Optional[_Attempt]:
+    """Return the fix of the findings at one place: the edits of all findings with a possible fix."""
+    repairs = tuple(pair.now.repair for pair in group if pair.now.repair is not None)
+    edits: dict[Edit, None] = {}
+    problem = ""
+    for repair in repairs:
+        try:
+            edits.update(dict.fromkeys(edits_of(repair)))
+        except editing.NoEditError as error:
+            problem = problem or str(error)
+    if not edits:
+        refused += [SkippedFix(pair.first, problem) for pair in group]
+        return None
+    return _Attempt(tuple(pair.first for pair in group), repairs, tuple(edits))
+
+
+def _apart(attempts: Iterable[_Attempt]) -> Iterator[_Attempt]:
+    """Yield those whose edits touch none of an earlier one; the others have their turn in the next pass."""
+    taken: list[Edit] = []  # in order; none overlaps another
+    for attempt in attempts:
+        if not any(_touches(edit, taken) for edit in attempt.edits):
+            for edit in attempt.edits:
+                insort(taken, edit)
+            yield attempt
+
+
+def _touches(edit: Edit, taken: list[Edit]) -> bool:
+    """Return whether an edit touches the characters of another, insertions at the same place included."""
+    at = bisect_left(taken, edit)
+    return any(edit.start <= other.end and other.start <= edit.end for other in taken[max(0, at - 1) : at + 1])
+
+
+def _text(result: Result, attempts: list[_Attempt]) -> str:
+    return editing.with_edits(result.source.text, [edit for attempt in attempts for edit in attempt.edits])

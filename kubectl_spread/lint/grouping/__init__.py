@@ -1,0 +1,1 @@
+"""Objects that are applied together, and workloads that one selector matches."""

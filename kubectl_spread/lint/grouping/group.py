@@ -1,0 +1,129 @@
+"""The workloads whose pods one selector matches, with counts that several rules need."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Optional
+
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
+from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.records import NamedTuple
+
+Requirements = frozenset[tuple[str, str, frozenset[str]]]
+Compared = tuple[tuple[str, object], ...]  # the fields that should be alike, with their defaults filled in
+
+
+class Twin(NamedTuple):
+    """A workload with constraints over the same key and pods, by their actions; `at` is its position in the group."""
+
+    at: int
+    subject: Subject
+    constraints: Mapping[str, TopologySpreadConstraint]
+
+
+class SelectorGroup:
+    """Workloads whose pods a selector matches, in order."""
+
+    def __init__(self, members: list[Subject]) -> None:
+        self.members = members
+        self._twins: dict[tuple[str, Requirements], list[Twin]] = {}
+
+    @cached_property
+    def _independent(self) -> list[Subject]:
+        """Return those with a name that no other object made: pods and ReplicaSets of a Deployment are its own."""
+        return [subject for subject in self.members if subject.workload.name and not subject.is_owned]
+
+    @cached_property
+    def _by_key(self) -> dict[str, list[Subject]]:
+        found: dict[str, list[Subject]] = {}
+        for subject in self._independent:
+            found.setdefault(subject.workload.key, []).append(subject)
+        return found
+
+    @cached_property
+    def _by_label(self) -> dict[tuple[str, str], list[Subject]]:
+        found: dict[tuple[str, str], list[Subject]] = {}
+        for subject in self._independent:
+            for label in subject.labels.items():
+                found.setdefault(label, []).append(subject)
+        return found
+
+    @cached_property
+    def _positions(self) -> dict[int, int]:
+        return {id(subject): at for at, subject in enumerate(self.members)}
+
+    def others(self, subject: Subject) -> Iterator[Subject]:
+        """Yield the other workloads, except copies of this workload and the workloads that it owns."""
+        return (other for other in self._independent if other.workload.key != subject.workload.key)
+
+    def count_others(self, subject: Subject) -> int:
+        """Return how many other workloads there are."""
+        return len(self._independent) - len(self._by_key.get(subject.workload.key, ()))
+
+    def tells_apart(self, subject: Subject, label: tuple[str, str]) -> bool:
+        """Return whether some other workload has not the label."""
+        having = len(self._by_label.get(label, ()))
+        own = sum(label[1] == same.labels.get(label[0]) for same in self._by_key.get(subject.workload.key, ()))
+        return having - own < self.count_others(subject)
+
+    def has_another(self, subject: Subject, labels: Mapping[str, str]) -> bool:
+        """Return whether some other workload has all the labels."""
+        lists = [self._by_label.get(label, []) for label in labels.items()]
+        rarest = min(lists, key=len, default=self._independent)
+        return any(
+            other.workload.key != subject.workload.key and labels.items() <= other.labels.items() for other in rarest
+        )
+
+    def twins(self, subject: Subject, constraint: TopologySpreadConstraint) -> Iterator[Twin]:
+        """Yield the workloads before a subject with a constraint over the same key and pods, one of each kind.
+
+        Two are of one kind if they have the same actions and fields there.
+        """
+        if len(self.members) < 2:
+            return
+        key = constraint.topology_key, requirements(subject.selector(constraint))
+        if key not in self._twins:
+            self._twins[key] = list(self._kinds(*key))
+        for twin in self._twins[key]:
+            if twin.at < self._positions[id(subject)] and twin.subject.workload.key != subject.workload.key:
+                yield twin
+
+    def _kinds(self, topology_key: str, wanted: Requirements) -> Iterator[Twin]:
+        seen: Counter[frozenset[tuple[str, Compared]]] = Counter()
+        for at, member in enumerate(self.members):
+            if member.is_owned:
+                continue
+            theirs = {
+                item.when_unsatisfiable: item
+                for item in member.constraints
+                if item.topology_key == topology_key and requirements(member.selector(item)) == wanted
+            }
+            kind = frozenset((action, compared(item)) for action, item in theirs.items())
+            if theirs and seen[kind] < 2:  # the first may be the subject itself, under another template
+                seen[kind] += 1
+                yield Twin(at, member, theirs)
+
+
+def requirements(selector: Selector) -> Requirements:
+    """Return the requirements of a selector, in any order."""
+    return frozenset((item.key, item.operator, frozenset(item.values)) for item in selector.requirements or ())
+
+
+def compared(constraint: TopologySpreadConstraint) -> Compared:
+    """Return the fields of a constraint that should be the same in all workloads of a group."""
+    return (
+        ("maxSkew", constraint.max_skew),
+        ("whenUnsatisfiable", constraint.when_unsatisfiable),
+        ("minDomains", constraint.min_domains or 1),
+        ("nodeAffinityPolicy", constraint.node_affinity_policy or HONOR),
+        ("nodeTaintsPolicy", constraint.node_taints_policy or IGNORE),
+    )
+
+
+def first_difference(here: TopologySpreadConstraint, there: TopologySpreadConstraint) -> Optional[tuple[str, object]]:
+    """Return the first field of a constraint that another has with another value; None if they are alike."""
+    pairs = zip(compared(here), compared(there), strict=True)
+    return next((field for field, other in pairs if field != other), None)

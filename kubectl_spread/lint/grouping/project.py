@@ -1,0 +1,298 @@
+"""The workloads and other objects that are applied together, for rules that look around a workload."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Any, Optional, Protocol, TYPE_CHECKING, Union
+
+from kubectl_spread.lint.grouping import replica_range
+from kubectl_spread.lint.grouping.group import SelectorGroup
+from kubectl_spread.lint.grouping.kustomization import Replicas
+from kubectl_spread.lint.grouping.neighbours import Area, Neighbourhoods
+from kubectl_spread.lint.grouping.replica_range import ReplicaRange
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.selectors.selector import LabelRequirement, Selector
+from kubectl_spread.objects.workloads.manifest import Manifest
+from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, knative_scale, Workload
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.text.node import Route
+from kubectl_spread.text.source import SourceFile
+
+if TYPE_CHECKING:
+    from kubectl_spread.cluster.facts import ClusterFacts
+
+Plain = dict[str, Any]
+
+
+class TargetCluster(NamedTuple):
+    """The cluster that the manifests are for: its minor version and its autoscaler, if known."""
+
+    minor: Optional[int] = None
+    autoscaler: str = ""
+
+
+_ANY = TargetCluster()
+
+
+class Scope(Protocol):
+    """Answers about a workload that depend on all roots of a run."""
+
+    def replicas(self, subject: Subject) -> ReplicaRange:
+        """Return the replicas in all roots that hold the workload."""
+
+    def is_overlaid(self, manifest: Manifest) -> bool:
+        """Return whether a kustomization lists the object's file, so that overlays may change it."""
+
+
+class Project:
+    """Workloads and other objects that are applied together, with facts about their target cluster.
+
+    If files are for different clusters, `target` is a function of the file.
+    """
+
+    def __init__(
+        self,
+        subjects: Iterable[Subject],
+        others: Iterable[Manifest] = (),
+        *,
+        target: Union[TargetCluster, Callable[[SourceFile], TargetCluster]] = _ANY,
+        facts: Optional[ClusterFacts] = None,
+        namespace: str = DEFAULT_NAMESPACE,
+        set_replicas: Callable[[Manifest], Optional[list[Replicas]]] = lambda _: None,
+        area: Callable[[Manifest], Optional[Area]] = lambda _: None,
+    ) -> None:
+        """Index workloads; `namespace` is the default one, `set_replicas` is `Root.replicas`, `area` is `Root.area`."""
+        self.scope: Optional[Scope] = None
+        self._set_replicas = set_replicas
+        self._area = area
+        self.target = _ANY if callable(target) else target
+        self._target_of = target if callable(target) else None
+        self._seen: dict[TargetCluster, Project] = {}
+        self.facts = facts
+        self.namespace = namespace
+        self._by_kind: dict[str, list[Manifest]] = {}
+        for manifest in others:
+            self._by_kind.setdefault(manifest.kind, []).append(manifest)
+        self._rollouts = self._referring_rollouts()
+        self.subjects = tuple(item if (by := self._rollout_of(item)) is None else item.run_by(by) for item in subjects)
+        self._replicas: dict[int, ReplicaRange] = {}  # by id() of a subject
+        self._groups: dict[tuple[str, Selector], SelectorGroup] = {}
+        self._neighbourhoods: dict[tuple[str, Selector], Neighbourhoods] = {}
+        self._sizes: dict[tuple[bool, str, Selector], Optional[int]] = {}
+        self._by_label: dict[tuple[str, str, str], list[Subject]] = {}
+        self._by_namespace: dict[str, list[Subject]] = {}
+        for subject in self.subjects:
+            namespace = subject.workload.namespace
+            self._by_namespace.setdefault(namespace, []).append(subject)
+            for key, value in subject.labels.items():
+                self._by_label.setdefault((namespace, key, value), []).append(subject)
+
+    @cached_property
+    def namespaces(self) -> list[str]:
+        """Return the namespaces that workloads are in, by name."""
+        return sorted(self._by_namespace)
+
+    @property
+    def workloads(self) -> list[Workload]:
+        """Return the workloads that the API server would accept, as they would run."""
+        return [subject.workload for subject in self.subjects if not subject.refusals]
+
+    def seen_from(self, manifest: Manifest) -> Project:
+        """Return the project for a rule that checks this object; its `target` is the target of the object's file."""
+        if self._target_of is None:
+            return self
+        target = self._target_of(manifest.document.source)
+        if target not in self._seen:
+            seen = copy.copy(self)
+            seen.target = target
+            self._seen[target] = seen
+        return self._seen[target]
+
+    def matching(self, selector: Selector, namespace: str) -> list[Subject]:
+        """Return the workloads whose pods a selector matches, in order; the list belongs to the project."""
+        return self.group(selector, namespace).members
+
+    def group(self, selector: Selector, namespace: str) -> SelectorGroup:
+        """Return the workloads whose pods a selector matches."""
+        known = self._groups.get((namespace, selector))
+        if known is None:
+            known = self._groups[namespace, selector] = SelectorGroup(self._selected(selector, namespace))
+        return known
+
+    def group_around(self, subject: Subject, selector: Selector) -> SelectorGroup:
+        """Return those of a selector's workloads that count for one of them; see `neighbours`."""
+        key = subject.workload.namespace, selector
+        if key not in self._neighbourhoods:
+            group = self.group(selector, key[0])
+            self._neighbourhoods[key] = Neighbourhoods(group, lambda member: self._area(member.manifest))
+        return self._neighbourhoods[key].of(subject)
+
+    def _selected(self, selector: Selector, namespace: str) -> list[Subject]:
+        if selector.requirements is None:
+            return []
+        candidates = self._by_namespace.get(namespace, [])
+        for requirement in selector.requirements:
+            if requirement.operator == "In" and len(requirement.values) == 1:
+                having = self._by_label.get((namespace, requirement.key, requirement.values[0]), [])
+                candidates = min(candidates, having, key=len)
+        return [subject for subject in candidates if selector.matches(subject.labels)]
+
+    def of_kind(self, kind: str) -> list[Manifest]:
+        """Return the objects around the workloads that are of a kind, in order."""
+        return self._by_kind.get(kind, [])
+
+    def namespace_of(self, manifest: Manifest) -> str:
+        """Return the namespace that an object is applied to."""
+        return manifest.namespace or self.namespace
+
+    def replicas(self, subject: Subject) -> ReplicaRange:
+        """Return the replicas of a workload: what its autoscaler allows, else what kustomizations or it itself say."""
+        known = self._replicas.get(id(subject))
+        if known is None:
+            scope = self.scope
+            known = self.replicas_here(subject) if scope is None else scope.replicas(subject)
+            self._replicas[id(subject)] = known
+        return known
+
+    def is_overlaid(self, subject: Subject) -> bool:
+        """Return whether overlays of kustomize may change a workload."""
+        return self.scope is not None and self.scope.is_overlaid(subject.manifest)
+
+    def replicas_here(self, subject: Subject) -> ReplicaRange:
+        """Return the replicas of a workload as this root has them."""
+        owner, runner = subject.workload, subject.runner
+        if owner.is_foreign:
+            return ReplicaRange(None, None)
+        for autoscaler in self._autoscalers(runner):
+            return replica_range.times(replica_range.of_autoscaler(autoscaler), owner.group.size)
+        if owner.kind in _COUNT_THEMSELVES:
+            return ReplicaRange(owner.replicas, owner.replicas)
+        if owner.kind == "Service":
+            return ReplicaRange(*knative_scale(owner.template))
+        written = replica_range.whole(fields(runner.plain.get("spec")).get("replicas"), None)
+        overlaid = self._set_replicas(runner)
+        if overlaid is None:
+            return replica_range.times(ReplicaRange(written, written, written=written), owner.group.size)
+        counts = [written if count is None else count for count in overlaid]
+        return replica_range.times(
+            replica_range.widest([replica_range.of_overlay(count, written) for count in counts]), owner.group.size
+        )
+
+    def group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:
+        """Return how many pods a constraint counts at most, those of other workloads included; None if unknown.
+
+        A workload that the API server refuses has no pods, but for the subject itself: it is to be fixed.
+        """
+        return self._size(subject, constraint, is_known=True)
+
+    def likely_group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:
+        """Return the size of a group by the numbers in the manifests, where overlays may replace these."""
+        return self._size(subject, constraint, is_known=False)
+
+    def _size(self, subject: Subject, constraint: TopologySpreadConstraint, *, is_known: bool) -> Optional[int]:
+        def count(item: Subject) -> Optional[int]:
+            return self.replicas(item).maximum if is_known else self.replicas(item).likely
+
+        selector, namespace = subject.selector(constraint), subject.workload.namespace
+        key = is_known, namespace, selector
+        if key not in self._sizes:
+            members = (item for item in self.matching(selector, namespace) if not item.refusals)
+            self._sizes[key] = _sum(map(count, members))
+        is_left_out = subject.refusals and selector.matches(subject.labels)
+        return _sum((self._sizes[key], count(subject))) if is_left_out else self._sizes[key]
+
+    def same(self, subject: Subject) -> Subject:
+        """Return this project's own record of a workload, which may be run by another object than in others."""
+        return self._by_template[id(subject.manifest), subject.template_route]
+
+    @cached_property
+    def _by_template(self) -> dict[tuple[int, Route], Subject]:
+        return {(id(subject.manifest), subject.template_route): subject for subject in self.subjects}
+
+    def scaled(self, autoscaler: Manifest) -> Optional[Subject]:
+        """Return the workload that an autoscaler is about."""
+        target = _scale_target(autoscaler)
+        kind, namespace = target.get("kind") or "Deployment", self.namespace_of(autoscaler)
+        return self._by_key.get(f"{kind} {namespace}/{target.get('name')}")
+
+    def backends(self, service: Manifest) -> list[Subject]:
+        """Return the workloads whose pods a Service sends traffic to, in order."""
+        selector = fields(fields(service.plain.get("spec")).get("selector"))
+        if service.api_version != "v1" or not selector or not all(isinstance(item, str) for item in selector.values()):
+            return []
+        equalities = tuple(LabelRequirement(key, "In", (value,)) for key, value in selector.items())
+        return self.matching(Selector(equalities), self.namespace_of(service))
+
+    def services(self, subject: Subject) -> list[Manifest]:
+        """Return the Services that send traffic to a workload's pods, in order."""
+        return self._services.get(id(subject), [])
+
+    @cached_property
+    def _by_key(self) -> dict[str, Subject]:
+        return {subject.workload.key: subject for subject in self.subjects}
+
+    @cached_property
+    def _services(self) -> dict[int, list[Manifest]]:
+        """Return the Services by the id() of a subject."""
+        found: dict[int, list[Manifest]] = {}
+        for service in self.of_kind("Service"):
+            for subject in self.backends(service):
+                found.setdefault(id(subject), []).append(service)
+        return found
+
+    def _autoscalers(self, target: Manifest) -> Iterator[Manifest]:
+        for manifest in self._by_scaled_name.get(target.name, ()):
+            kind = _scale_target(manifest).get("kind") or "Deployment"
+            if kind == target.kind and self.namespace_of(manifest) == self.namespace_of(target):
+                yield manifest
+
+    @cached_property
+    def _by_scaled_name(self) -> dict[str, list[Manifest]]:
+        """Return the autoscalers by the name of their workload."""
+        found: dict[str, list[Manifest]] = {}
+        for manifest in (*self.of_kind("HorizontalPodAutoscaler"), *self.of_kind("ScaledObject")):
+            found.setdefault(str(_scale_target(manifest).get("name")), []).append(manifest)
+        return found
+
+    def _referring_rollouts(self) -> dict[tuple[str, str], Manifest]:
+        """Return the Rollouts that take their template from a Deployment, by its namespace and name.
+
+        Source: argoproj/argo-rollouts docs, migrating by workloadRef.
+        """
+        found = {}
+        for manifest in self.of_kind("Rollout"):
+            reference = fields(fields(manifest.plain.get("spec")).get("workloadRef"))
+            if manifest.workload_kind is not None and reference.get("kind") == "Deployment":
+                found[self.namespace_of(manifest), str(reference.get("name"))] = manifest
+        return found
+
+    def _rollout_of(self, subject: Subject) -> Optional[Manifest]:
+        """Return the Rollout that runs a Deployment's pods in its place; None also where both run some."""
+        owner = subject.workload
+        found = self._rollouts.get((owner.namespace, owner.name)) if owner.kind == "Deployment" else None
+        if found is None:
+            return None
+        scaling_down = found.plain["spec"]["workloadRef"].get("scaleDown")
+        return found if not owner.replicas or scaling_down in ("onsuccess", "progressively") else None
+
+
+# Their number of pods is not in `spec.replicas`, or has a default that no autoscaler changes.
+_COUNT_THEMSELVES = ("DaemonSet", "Pod", "PodTemplate", "Job", "CronJob")
+
+
+def _scale_target(autoscaler: Manifest) -> Plain:
+    return fields(fields(autoscaler.plain.get("spec")).get("scaleTargetRef"))
+
+
+def _sum(sizes: Iterable[Optional[int]]) -> Optional[int]:
+    """Return the sum; None if a number is missing."""
+    total = 0
+    for size in sizes:
+        if size is None:
+            return None
+        total += size
+    return total

@@ -1,0 +1,227 @@
+"""Roots: objects that are applied together, and only then count for one another.
+
+A root is one of these: the resources of a kustomization, a directory of the configuration's `roots`, a directory from
+the command line, the files from the command line, or one rendered text. A root with copies of an object is split into
+one root for each copy (see `copies`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from types import MappingProxyType
+from typing import Optional
+
+from kubectl_spread.lint.grouping import copies
+from kubectl_spread.lint.grouping.kustomization import (
+    FILE_NAMES,
+    Kustomization,
+    Replicas,
+    UnknownReplicas,
+    with_components,
+)
+from kubectl_spread.lint.grouping.neighbours import Area
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.workloads.manifest import Manifest
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.text.glob import Globs
+from kubectl_spread.text.source import SourceFile
+
+Chain = tuple[Kustomization, ...]  # from the kustomization that lists a file to the outermost overlay
+
+
+class RootKind(Enum):
+    """The origin of a root."""
+
+    KUSTOMIZATION = "kustomization"
+    CONFIGURED = "config"
+    DIRECTORY = "directory"
+    FILES = "files"
+    TEXT = "text"
+
+
+class RootRules(NamedTuple):
+    """The rules by which objects are grouped into roots.
+
+    `directories` are the absolute paths of those named on the command line. `texts` are the names of sources that are
+    roots of their own. `kustomizations` are by the absolute path of their directory.
+    """
+
+    directories: tuple[str, ...] = ()
+    configured: tuple[Globs, ...] = ()
+    texts: frozenset[str] = frozenset()
+    kustomizations: Mapping[str, Kustomization] = MappingProxyType({})
+
+
+ONE_ROOT = RootRules()
+
+
+class Held(NamedTuple):
+    """An object, its namespace, and its workloads: none in a Service, several in an object with several templates."""
+
+    manifest: Manifest
+    namespace: str
+    subjects: tuple[Subject, ...] = ()
+
+    @property
+    def key(self) -> Optional[tuple[str, str, str, str]]:
+        """Return the identity that copies share; None for a generated name and for a patch."""
+        name = fields(self.manifest.plain.get("metadata")).get("name")
+        if not isinstance(name, str) or not name or any(subject.is_partial for subject in self.subjects):
+            return None
+        group = self.manifest.api_version.rpartition("/")[0]
+        is_foreign = "." in group and not group.endswith(".k8s.io")
+        return self.manifest.kind, group if is_foreign else "", self.namespace, name
+
+
+class Root(NamedTuple):
+    """Objects that are applied together.
+
+    `sources` are those of all copies. `chains` are the kustomizations of files, by the files' absolute paths. `rivals`
+    are the files and directories that hold copies of what others hold, by the names of their sources.
+    """
+
+    kind: RootKind
+    path: str
+    sources: tuple[SourceFile, ...]
+    held: tuple[Held, ...]
+    chains: Mapping[str, tuple[Chain, ...]]
+    rivals: Mapping[str, str] = MappingProxyType({})
+
+    def shown(self, source: SourceFile) -> str:
+        """Return the root of a file as `--show-files` prints it."""
+        if self.kind is RootKind.KUSTOMIZATION:
+            return f"{self.path} (kustomization)"
+        return os.path.normpath(self.rivals.get(source.name, self.path))
+
+    def area(self, manifest: Manifest) -> Optional[Area]:
+        """Return the area in which a search found an object; None if every object in this root counts for it."""
+        if self.kind is not RootKind.DIRECTORY:
+            return None
+        return Area(os.path.dirname(os.path.abspath(manifest.document.source.name)), bool(manifest.namespace))
+
+    def replicas(self, manifest: Manifest) -> Optional[list[Replicas]]:
+        """Return what the kustomizations of this root set; None where the object's file is not in one."""
+        if not self.chains:
+            return None
+        chains = self.chains.get(os.path.abspath(manifest.document.source.name))
+        return None if chains is None else [_set_by(chain, manifest) for chain in chains]
+
+
+def _set_by(chain: Chain, manifest: Manifest) -> Replicas:
+    names = [manifest.name]
+    found: Replicas = None
+    for item in chain:
+        names.append(f"{item.prefix}{names[-1]}{item.suffix}")
+        for scaling in item.scalings:
+            if scaling.target.covers(manifest.kind, names):
+                found = scaling.replicas
+    # Listed files are a base for overlays that may be in another repository.
+    return UnknownReplicas.REPLICAS if found is None and len(chain) == 1 else found
+
+
+def roots(sources: Sequence[SourceFile], held: Iterable[Held], rules: RootRules) -> list[Root]:
+    """Return the roots in the order of their first sources; a file of several kustomizations is in several."""
+    by_source: dict[int, list[Held]] = {}
+    for item in held:
+        by_source.setdefault(id(item.manifest.document.source), []).append(item)
+    found = []
+    for root in _before_copies(sources, rules):
+        inside = [item for source in root.sources for item in by_source.get(id(source), ())]
+        found += _split(root, inside)
+    return found
+
+
+def _before_copies(sources: Sequence[SourceFile], rules: RootRules) -> list[Root]:
+    grouped: dict[tuple[RootKind, str], dict[int, SourceFile]] = {}
+    chains: dict[tuple[RootKind, str], dict[str, tuple[Chain, ...]]] = {}
+    known = {
+        path: item._replace(scalings=with_components(item, rules.kustomizations))
+        for path, item in rules.kustomizations.items()
+    }
+    listed, patches = _listed(known)
+    for source in sources:
+        path = os.path.abspath(source.name)
+        for chain in listed.get(path, ()):
+            key = _configured(chain[-1].directory, rules) or (RootKind.KUSTOMIZATION, chain[-1].directory)
+            grouped.setdefault(key, {})[id(source)] = source
+            by_path = chains.setdefault(key, {})
+            by_path[path] = (*by_path.get(path, ()), chain)
+        if path not in listed:
+            key = (RootKind.TEXT, path) if path in patches else _plain(source.name, path, rules)
+            grouped.setdefault(key, {})[id(source)] = source
+    return [
+        Root(kind, _shown(kind, path), tuple(held.values()), (), chains.get((kind, path), {}))
+        for (kind, path), held in grouped.items()
+    ]
+
+
+def _plain(name: str, path: str, rules: RootRules) -> tuple[RootKind, str]:
+    """Return the root of a file that no kustomization lists."""
+    if name in rules.texts:
+        return RootKind.TEXT, name
+    configured = _configured(path, rules)
+    if configured is not None:
+        return configured
+    named = [directory for directory in rules.directories if _is_below(path, directory)]
+    return (RootKind.DIRECTORY, max(named, key=len)) if named else (RootKind.FILES, "")
+
+
+def _configured(path: str, rules: RootRules) -> Optional[tuple[RootKind, str]]:
+    """Return the innermost of the config's roots that a path is in."""
+    tops = [top for globs in rules.configured if (top := _top(path, globs)) is not None]
+    return (RootKind.CONFIGURED, max(tops, key=len)) if tops else None
+
+
+def _top(path: str, globs: Globs) -> Optional[str]:
+    """Return the outermost directory above a path that a glob matches."""
+    if not {".", "./"}.isdisjoint(globs.patterns) and _is_below(path, globs.root):
+        return globs.root
+    found = None
+    while globs.match(path) and _is_below(path, globs.root):
+        found, path = path, os.path.dirname(path)
+    return found
+
+
+def _is_below(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(os.path.join(directory, ""))
+
+
+def _shown(kind: RootKind, path: str) -> str:
+    return path if kind is RootKind.TEXT and not os.path.isabs(path) else os.path.relpath(path or ".")
+
+
+def _listed(known: Mapping[str, Kustomization]) -> tuple[dict[str, list[Chain]], set[str]]:
+    """Return the chains of kustomizations to each file, and the files that are patches."""
+    used = {path for item in known.values() for path in item.listed if path in known and path != item.directory}
+    listed: dict[str, list[Chain]] = {}
+    for directory, item in known.items():
+        if directory not in used:
+            for path, chain in _reached((item,), known):
+                listed.setdefault(path, []).append(chain)
+    return listed, {path for item in known.values() for path in item.patches} - listed.keys()
+
+
+def _reached(chain: Chain, known: Mapping[str, Kustomization]) -> Iterator[tuple[str, Chain]]:
+    """Yield the files that the first of a chain of kustomizations lists, itself or through others."""
+    for name in FILE_NAMES:
+        yield os.path.join(chain[0].directory, name), chain
+    for path in chain[0].listed:
+        inner = known.get(path)
+        if inner is None:
+            yield path, chain
+        elif all(inner is not item for item in chain):
+            yield from _reached((inner, *chain), known)
+
+
+def _split(root: Root, inside: list[Held]) -> list[Root]:
+    """Yield one root for each variant of its content."""
+    found = copies.variants([copies.CopyPath(_steps(item), item.key) for item in inside])
+    rivals = {inside[number].manifest.document.source.name: "/".join(steps) for number, steps in found.rivals.items()}
+    return [root._replace(held=tuple(inside[number] for number in numbers), rivals=rivals) for numbers in found.sets]
+
+
+def _steps(item: Held) -> tuple[str, ...]:
+    return tuple(item.manifest.document.source.name.replace(os.sep, "/").split("/"))

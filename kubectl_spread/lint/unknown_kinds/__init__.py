@@ -1,0 +1,1 @@
+"""Constraints outside the kinds whose pods are known."""

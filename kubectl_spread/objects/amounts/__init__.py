@@ -1,0 +1,1 @@
+"""Quantities, and the resources that pods request."""

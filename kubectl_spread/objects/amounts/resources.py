@@ -1,0 +1,223 @@
+"""Resource requests of pods.
+
+Sums are made of thousandths and converted once, at the end, as the scheduler does with exact quantities.
+
+Source: staging/src/k8s.io/component-helpers/resource/helpers.go, PodRequests; pkg/apis/core/v1/defaults.go,
+SetDefaults_Pod; pkg/scheduler/framework/types.go, Resource.Add (v1.36.2).
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from kubectl_spread.objects.amounts import quantity
+from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.selectors.labels import key_errors
+from kubectl_spread.records import NamedTuple
+
+Quantities = dict[str, int]  # resource name -> thousandths
+
+CPU = "cpu"
+MEMORY = "memory"
+EPHEMERAL_STORAGE = "ephemeral-storage"
+PODS = "pods"
+
+
+def is_scheduled(name: str) -> bool:
+    """Return whether the scheduler tracks a resource; it silently drops other names."""
+    return name in (CPU, MEMORY, EPHEMERAL_STORAGE) or is_scalar(name)
+
+
+def is_scalar(name: str) -> bool:
+    """Source: pkg/scheduler/util/utils.go, IsScalarResourceName."""
+    if name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name:
+        return True
+    return is_extended(name)
+
+
+@functools.cache  # a cluster has few different resource names
+def is_extended(name: str) -> bool:
+    """Return whether a name is qualified and not Kubernetes's own (v1/helper/helpers.go, IsExtendedResourceName)."""
+    if "/" not in name or "kubernetes.io/" in name or name.startswith("requests."):
+        return False
+    return not key_errors(f"requests.{name}")
+
+
+DEFAULT_MILLI_CPU = 100
+DEFAULT_MEMORY = 200 * 1024 * 1024  # bytes
+_DEFAULTS: Quantities = {CPU: DEFAULT_MILLI_CPU, MEMORY: DEFAULT_MEMORY * 1000}
+
+
+class Requests(NamedTuple):
+    """Resource requests of a pod, in the scheduler's units, for each use that the scheduler makes of them.
+
+    plain: compared by Filter.
+    nonzero: CPU and memory of a bound pod in scores. Containers without a request count with a default.
+    scored: the same for a pod that is not scheduled yet. Upstream computes it without pod-level resources.
+    balanced: the requests of such a pod in BalancedAllocation.
+    """
+
+    plain: dict[str, int]
+    nonzero: tuple[int, int]
+    scored: dict[str, int]
+    balanced: dict[str, int]
+
+
+def pod_requests(spec: dict[str, Any], status: dict[str, Any]) -> Requests:
+    """Return a pod's requests; `status` is {} for a pod that is not bound.
+
+    Source: pkg/scheduler/framework/types.go, calculateResource; noderesources/resource_allocation.go,
+    calculatePodResourceRequest (v1.36.2).
+    """
+    pod_level = _pod_level(spec)
+    effective = _only_pod_level(_resized(pod_level, status, status)) if pod_level else {}
+    plain = _total(spec, status, {}, effective)
+    defaults = _DEFAULTS
+    if pod_level:
+        defaults = {name: amount for name, amount in _DEFAULTS.items() if name not in plain}
+    nonzero = units(_total(spec, status, defaults, effective))
+    scored = _total(spec, status, _DEFAULTS, {})
+    counted = units(plain)
+    return Requests(counted, (nonzero.get(CPU, 0), nonzero.get(MEMORY, 0)), units(scored), counted)
+
+
+def pod_quantities(spec: dict[str, Any]) -> Quantities:
+    """Return the requests of a pod's spec, overhead included, in thousandths."""
+    pod_level = _pod_level(spec)
+    return _total(spec, {}, {}, pod_level)
+
+
+def units(quantities: Quantities) -> dict[str, int]:
+    """Return CPU in milli-cores and the rest in whole units, without names that the scheduler ignores."""
+    return {
+        name: quantity.milli(amount) if name == CPU else quantity.whole(amount)
+        for name, amount in quantities.items()
+        if is_scheduled(name)
+    }
+
+
+def allocatable(status: dict[str, Any]) -> dict[str, int]:
+    """Return a node's allocatable, pod slots included."""
+    quantities = parsed(status.get("allocatable"))
+    found = units(quantities)
+    found[PODS] = quantity.whole(quantities.get(PODS, 0))
+    return found
+
+
+def _total(spec: dict[str, Any], status: dict[str, Any], defaults: Quantities, pod_level: Quantities) -> Quantities:
+    total = _aggregate(spec, status, defaults)
+    total.update(pod_level)
+    add(total, parsed(spec.get("overhead")))
+    return total
+
+
+def _aggregate(spec: dict[str, Any], status: dict[str, Any], defaults: Quantities) -> Quantities:
+    """Return the sum of the containers' requests (AggregateContainerRequests)."""
+    running: Quantities = {}
+    statuses = _by_name(status.get("containerStatuses"))
+    for container in mappings(spec.get("containers")):
+        own = statuses.get(container.get("name") or "", {})
+        add(running, {**defaults, **_resized(container_requests(container), own, status)})
+    sidecars: Quantities = {}
+    peak: Quantities = {}
+    statuses = _by_name(status.get("initContainerStatuses"))
+    for container in mappings(spec.get("initContainers")):
+        is_sidecar = container.get("restartPolicy") == "Always"
+        own = statuses.get(container.get("name") or "", {}) if is_sidecar else {}
+        requests = {**defaults, **_resized(container_requests(container), own, status)}
+        if is_sidecar:
+            add(running, requests)
+            add(sidecars, requests)
+            _raise_to(peak, sidecars)
+        else:
+            add(requests, sidecars)
+            _raise_to(peak, requests)
+    _raise_to(running, peak)
+    return running
+
+
+def container_requests(container: dict[str, Any]) -> Quantities:
+    """Return requests, with limits as defaults."""
+    resources = container.get("resources") or {}
+    requests = parsed(resources.get("limits"))
+    requests.update(parsed(resources.get("requests")))
+    return requests
+
+
+def _resized(requests: Quantities, own: dict[str, Any], status: dict[str, Any]) -> Quantities:
+    """Return the requests that count during a resize: the maximum of requested, used and allocated.
+
+    The new requests do not count if the resize is infeasible.
+
+    Args:
+        requests: of a container, or of the pod.
+        own: its status.
+        status: the pod's.
+    """
+    if own.get("resources") is None:
+        return requests
+    most = {} if _is_resize_infeasible(status) else dict(requests)
+    _raise_to(most, parsed(own["resources"].get("requests")))
+    _raise_to(most, parsed(own.get("allocatedResources")))
+    return most
+
+
+def _is_resize_infeasible(status: dict[str, Any]) -> bool:
+    for condition in mappings(status.get("conditions")):
+        if condition.get("type") == "PodResizePending":
+            return bool(condition.get("reason") == "Infeasible")
+    return False
+
+
+def _pod_level(spec: dict[str, Any]) -> Quantities:
+    """Return pod-level requests, completed from limits (defaultPodRequests)."""
+    resources = spec.get("resources") or {}
+    requests = parsed(resources.get("requests"))
+    limits = parsed(resources.get("limits"))
+    if limits:
+        aggregated = _aggregate(spec, {}, {})
+        overcommitted = {name: amount for name, amount in aggregated.items() if name in (CPU, MEMORY)}
+        requests = {**limits, **overcommitted, **requests}
+    return _only_pod_level(requests)
+
+
+def _only_pod_level(quantities: Quantities) -> Quantities:
+    return {name: amount for name, amount in quantities.items() if _is_pod_level(name)}
+
+
+def _is_pod_level(name: str) -> bool:
+    return name in (CPU, MEMORY) or name.startswith("hugepages-")
+
+
+def parsed(entries: Any) -> Quantities:
+    """Parse the quantities of a resource list."""
+    return {name: 0 if value is None else quantity.parse(value) for name, value in (entries or {}).items()}
+
+
+def _by_name(statuses: Any) -> dict[str, dict[str, Any]]:
+    return {status.get("name") or "": status for status in mappings(statuses)}
+
+
+def add(total: Quantities, more: Quantities) -> None:
+    """Add amounts to a total, in place."""
+    for name, amount in more.items():
+        total[name] = total.get(name, 0) + amount
+
+
+def _raise_to(total: Quantities, floor: Quantities) -> None:
+    for name, amount in floor.items():
+        if name not in total or amount > total[name]:
+            total[name] = amount
+
+
+def amount(resource: str, number: int) -> str:
+    """Return an amount as kubectl writes it: (milli-)cores, the largest exact binary unit, or a count."""
+    if resource == CPU:
+        return str(number // 1000) if number % 1000 == 0 else f"{number}m"
+    if resource in (MEMORY, EPHEMERAL_STORAGE) or resource.startswith("hugepages-"):
+        for unit in ("Ti", "Gi", "Mi", "Ki"):
+            size = 1024 ** ("KMGT".index(unit[0]) + 1)
+            if number and number % size == 0:
+                return f"{number // size}{unit}"
+    return str(number)

@@ -1,0 +1,1 @@
+"""Topology spread constraints: as written, where they are found, and their counts."""

@@ -1,0 +1,219 @@
+"""Constraints outside the pod specs of known kinds: in values, patches and custom resources.
+
+The pods of these constraints are unknown. The search yields four things:
+
+- a list under a key that ends in `topologySpreadConstraints`, at any depth;
+- the `value` of a JSON patch (RFC 6902) whose `path` leads to this list, to one entry, or to a field of an entry;
+- an object of a known kind inside another one (`spec.patch`, Ansible's `definition:`);
+- a text that names the key: it may be YAML itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Union
+
+from kubectl_spread.objects.reading import decode
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.text.node import Route
+
+Plain = dict[str, Any]
+
+FIELDS = ("maxSkew", "topologyKey", "whenUnsatisfiable")
+_NAME = "topologyspreadconstraints"
+_IN_TEXT = "opologySpreadConstraints"  # a chart may have a word of its own before it
+_FIELD = re.compile("|".join(FIELDS))
+_COMMENT = re.compile(r"[ \t]*#")
+_KYVERNO = re.compile(r"[-+^=X<]*\((.*)\)")  # its anchors around a key: `+(name)`, `<(name)`
+_NOT_APPLIED = frozenset({"metadata", "status"})  # fields of an object that controllers and tools write
+# Fields of Kyverno's policies: patterns to compare an object with, and patches to merge into it.
+_PATTERNS = frozenset({"pattern", "anyPattern", "preconditions", "deny"})
+_MERGED = frozenset({"patchStrategicMerge", "patchesStrategicMerge"})
+_SCHEMAS = frozenset({"CustomResourceDefinition", "CustomResourceDefinitionList"})
+_PATCHING = ("add", "replace")
+
+
+class ConstraintList(NamedTuple):
+    """A list of constraints, or a part of one.
+
+    Args:
+        route: of the list or part, from the value that was searched.
+        entries: the plain constraints. Entries that are no mappings are kept, so that positions stay right.
+        routes: of each entry.
+        path: of the list in its object, as the API server prints it.
+        labels: the text that the API server prints between brackets for each entry: its index, or `-` if it is
+            appended.
+        depth: the number of steps from the only entry down to the value of a JSON patch; 0 if it is the entry itself.
+        is_patch: whether it is the value of a JSON patch, which replaces the earlier value.
+        is_merged: whether it is part of a strategic merge patch, so that its base may hold the missing fields.
+    """
+
+    route: Route
+    entries: list[Any]
+    routes: tuple[Route, ...]
+    path: str
+    labels: tuple[str, ...]
+    depth: int = 0
+    is_patch: bool = False
+    is_merged: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether each entry has all the fields that it will have."""
+        return not self.depth and not self.is_merged
+
+    def route_of(self, position: int, steps: Route) -> Route:
+        """Return the route of a field in an entry; fields that a patch does not replace get the patch's own route."""
+        return (*self.routes[position], *steps[self.depth :])
+
+    def path_of(self, position: int, steps: Route) -> str:
+        """Return the path of something in an entry, as the API server prints it."""
+        below = decode.path_text(steps)
+        return f"{self.path}[{self.labels[position]}]{'.' if below else ''}{below}"
+
+
+class NestedObject(NamedTuple):
+    """An object of a known kind inside another one."""
+
+    route: Route
+    plain: Plain
+
+
+class NestedText(NamedTuple):
+    """A text that may be YAML with constraints in it."""
+
+    route: Route
+    text: str
+
+
+Found = Union[ConstraintList, NestedObject, NestedText]
+
+
+def may_hold(text: str) -> bool:
+    """Return whether a text may hold constraints outside comments: it names the list, and a field of an entry."""
+    if _IN_TEXT not in text:
+        return False
+    return any(
+        _COMMENT.match(text, text.rfind("\n", 0, match.start()) + 1) is None for match in _FIELD.finditer(text)
+    ) or _patches_entries(text)
+
+
+def _patches_entries(text: str) -> bool:
+    return re.search(r"opologySpreadConstraints/", text) is not None
+
+
+def names_a_list(text: str) -> bool:
+    """Return whether a text has a line that YAML would read as the key of a list of constraints."""
+    return re.search(r"(?m)^[ \t-]*[\"']?\w*opologySpreadConstraints[\"']?[ \t]*:", text) is not None
+
+
+def search(plain: Any, is_known: Callable[[str, str], bool]) -> Iterator[Found]:
+    """Search a plain value.
+
+    Args:
+        plain: a document, or an object of one.
+        is_known: returns whether the pod template of a kind is known; gets the kind and the apiVersion of a nested
+            object.
+    """
+    return _Search(is_known).below(plain, ())
+
+
+class _Search:
+    """A walk over a value, in the order of the document."""
+
+    def __init__(self, is_known: Callable[[str, str], bool]) -> None:
+        self.is_known = is_known
+
+    def below(self, value: Any, route: Route) -> Iterator[Found]:
+        """Yield the constraints, nested objects and texts in a value, at any depth."""
+        if isinstance(value, dict):
+            yield from self._mapping(value, route)
+        elif isinstance(value, list):
+            for index, item in enumerate(value):
+                yield from self.below(item, (*route, index))
+        elif isinstance(value, str) and _is_yaml(value):
+            yield NestedText(route, value)
+
+    def _mapping(self, value: Plain, route: Route) -> Iterator[Found]:
+        kind, version = value.get("kind"), value.get("apiVersion")
+        is_object = isinstance(kind, str) and isinstance(version, str)
+        if (is_object and kind in _SCHEMAS) or _is_test_suite(value):
+            return
+        if is_object and route and self.is_known(str(kind), str(version)):
+            yield NestedObject(route, value)
+            return
+        if "op" in value and isinstance(value.get("path"), str):
+            yield from self._operation(value, route)
+            return
+        for key, item in value.items():
+            if not (is_object and key in _NOT_APPLIED) and key not in _PATTERNS:
+                yield from self._field(key, item, (*route, key))
+
+    def _field(self, key: str, value: Any, route: Route) -> Iterator[Found]:
+        if _is_name(key) and isinstance(value, list):
+            if _are_constraints(value):
+                yield _listed(value, route)._replace(is_merged=not _MERGED.isdisjoint(route))
+        else:
+            yield from self.below(value, route)
+
+    def _operation(self, operation: Plain, route: Route) -> Iterator[Found]:
+        """Yield the constraints that an operation of a JSON patch adds or replaces."""
+        value, at = operation.get("value"), (*route, "value")
+        if operation["op"] not in _PATCHING or "value" not in operation:
+            return
+        steps = _pointer(operation["path"])
+        last = next((index for index, step in enumerate(steps) if _is_name(step)), -1)
+        if last < 0:
+            yield from self.below(value, at)
+            return
+        path, rest = decode.path_text(tuple(steps[: last + 1])), steps[last + 1 :]
+        if not rest:
+            if isinstance(value, list) and _are_constraints(value):
+                yield _listed(value, at)._replace(path=path, is_patch=True)
+            return
+        if len(rest) == 1 and isinstance(value, dict):
+            yield ConstraintList(at, [value], (at,), path, (rest[0],), is_patch=True)
+        elif len(rest) > 1:
+            entry, depth = _nested(rest[1:], value), len(rest) - 1
+            yield ConstraintList(at, [entry], (at,), path, (rest[0],), depth, is_patch=True)
+
+
+def _listed(entries: list[Any], route: Route) -> ConstraintList:
+    positions = range(len(entries))
+    routes = tuple((*route, index) for index in positions)
+    return ConstraintList(route, entries, routes, decode.path_text(route), tuple(map(str, positions)))
+
+
+def _nested(steps: list[str], value: Any) -> Plain:
+    """Return a constraint with only one value, under some steps."""
+    for step in reversed(steps):
+        value = {step: value}
+    return dict(value)
+
+
+def _pointer(path: str) -> list[str]:
+    """Return the steps of a JSON pointer (RFC 6901)."""
+    return [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
+
+
+def _is_name(key: str) -> bool:
+    if not key.lower().endswith((_NAME, f"{_NAME})")):
+        return False
+    anchored = _KYVERNO.fullmatch(key)
+    return anchored is None or anchored[1].lower().endswith(_NAME)
+
+
+def _are_constraints(value: list[Any]) -> bool:
+    """Return whether a list holds constraints, not a schema or a template of one."""
+    return any(isinstance(item, dict) and any(name in item for name in FIELDS) for item in value)
+
+
+def _is_test_suite(value: Plain) -> bool:
+    """Return whether a mapping is a helm-unittest suite. Its values and expectations are never applied to a cluster."""
+    return isinstance(value.get("tests"), list) and ("suite" in value or "templates" in value)
+
+
+def _is_yaml(text: str) -> bool:
+    """Return whether a text may be YAML or JSON with constraints, not a word or prose."""
+    return ("\n" in text or text.lstrip().startswith(("{", "["))) and may_hold(text)

@@ -1,0 +1,83 @@
+"""The args of PodTopologySpread in a KubeSchedulerConfiguration: kube-scheduler's validation.
+
+Source: pkg/scheduler/apis/config/validation/validation_pluginargs.go, ValidatePodTopologySpreadArgs (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any
+
+from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
+from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.field_errors import At, LocatedError
+from kubectl_spread.records import NamedTuple
+
+Plain = dict[str, Any]
+
+SYSTEM, LIST = "System", "List"
+
+SHAPE = decode.Struct(
+    "PodTopologySpreadArgs",
+    {
+        "apiVersion": decode.Atom.STRING,
+        "kind": decode.Atom.STRING,
+        "defaultConstraints": decode.ListOf(decode.TOPOLOGY_SPREAD_CONSTRAINT),
+        "defaultingType": decode.Atom.STRING,
+    },
+    closed=True,
+)
+
+
+class SpreadArgsRule(Enum):
+    """The rule that an error broke; the value is the code of its finding."""
+
+    DEFAULT_HAS_SELECTOR = "SPR801"
+    SYSTEM_WITH_CONSTRAINTS = "SPR802"
+    DEFAULT_INVALID = "SPR804"
+
+
+class ArgsError(NamedTuple):
+    """An error and the rule that it broke."""
+
+    rule: SpreadArgsRule
+    problem: LocatedError
+
+
+def errors(args: Plain, here: At) -> Iterator[ArgsError]:
+    """Yield the errors that stop the scheduler, in the order of its checks, for args that decode."""
+    kind, constraints = args.get("defaultingType") or SYSTEM, args.get("defaultConstraints") or ()
+    field = here.child("defaultingType")
+    if kind not in (SYSTEM, LIST):
+        yield ArgsError(SpreadArgsRule.DEFAULT_INVALID, field.unsupported(kind, (SYSTEM, LIST)))
+    if kind == SYSTEM and constraints:
+        problem = field.invalid(SYSTEM, "when .defaultConstraints are not empty")
+        yield ArgsError(SpreadArgsRule.SYSTEM_WITH_CONSTRAINTS, problem)
+    pairs: set[tuple[Any, Any]] = set()
+    for index, constraint in enumerate(constraints):
+        at = here.child("defaultConstraints", index)
+        for problem in _invalid(constraint or {}, at):
+            yield ArgsError(SpreadArgsRule.DEFAULT_INVALID, problem)
+        if (constraint or {}).get("labelSelector") is not None:
+            detail = "constraint must not define a selector, as they deduced for each pod"
+            yield ArgsError(SpreadArgsRule.DEFAULT_HAS_SELECTOR, at.child("labelSelector").problem("Forbidden", detail))
+        pair = ((constraint or {}).get("topologyKey"), (constraint or {}).get("whenUnsatisfiable"))
+        if pair in pairs:
+            yield ArgsError(SpreadArgsRule.DEFAULT_INVALID, at.duplicate(f"{{{pair[0]}, {pair[1]}}}"))
+        pairs.add(pair)
+
+
+def _invalid(constraint: Plain, here: At) -> Iterator[LocatedError]:
+    skew = int(constraint.get("maxSkew") or 0)
+    if skew <= 0:
+        yield here.child("maxSkew").invalid(skew, "not in valid range (0, inf)")
+    key, field = constraint.get("topologyKey") or "", here.child("topologyKey")
+    if not key:
+        yield field.problem("Required value", "can not be empty")
+    yield from field.label_key(key) if key else ()
+    action, field = constraint.get("whenUnsatisfiable") or "", here.child("whenUnsatisfiable")
+    if not action:
+        yield field.problem("Required value", "can not be empty")
+    elif action not in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY):
+        yield field.unsupported(action, (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))

@@ -1,0 +1,62 @@
+"""Running pods of a workload that the selector of its own spread constraint does not match."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Optional
+
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.selectors.labels import Labels
+from kubectl_spread.objects.selectors.selector import compiled
+from kubectl_spread.records import NamedTuple
+
+_MOST_NAMES = 3
+
+
+class Uncounted(NamedTuple):
+    """The running pods that are not counted. `key` is a label that keeps the first of them out, `value` its value.
+
+    `value` is None if the pod lacks the label. matched: the number of running pods that the selector matches.
+    """
+
+    matched: int
+    pods: tuple[str, ...]
+    key: str
+    value: Optional[str]
+
+    @property
+    def sentence(self) -> str:
+        """`the selector matches 2 of the 3 running pods: etcd-0 lacks `new``."""
+        total = self.matched + len(self.pods)
+        names = ", ".join(self.pods[:_MOST_NAMES])
+        more = len(self.pods) - _MOST_NAMES
+        who = f"{names} and {more} more" if more > 0 else names
+        verb = "lacks" if len(self.pods) == 1 else "lack"
+        has = "has" if len(self.pods) == 1 else "have"
+        why = f"{verb} `{self.key}`" if self.value is None else f"{has} `{self.key}: {self.value}`"
+        return f"the selector matches {self.matched} of the {total} running pods: {who} {why}"
+
+
+def uncounted(constraint: TopologySpreadConstraint, own: Iterable[Pod], next_labels: Labels) -> Optional[Uncounted]:
+    """Find the running pods that a constraint leaves out. Return None if it counts all, or leaves them out by intent.
+
+    matchLabelKeys are ignored: their purpose is to count one revision only. A selector that matches neither the
+    workload's next pod nor any running pod is ignored, too.
+
+    Args:
+        constraint: of the workload's pods.
+        own: the workload's running pods.
+        next_labels: the labels of the pod that the workload's controller would create next.
+    """
+    selector = compiled(constraint.label_selector)
+    if selector.requirements is None or selector.is_empty:
+        return None
+    running = list(own)
+    missed = [pod for pod in running if not selector.matches(dict(pod.cls.labels))]
+    matched = len(running) - len(missed)
+    if not missed or not (matched or selector.matches(next_labels)):
+        return None
+    labels = dict(missed[0].cls.labels)
+    key = next(item.key for item in selector.requirements if not item.matches(labels))
+    return Uncounted(matched, tuple(sorted(pod.name for pod in missed)), key, labels.get(key))

@@ -1,0 +1,356 @@
+"""Readers from plain values (parsed YAML or JSON) to objects.
+
+The readers take values that decode: `decode.problems` returns no problem of kind TYPE for them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Optional
+
+from kubectl_spread.objects.affinity import NodeAffinity, NodeSelectorTerm, PodAffinityTerm, PreferredTerm, WeightedTerm
+from kubectl_spread.objects.amounts import resources
+from kubectl_spread.objects.amounts.older_requests import older_requests
+from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.csi_migration import attached_as
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import HostPort, OlderRequests, Owner, Pod, PodClass, PodVolume
+from kubectl_spread.objects.reading.plain import fields, mappings, strings
+from kubectl_spread.objects.selectors.selector import compiled, LabelRequirement
+from kubectl_spread.objects.taints import Taint, Toleration
+
+Plain = dict[str, Any]
+
+PREFER_AVOID_PODS = "scheduler.alpha.kubernetes.io/preferAvoidPods"
+
+
+def node(plain: Plain) -> Node:
+    """Read a Node."""
+    metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
+    status = plain.get("status") or {}
+    taints = tuple(
+        Taint(taint.get("key") or "", taint.get("value") or "", taint.get("effect") or "")
+        for taint in mappings(spec.get("taints"))
+    )
+    return Node(
+        name=metadata.get("name") or "",
+        labels=constraint_reader.labels(metadata),
+        taints=taints,
+        unschedulable=bool(spec.get("unschedulable")),
+        allocatable=resources.allocatable(status),
+        images=tuple(
+            (name, int(image.get("sizeBytes") or 0))
+            for image in mappings(status.get("images"))
+            for name in strings(image.get("names"))
+        ),
+        features=strings(status.get("declaredFeatures")),
+        kubelet_version=(status.get("nodeInfo") or {}).get("kubeletVersion") or "",
+        avoids=_avoided(metadata.get("annotations") or {}),
+        created=_text(metadata.get("creationTimestamp")),
+    )
+
+
+def _avoided(annotations: Plain) -> tuple[tuple[str, str], ...]:
+    """Source: pkg/apis/core/v1/helper/helpers.go, GetAvoidPodsFromNodeAnnotations (v1.21.9)."""
+    text = annotations.get(PREFER_AVOID_PODS)
+    if not isinstance(text, str):
+        return ()
+    try:
+        written = json.loads(text)
+    except ValueError:
+        return ()  # upstream takes an annotation that it cannot read for none
+    entries = fields(written).get("preferAvoidPods")
+    signatures = (fields(fields(item).get("podSignature")) for item in entries) if isinstance(entries, list) else ()
+    controllers = (fields(signature.get("podController")) for signature in signatures)
+    return tuple((str(item.get("kind") or ""), str(item.get("uid") or "")) for item in controllers)
+
+
+def pod(plain: Plain, cls: Optional[PodClass] = None) -> Pod:
+    """Read a Pod with the defaults of the API server; `cls`: its class, if it is known."""
+    metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
+    status = plain.get("status") or {}
+    bound_to = spec.get("nodeName") or ""
+    namespace = metadata.get("namespace") or "default"
+    refused = {} if bound_to else _refused(status)
+    ready = _condition(status, "Ready") if bound_to else {}
+    return Pod(
+        name=_pod_name(metadata),
+        uid=_uid(namespace, metadata),
+        cls=cls or pod_class(namespace, metadata, spec, status if bound_to else {}),
+        node_name=bound_to,
+        phase=status.get("phase") or "",
+        terminating=metadata.get("deletionTimestamp") is not None,
+        nominated_node=status.get("nominatedNodeName") or "",
+        start_time=status.get("startTime") or "",
+        message=refused.get("message") or "",
+        is_preempted=_is_preempted(status),
+        reason=refused.get("reason") or "",
+        created=_text(metadata.get("creationTimestamp")),
+        refused_since=_text(refused.get("lastTransitionTime")),
+        deleted=_text(metadata.get("deletionTimestamp")),
+        finalizers=_texts(metadata.get("finalizers")),
+        is_ready=ready.get("status") == "True" if ready else None,
+        ready_since=_text(ready.get("lastTransitionTime")),
+        deletion_cost=_deletion_cost(metadata),
+    )
+
+
+def _deletion_cost(metadata: Plain) -> int:
+    """Return a pod's deletion cost for its ReplicaSet; 0 if the annotation is missing or not a 32-bit number.
+
+    Source: pkg/apis/core/helper/helpers.go, GetDeletionCostFromPodAnnotations (v1.36.2).
+    """
+    text = (metadata.get("annotations") or {}).get(DELETION_COST)
+    if not isinstance(text, str) or not _COST.fullmatch(text):
+        return 0
+    cost = int(text)
+    return cost if -(2**31) <= cost < 2**31 else 0
+
+
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+_COST = re.compile(r"-?(0|[1-9][0-9]*)")
+
+
+def _condition(status: Plain, kind: str) -> Plain:
+    """Return the condition of a type; empty without one."""
+    return next((item for item in mappings(status.get("conditions")) if item.get("type") == kind), {})
+
+
+def _uid(namespace: str, metadata: Plain) -> str:
+    """Return the uid of a pod; its key if the API server has not seen it."""
+    return metadata.get("uid") or f"{namespace}/{_pod_name(metadata)}"
+
+
+def _pod_name(metadata: Plain) -> str:
+    return metadata.get("name") or metadata.get("generateName") or ""
+
+
+def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> PodClass:
+    """Return all fields that plugins may read of a pod."""
+    pod_labels = constraint_reader.labels(metadata)
+    requests = resources.pod_requests(spec, status)
+    affinity = spec.get("affinity") or {}
+    return PodClass(
+        namespace=namespace,
+        labels=tuple(sorted(pod_labels.items())),
+        requests=tuple(sorted(requests.plain.items())),
+        nonzero=requests.nonzero,
+        scored=tuple(sorted(requests.scored.items())),
+        node_selector=tuple(sorted((key, value or "") for key, value in (spec.get("nodeSelector") or {}).items())),
+        node_affinity=node_affinity(affinity.get("nodeAffinity") or {}),
+        pod_affinity=_pod_affinity(affinity.get("podAffinity") or {}, namespace, pod_labels),
+        pod_anti_affinity=_pod_affinity(affinity.get("podAntiAffinity") or {}, namespace, pod_labels),
+        preferred_affinity=_preferred(affinity.get("podAffinity") or {}, namespace, pod_labels),
+        preferred_anti_affinity=_preferred(affinity.get("podAntiAffinity") or {}, namespace, pod_labels),
+        tolerations=tuple(map(toleration, mappings(spec.get("tolerations")))),
+        constraints=constraint_reader.constraints(spec),
+        host_ports=_host_ports(spec),
+        priority=int(spec.get("priority") or 0),
+        preemption_policy=spec.get("preemptionPolicy") or "",
+        scheduler_name=spec.get("schedulerName") or "default-scheduler",
+        gates=tuple(gate.get("name") or "" for gate in mappings(spec.get("schedulingGates"))),
+        owner=controller(metadata),
+        owner_uid=controller_uid(metadata),
+        images=_images(spec),
+        init_images=len(mappings(spec.get("initContainers"))),
+        image_volumes=tuple(
+            normalized_image(volume["image"].get("reference") or "")
+            for volume in mappings(spec.get("volumes"))
+            if volume.get("image")
+        ),
+        volumes=_volumes(spec, _pod_name(metadata), _uid(namespace, metadata)),
+        features=_features(spec),
+        beyond=_beyond(spec),
+        older=tuple((sums, _sorted(found)) for sums, found in older_requests(spec, status, requests)),
+    )
+
+
+def _sorted(requests: resources.Requests) -> OlderRequests:
+    plain, scored, balanced = (
+        tuple(sorted(item.items())) for item in (requests.plain, requests.scored, requests.balanced)
+    )
+    return OlderRequests(plain, requests.nonzero, scored, balanced)
+
+
+def controller(metadata: Plain) -> Optional[Owner]:
+    """Return the owner that controls an object; the API server takes no reference without a kind and a name."""
+    for reference in mappings(metadata.get("ownerReferences")):
+        kind, name = reference.get("kind"), reference.get("name")
+        if reference.get("controller") and kind and name:
+            return Owner(reference.get("apiVersion") or "", kind, name)
+    return None
+
+
+def controller_uid(metadata: Plain) -> str:
+    """Return the uid of the owner that controls an object."""
+    return next(
+        (item.get("uid") or "" for item in mappings(metadata.get("ownerReferences")) if item.get("controller")), ""
+    )
+
+
+def node_affinity(plain: Plain) -> NodeAffinity:
+    """Read `spec.affinity.nodeAffinity`."""
+    required = plain.get("requiredDuringSchedulingIgnoredDuringExecution")
+    preferred = mappings(plain.get("preferredDuringSchedulingIgnoredDuringExecution"))
+    return NodeAffinity(
+        None if required is None else tuple(map(_term, mappings(required.get("nodeSelectorTerms")))),
+        tuple(PreferredTerm(int(item.get("weight") or 0), _term(item.get("preference") or {})) for item in preferred),
+    )
+
+
+def _pod_affinity(plain: Plain, namespace: str, pod_labels: dict[str, str]) -> tuple[PodAffinityTerm, ...]:
+    required = mappings(plain.get("requiredDuringSchedulingIgnoredDuringExecution"))
+    return tuple(_pod_affinity_term(item, namespace, pod_labels) for item in required)
+
+
+def _preferred(plain: Plain, namespace: str, pod_labels: dict[str, str]) -> tuple[WeightedTerm, ...]:
+    preferred = mappings(plain.get("preferredDuringSchedulingIgnoredDuringExecution"))
+    return tuple(
+        WeightedTerm(
+            int(item.get("weight") or 0), _pod_affinity_term(item.get("podAffinityTerm") or {}, namespace, pod_labels)
+        )
+        for item in preferred
+    )
+
+
+def _pod_affinity_term(plain: Plain, namespace: str, pod_labels: dict[str, str]) -> PodAffinityTerm:
+    """Source: pkg/registry/core/pod/strategy.go, applyMatchLabelKeysAndMismatchLabelKeys (v1.36.2)."""
+    selector = compiled(constraint_reader.label_selector(plain.get("labelSelector")))
+    named = {requirement.key for requirement in selector.requirements or ()}
+    for field, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")):
+        for key in strings(plain.get(field)):
+            if key in pod_labels and key not in named:  # a stored pod has it merged already
+                selector = selector.plus(LabelRequirement(key, operator, (pod_labels[key],)))
+    namespaces, namespace_selector = strings(plain.get("namespaces")), plain.get("namespaceSelector")
+    if not namespaces and namespace_selector is None:
+        namespaces = (namespace,)
+    return PodAffinityTerm(
+        plain.get("topologyKey") or "",
+        selector,
+        namespaces,
+        None if namespace_selector is None else compiled(constraint_reader.label_selector(namespace_selector)),
+    )
+
+
+def toleration(plain: Plain) -> Toleration:
+    """Read one entry of `spec.tolerations`."""
+    return Toleration(
+        plain.get("key") or "",
+        plain.get("operator") or "",
+        plain.get("value") or "",
+        plain.get("effect") or "",
+        None if plain.get("tolerationSeconds") is None else max(0, int(plain["tolerationSeconds"])),
+    )
+
+
+def _term(plain: Plain) -> NodeSelectorTerm:
+    return NodeSelectorTerm(
+        tuple(map(constraint_reader.requirement, mappings(plain.get("matchExpressions")))),
+        tuple(map(constraint_reader.requirement, mappings(plain.get("matchFields")))),
+    )
+
+
+def _host_ports(spec: Plain) -> tuple[HostPort, ...]:
+    """Return the ports of containers and sidecars; with hostNetwork a container port is a host port."""
+    sidecars = (item for item in mappings(spec.get("initContainers")) if item.get("restartPolicy") == "Always")
+    found = []
+    for container in (*mappings(spec.get("containers")), *sidecars):
+        for port in mappings(container.get("ports")):
+            number = port.get("hostPort") or (port.get("containerPort") if spec.get("hostNetwork") else 0)
+            if number:
+                ip = port.get("hostIP") or "0.0.0.0"  # noqa: S104 (the API's meaning of no IP)
+                found.append(HostPort(ip, port.get("protocol") or "TCP", int(number)))
+    return tuple(found)
+
+
+def normalized_image(name: str) -> str:
+    """Return an image name with its tag, `latest` by default.
+
+    Source: pkg/scheduler/framework/plugins/imagelocality/image_locality.go, normalizedImageName (v1.36.2).
+    """
+    return name if name.rfind(":") > name.rfind("/") else f"{name}:latest"
+
+
+def _images(spec: Plain) -> tuple[str, ...]:
+    containers = (*mappings(spec.get("initContainers")), *mappings(spec.get("containers")))
+    return tuple(normalized_image(container.get("image") or "") for container in containers)
+
+
+def _features(spec: Plain) -> tuple[str, ...]:
+    """Source: staging/src/k8s.io/component-helpers/nodedeclaredfeatures/features (v1.36.2)."""
+    found = []
+    containers = (*mappings(spec.get("initContainers")), *mappings(spec.get("containers")))
+    rules = (rule for container in containers for rule in mappings(container.get("restartPolicyRules")))
+    if any(rule.get("action") == "RestartAllContainers" for rule in rules):
+        found.append("RestartAllContainersOnContainerExits")
+    if spec.get("hostNetwork") and spec.get("hostUsers") is False:
+        found.append("UserNamespacesHostNetworkSupport")
+    return tuple(found)
+
+
+def _volumes(spec: Plain, pod_name: str, pod_uid: str) -> tuple[PodVolume, ...]:
+    """Return the volumes with a claim or an inline disk; an ephemeral volume's claim is named after the pod."""
+    found = []
+    for volume in mappings(spec.get("volumes")):
+        if volume.get("persistentVolumeClaim") is not None:
+            found.append(PodVolume(claim=volume["persistentVolumeClaim"].get("claimName") or ""))
+        elif volume.get("ephemeral") is not None:
+            claim = f"{pod_name}-{volume.get('name') or ''}"
+            found.append(PodVolume(claim, is_ephemeral=True, pod=pod_name, pod_uid=pod_uid))
+        else:
+            attached = attached_as(volume, {})
+            found += [PodVolume(csi=attached)] if attached is not None else []
+            found += _disks(volume)
+    return tuple(found)
+
+
+def _disks(volume: Plain) -> list[PodVolume]:
+    """Return the inline disks that a node can mount once.
+
+    Source: pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go, isVolumeConflict (v1.36.2).
+    """
+    found = []
+    if volume.get("gcePersistentDisk") is not None:
+        disk = volume["gcePersistentDisk"]
+        found.append(PodVolume(disk=("gce", disk.get("pdName") or ""), read_only=bool(disk.get("readOnly"))))
+    if volume.get("awsElasticBlockStore") is not None:
+        found.append(PodVolume(disk=("ebs", volume["awsElasticBlockStore"].get("volumeID") or "")))
+    if volume.get("iscsi") is not None:
+        disk = volume["iscsi"]
+        found.append(PodVolume(disk=("iscsi", disk.get("iqn") or ""), read_only=bool(disk.get("readOnly"))))
+    if volume.get("rbd") is not None:
+        disk = volume["rbd"]
+        pool, image = disk.get("pool") or "rbd", disk.get("image") or ""
+        monitors = strings(disk.get("monitors"))
+        found.append(PodVolume(disk=("rbd", pool, image, *monitors), read_only=bool(disk.get("readOnly"))))
+    return found
+
+
+def _beyond(spec: Plain) -> tuple[str, ...]:
+    """Return the requirements that no plugin here evaluates."""
+    return ("resource claims",) if spec.get("resourceClaims") else ()
+
+
+def _is_preempted(status: Plain) -> bool:
+    for condition in mappings(status.get("conditions")):
+        if condition.get("type") == "DisruptionTarget":
+            return (condition.get("status"), condition.get("reason")) == ("True", "PreemptionByScheduler")
+    return False
+
+
+def _refused(status: Plain) -> Plain:
+    """Return the condition with the reason why a pod has no node."""
+    for condition in mappings(status.get("conditions")):
+        if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
+            return condition
+    return {}
+
+
+def _text(value: Any) -> str:
+    """Return an optional text. The field affects nothing, so it need not decode."""
+    return value if isinstance(value, str) else ""
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(filter(None, map(_text, value))) if isinstance(value, list) else ()

@@ -1,0 +1,93 @@
+"""The Go types of the kinds with pod templates, limited to what a workload depends on."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.workloads.kinds import EVERY, WorkloadKind
+from kubectl_spread.text.node import Route
+
+# The fields of a controller's spec that decide the number of pods.
+_CONTROLLER_FIELDS = {
+    "replicas": decode.Atom.INT32,
+    "parallelism": decode.Atom.INT32,
+    "completions": decode.Atom.INT32,
+    "completionMode": decode.Atom.STRING,
+    "suspend": decode.Atom.BOOL,
+    "ordinals": decode.Struct("StatefulSetOrdinals", {"start": decode.Atom.INT32}),
+    "volumeClaimTemplates": decode.ListOf(
+        decode.Struct("PersistentVolumeClaim", {"metadata": decode.OBJECT_META, "spec": decode.CLAIM_SPEC})
+    ),
+}
+# A misspelt field of the controller's own selector is kubectl's matter; values of the wrong type refuse the object.
+_SELECTOR = decode.LABEL_SELECTOR._replace(closed=False)
+_MAP_SELECTED = ("ReplicationController", "DeploymentConfig")
+_NAMES = {("CronJob", "jobTemplate"): "JobTemplateSpec", ("CronJob", "jobTemplate", "spec"): "JobSpec"}
+
+
+def problems(kind: WorkloadKind, plain: dict[str, Any]) -> list[decode.Problem]:
+    """Return everything in an object that does not decode. For a kind from the configuration, look only at its pods."""
+    if kind.names:
+        return decode.problems(plain, shape(kind))
+    found = []
+    for place in kind.places(plain):
+        pod: Any = plain
+        for step in place.template:
+            pod = pod[step]
+        leaf = decode.POD_SPEC if place.template == place.spec else decode.POD_TEMPLATE_SPEC
+        found += [item._replace(route=(*place.template, *item.route)) for item in decode.problems(pod, leaf)]
+    return found
+
+
+@functools.cache
+def shape(kind: WorkloadKind) -> decode.Struct:
+    """Return the type of a kind, from the root to its pods."""
+    if () in kind.templates:
+        return decode.POD
+    tree: dict[Any, Any] = {}
+    for template in kind.templates:
+        _grow(tree, template, decode.POD_TEMPLATE_SPEC)
+    if kind.kind == "LeaderWorkerSet" and not kind.is_foreign:
+        tree["spec"]["leaderWorkerTemplate"]["size"] = decode.Atom.INT32
+    found = _struct(kind, tree, (kind.kind,))
+    return found._replace(fields={"metadata": decode.OBJECT_META, **found.fields})
+
+
+def _grow(tree: dict[Any, Any], route: Route, leaf: decode.Shape) -> None:
+    *steps, last = route
+    for step in steps:
+        tree = tree.setdefault(step, {})
+    tree[last] = leaf
+
+
+def _struct(kind: WorkloadKind, tree: dict[Any, Any], passed: Route) -> decode.Struct:
+    fields = {step: _shape(kind, below, (*passed, step)) for step, below in tree.items()}
+    counts = passed[1:] in (("spec",), ("jobTemplate", "spec"), ("spec", "jobTemplate", "spec"))
+    has_counts = counts and not kind.is_foreign and kind.kind != "Service"
+    if not has_counts:
+        return decode.Struct(_name(passed), fields)
+    selector: decode.Shape = decode.MapOf(decode.Atom.STRING) if kind.kind in _MAP_SELECTED else _SELECTOR
+    return decode.Struct(_name(passed), {**_CONTROLLER_FIELDS, "selector": selector, **fields})
+
+
+def _shape(kind: WorkloadKind, tree: Any, passed: Route) -> decode.Shape:
+    if not isinstance(tree, dict):
+        leaf: decode.Shape = tree
+        return leaf
+    if EVERY in tree:
+        return decode.ListOf(_shape(kind, tree[EVERY], passed))
+    return _struct(kind, tree, passed)
+
+
+def _name(passed: Route) -> str:
+    """Return Go's name of the type: the kind, its spec, and below that by the fields."""
+    kind, *steps = map(str, passed)
+    if not steps:
+        return kind
+    if steps == ["spec"]:
+        return f"{kind}Spec"
+    if kind == "CronJob":
+        return "JobTemplateSpec" if steps == ["spec", "jobTemplate"] else "JobSpec"
+    return "".join(step[:1].upper() + step[1:] for step in steps if step != "spec")

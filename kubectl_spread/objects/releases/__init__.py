@@ -1,0 +1,1 @@
+"""Kubernetes releases, and what changed between them."""

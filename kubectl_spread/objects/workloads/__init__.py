@@ -1,0 +1,1 @@
+"""Workloads: their kinds, their manifests, and the pods that controllers make of them."""

@@ -1,0 +1,392 @@
+"""Workloads, and the pods that a controller makes of their templates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Optional
+
+from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.workloads.kinds import KINDS, PodPlace
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.text.node import Route
+
+Plain = dict[str, Any]
+
+
+DEFAULT_NAMESPACE = "default"  # of objects that name none
+POD_TEMPLATE_HASH = "pod-template-hash"
+ROLLOUT_HASH = "rollouts-pod-template-hash"
+
+# The label that names a pod's workload, for kinds whose intermediate objects may be missing in the cluster facts.
+NAMED_BY_LABEL = {
+    "Service": "serving.knative.dev/service",
+    "DeploymentConfig": "deploymentconfig",
+    "LeaderWorkerSet": "leaderworkerset.sigs.k8s.io/name",
+}
+
+# The label whose value changes with each change of the template.
+REVISION_LABEL_OF = {
+    "Deployment": POD_TEMPLATE_HASH,
+    "StatefulSet": "controller-revision-hash",
+    "DaemonSet": "controller-revision-hash",
+    "Rollout": ROLLOUT_HASH,
+    "Service": "serving.knative.dev/revision",
+    "DeploymentConfig": "deployment",
+    "CloneSet": POD_TEMPLATE_HASH,
+    "LeaderWorkerSet": "leaderworkerset.sigs.k8s.io/template-revision-hash",
+}
+
+# Labels that change with each revision of a template (`deployment` may be anybody's), and with each release of a chart
+# or an application.
+REVISION_LABELS = tuple(dict.fromkeys(label for label in REVISION_LABEL_OF.values() if label != "deployment"))
+RELEASE_LABELS = ("helm.sh/chart", "app.kubernetes.io/version")
+
+# Labels that controllers give each of their pods with a value of its own.
+PER_POD_LABELS = (
+    "statefulset.kubernetes.io/pod-name",
+    "apps.kubernetes.io/pod-index",
+    "batch.kubernetes.io/job-completion-index",
+    "apps.kruise.io/cloneset-instance-id",
+)
+
+
+class PodGroup(NamedTuple):
+    """The pods of one template in each group of a LeaderWorkerSet: their number, and the index of the first."""
+
+    size: int = 1
+    first: int = 0
+
+
+# Kinds with the scale subresource, which sets and reports the number of replicas.
+SCALED_KINDS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController", "Rollout"})
+
+
+_WITH_A_SELECTOR = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Rollout", "CloneSet"})
+
+
+class Workload(NamedTuple):
+    """A workload of a manifest; `replicas` is None for a DaemonSet, which has one pod a node."""
+
+    kind: str
+    api_version: str
+    namespace: str
+    name: str
+    replicas: Optional[int]
+    template: Plain
+    first_ordinal: int = 0  # of a StatefulSet
+    is_indexed: bool = False  # a Job whose pods know their index
+    claim_templates: tuple[str, ...] = ()  # of a StatefulSet
+    claims: tuple[Plain, ...] = ()  # the volumeClaimTemplates of these names
+    selector: Optional[Plain] = None  # spec.selector as written
+    known_hash: str = ""  # the value of the revision label of the pods that run already
+    is_foreign: bool = False  # the fields that its controller adds to the pods are unknown
+    group: PodGroup = PodGroup()  # of a LeaderWorkerSet
+    is_ordered: bool = False  # a StatefulSet that creates each pod only once all pods before it are ready
+
+    @property
+    def revision_hash(self) -> str:
+        """Return the hash of the template: taken from running pods, else computed here."""
+        return self.known_hash or _template_hash(self.template)
+
+    @property
+    def key(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}"
+
+
+def workload(
+    plain: Plain,
+    kind: str,
+    *,
+    at: Optional[PodPlace] = None,
+    namespace: str = DEFAULT_NAMESPACE,
+    is_foreign: bool = False,
+) -> Workload:
+    """Read a workload from a plain object that decodes.
+
+    Args:
+        plain: the object.
+        kind: its kind.
+        at: which of its pods is meant, in an object with several.
+        namespace: of an object that names none.
+        is_foreign: see `WorkloadKind`.
+    """
+    metadata, spec = plain.get("metadata") or {}, fields(plain.get("spec"))
+    api_version = plain.get("apiVersion")
+    place = at or KINDS[kind].usual_place()
+    found = Workload(
+        kind=kind,
+        api_version=api_version if isinstance(api_version, str) else "",  # it does not decode with the rest
+        namespace=metadata.get("namespace") or namespace,
+        name=metadata.get("name") or metadata.get("generateName") or "",
+        replicas=1,
+        template=_template(plain, place),
+        is_foreign=is_foreign,
+    )
+    if is_foreign:
+        beside = _at(plain, place.template[:-1]).get("replicas")
+        return found._replace(replicas=max(0, beside) if type(beside) is int else 1)
+    if kind == "LeaderWorkerSet":
+        return _grouped(found, spec, place)
+    written = mappings(spec.get("volumeClaimTemplates"))
+    templates = tuple(item for item in written if (item.get("metadata") or {}).get("name"))
+    return found._replace(
+        replicas=_replicas(spec, kind, found.template),
+        first_ordinal=int((spec.get("ordinals") or {}).get("start") or 0),
+        selector=None if kind == "Service" else spec.get("selector"),
+        claim_templates=tuple(item["metadata"]["name"] for item in templates),
+        claims=templates,
+        is_indexed=_job_spec(spec, kind).get("completionMode") == "Indexed",
+        is_ordered=kind == "StatefulSet" and spec.get("podManagementPolicy") != "Parallel",
+    )
+
+
+def is_partial(owner: Workload) -> bool:
+    """Return whether a manifest is a strategic merge patch, not a whole object.
+
+    A patch has neither labels nor a selector, and no container with an image. The API server requires all of them in a
+    Deployment. An explicit null for the labels counts as labels. An object with directives is always a patch.
+    """
+    spec = owner.template.get("spec") or {}
+    if any("$patch" in entry for entry in mappings(spec.get("topologySpreadConstraints"))):
+        return True
+    if _labels(owner) is not None or _has_images(owner):
+        return False
+    return lacks_selector(owner) or owner.kind in ("Job", "CronJob")
+
+
+def lacks_selector(owner: Workload) -> bool:
+    """Return whether an object lacks its required selector, so that something will add it, and labels."""
+    return owner.kind in _WITH_A_SELECTOR and owner.selector is None
+
+
+def awaits_labels(owner: Workload) -> bool:
+    """Return whether labels will be added to the pods: to a patch, or to a base that kustomize completes."""
+    return is_partial(owner) or (lacks_selector(owner) and (_labels(owner) is None or _has_images(owner)))
+
+
+def _labels(owner: Workload) -> Optional[Plain]:
+    return (owner.template.get("metadata") or {}).get("labels")
+
+
+def _has_images(owner: Workload) -> bool:
+    return any(item.get("image") for item in mappings((owner.template.get("spec") or {}).get("containers")))
+
+
+def knative_scale(template: Plain) -> tuple[Optional[int], Optional[int]]:
+    """Return the least and most pods of a Knative revision by its annotations; 0 as the most is no limit."""
+    annotations = fields(fields(template.get("metadata")).get("annotations"))
+    least, most = (
+        next((int(text) for name in names if (text := str(annotations.get(name, ""))).isdecimal()), None)
+        for names in (_MIN_SCALE, _MAX_SCALE)
+    )
+    return least, most or None
+
+
+_MIN_SCALE = ("autoscaling.knative.dev/min-scale", "autoscaling.knative.dev/minScale")
+_MAX_SCALE = ("autoscaling.knative.dev/max-scale", "autoscaling.knative.dev/maxScale")
+
+
+def revision_label(owner: Workload) -> str:
+    """Return the label that identifies the revision of a workload's pods; empty without one."""
+    return "" if owner.is_foreign else REVISION_LABEL_OF.get(owner.kind, "")
+
+
+def replica_name(owner: Workload, ordinal: int) -> str:
+    """Return the name of a pod; for random names, the owner's name and a number from 1."""
+    if owner.kind == "Pod":
+        return owner.name
+    if owner.kind == "StatefulSet":
+        return f"{owner.name}-{owner.first_ordinal + ordinal}"
+    if owner.kind == "LeaderWorkerSet":
+        group, member = _member(owner, ordinal)
+        return f"{owner.name}-{group}-{member}" if member else f"{owner.name}-{group}"
+    return f"{owner.name}-{ordinal + 1}"
+
+
+def made_claims(owner: Workload, pod_name: str) -> tuple[str, ...]:
+    """Return the names of the claims that a StatefulSet creates for a pod of this name."""
+    return tuple(f"{template}-{pod_name}" for template in owner.claim_templates)
+
+
+def created_labels(owner: Workload, ordinal: int = 0) -> dict[str, str]:
+    """Return the labels of a pod of this workload at creation, the controller's included."""
+    return {
+        **constraint_reader.labels(owner.template.get("metadata") or {}),
+        **_controller_labels(owner, ordinal, replica_name(owner, ordinal)),
+    }
+
+
+def _template(plain: Plain, place: PodPlace) -> Plain:
+    found = _at(plain, place.template)
+    return {"spec": found} if place.template == place.spec else found
+
+
+def _at(plain: Any, route: Route) -> Plain:
+    for step in route:
+        plain = plain[step] if isinstance(step, int) else fields(plain).get(step)
+    return fields(plain)
+
+
+def _grouped(owner: Workload, spec: Plain, place: PodPlace) -> Workload:
+    """Return the leaders or the workers of a LeaderWorkerSet; without a leaderTemplate both are alike."""
+    both = fields(spec.get("leaderWorkerTemplate"))
+    size = 1 if both.get("size") is None else max(1, int(both["size"]))
+    if place.template[-1] == "leaderTemplate":
+        members = PodGroup()
+    else:
+        members = PodGroup(size - 1, first=1) if both.get("leaderTemplate") else PodGroup(size)
+    groups = 1 if spec.get("replicas") is None else max(0, int(spec["replicas"]))
+    return owner._replace(replicas=groups * members.size, group=members, known_hash=_template_hash(both))
+
+
+def _member(owner: Workload, ordinal: int) -> tuple[int, int]:
+    """Return the group of a pod, and its index in it."""
+    group, at = divmod(ordinal, max(1, owner.group.size))
+    return group, owner.group.first + at
+
+
+def _replicas(spec: Plain, kind: str, template: Plain) -> Optional[int]:
+    if kind == "DaemonSet":
+        return None
+    if kind in ("Pod", "PodTemplate"):
+        return 1
+    if kind == "Service":
+        return knative_scale(template)[0] or 1
+    if kind == "CronJob":
+        if spec.get("suspend"):
+            return 0
+        spec = _job_spec(spec, kind)
+    if kind in ("Job", "CronJob"):
+        return _job_pods(spec)
+    replicas = spec.get("replicas")
+    return 1 if replicas is None else max(0, int(replicas))
+
+
+def _job_spec(spec: Plain, kind: str) -> Plain:
+    return (spec.get("jobTemplate") or {}).get("spec") or {} if kind == "CronJob" else spec
+
+
+def _job_pods(spec: Plain) -> int:
+    """Return how many pods of a Job run at a time."""
+    if spec.get("suspend"):
+        return 0
+    parallelism, completions = spec.get("parallelism"), spec.get("completions")
+    at_once = 1 if parallelism is None else int(parallelism)
+    return max(0, at_once if completions is None else min(at_once, int(completions)))
+
+
+def _controller_labels(owner: Workload, ordinal: int, name: str) -> dict[str, str]:
+    """Return the labels a controller adds. Hashes and uids are invented, and equal for equal templates."""
+    if owner.is_foreign:
+        return {}
+    kind = owner.kind
+    if kind in ("Deployment", "Rollout"):
+        return {REVISION_LABEL_OF[kind]: owner.revision_hash}
+    if kind in ("Job", "CronJob"):
+        return _job_labels(owner, ordinal)
+    if kind == "StatefulSet":
+        return _ordinal_labels(owner, owner.first_ordinal + ordinal, name)
+    if kind == "LeaderWorkerSet":
+        return _member_labels(owner, ordinal, name)
+    added = _LABELS.get(kind)
+    return {} if added is None else added(owner)
+
+
+def _job_labels(owner: Workload, ordinal: int) -> dict[str, str]:
+    uid = owner.revision_hash
+    index = {"batch.kubernetes.io/job-completion-index": str(ordinal)} if owner.is_indexed else {}
+    return {
+        **index,
+        "batch.kubernetes.io/job-name": owner.name,
+        "batch.kubernetes.io/controller-uid": uid,
+        "job-name": owner.name,
+        "controller-uid": uid,
+    }
+
+
+def _ordinal_labels(owner: Workload, index: int, name: str) -> dict[str, str]:
+    return {
+        "controller-revision-hash": f"{owner.name}-{owner.revision_hash}",
+        "statefulset.kubernetes.io/pod-name": name,
+        "apps.kubernetes.io/pod-index": str(index),
+    }
+
+
+def _member_labels(owner: Workload, ordinal: int, name: str) -> dict[str, str]:
+    """Return labels: leaders belong to one StatefulSet, the workers of each group to another."""
+    group, member = _member(owner, ordinal)
+    prefix = "leaderworkerset.sigs.k8s.io"
+    return {
+        **_ordinal_labels(owner, member or group, name),
+        f"{prefix}/name": owner.name,
+        f"{prefix}/group-index": str(group),
+        f"{prefix}/group-key": _template_hash({"group": f"{owner.namespace}/{owner.name}-{group}"}),
+        f"{prefix}/worker-index": str(member),
+        f"{prefix}/template-revision-hash": owner.revision_hash,
+    }
+
+
+def _daemon_labels(owner: Workload) -> dict[str, str]:
+    return {"controller-revision-hash": owner.revision_hash, "pod-template-generation": "1"}
+
+
+def _clone_labels(owner: Workload) -> dict[str, str]:
+    """Source: openkruise/kruise pkg/controller/cloneset/utils, WriteRevisionHash."""
+    return {
+        "controller-revision-hash": f"{owner.name}-{owner.revision_hash}",
+        POD_TEMPLATE_HASH: owner.revision_hash,
+        "apps.kruise.io/cloneset-instance-id": owner.revision_hash,
+    }
+
+
+def _config_labels(owner: Workload) -> dict[str, str]:
+    return {"deploymentconfig": owner.name, "deployment": deployer_name(owner)}
+
+
+def _knative_labels(owner: Workload) -> dict[str, str]:
+    """Return the labels of a revision's Deployment; `app` is the template's if it has one."""
+    revision = knative_revision(owner)
+    own = constraint_reader.labels(owner.template.get("metadata") or {})
+    prefix = "serving.knative.dev"
+    return {
+        "app": own.get("app", revision),
+        POD_TEMPLATE_HASH: _template_hash(owner.template),
+        f"{prefix}/service": owner.name,
+        f"{prefix}/configuration": owner.name,
+        f"{prefix}/configurationGeneration": "1",
+        f"{prefix}/revision": revision,
+        f"{prefix}/revisionUID": revision,
+        f"{prefix}/configurationUID": owner.name,
+        f"{prefix}/serviceUID": owner.name,
+    }
+
+
+_LABELS: dict[str, Callable[[Workload], dict[str, str]]] = {
+    "DaemonSet": _daemon_labels,
+    "CloneSet": _clone_labels,
+    "DeploymentConfig": _config_labels,
+    "Service": _knative_labels,
+}
+
+
+def knative_revision(owner: Workload) -> str:
+    """Return the name of a Knative Service's revision: the template's own, or a counted one."""
+    return owner.known_hash or (owner.template.get("metadata") or {}).get("name") or f"{owner.name}-00001"
+
+
+def deployer_name(owner: Workload) -> str:
+    """Return the ReplicationController that a DeploymentConfig makes for its template."""
+    return owner.known_hash or f"{owner.name}-1"
+
+
+_SAFE_DIGITS = {ord(digit): "bcdfghjklmnpqrstvwxz2456789"[ord(digit) % 27] for digit in "0123456789"}
+
+
+def _template_hash(template: Plain) -> str:
+    """Return a label value that changes with the template, in the alphabet of the real hash (rand.SafeEncodeString)."""
+    import marshal  # json takes 3 ms to load, and every check needs this
+    import zlib
+
+    number = zlib.crc32(marshal.dumps(template, 2))  # a version without references, which depend on identity
+    return str(number).translate(_SAFE_DIGITS)

@@ -1,0 +1,1 @@
+"""Inputs of the operations: cluster facts, texts, and the choice of rules and workloads."""

@@ -1,0 +1,61 @@
+"""Errors for requested objects that the cluster facts lack: they do not exist, or may not be read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_spread.errors import ClusterError, NotFoundError, SpreadError
+
+if TYPE_CHECKING:
+    from kubectl_spread.cluster.snapshot import Cluster, Unread
+
+# The kinds between a workload and its pods.
+_BETWEEN = {"Deployment": ("ReplicaSet",), "CronJob": ("Job",)}
+
+
+def absent(kind: str, name: str, *, namespace: str, cluster: Cluster) -> SpreadError:
+    """Return the error for a missing object: NotFoundError, or ClusterError if a permission is missing."""
+    if is_missing(namespace, cluster):
+        return no_namespace(namespace)
+    unread = [item for item in cluster.unread if _hides(item, kind, namespace)]
+    if unread:
+        return ClusterError(f'{_full_name(kind)} "{name}": {_missing_rights(unread)}')
+    return NotFoundError(f'{_full_name(kind)} "{name}" not found in namespace "{namespace}" of the cluster facts')
+
+
+def is_missing(namespace: str, cluster: Cluster) -> bool:
+    """Return whether a namespace does not exist; False if the facts do not contain every namespace."""
+    return bool(namespace) and "Namespace" in cluster.complete and namespace not in cluster.namespaces
+
+
+def no_namespace(namespace: str) -> NotFoundError:
+    """Return the error for a namespace that does not exist, in kubectl's words."""
+    return NotFoundError(f'namespaces "{namespace}" not found')
+
+
+def _hides(item: Unread, kind: str, namespace: str) -> bool:
+    return item.kind in (kind, "Pod", *_BETWEEN.get(kind, ())) and item.namespace != namespace
+
+
+def _missing_rights(unread: list[Unread]) -> str:
+    from kubectl_spread.sources.live.resources import resource_of
+    from kubectl_spread.sources.live.rights import rbac_rule
+
+    plurals = " and ".join(item.plural for item in unread)
+    groups = {item.plural: found.group for item in unread if (found := resource_of(item.kind)) is not None}
+    rules = ", ".join(rbac_rule(group, plural, "list") for plural, group in groups.items())
+    return f"may not list {plurals}, so whether it exists is not known; the ClusterRole rules that allow it: {rules}"
+
+
+def _full_name(kind: str) -> str:
+    """`deployments.apps`, as kubectl names a resource."""
+    from kubectl_spread.objects.workloads.kinds import KINDS
+    from kubectl_spread.sources.live.resources import resource_of
+
+    resource = resource_of(kind)
+    if resource is not None:
+        return f"{resource.plural}.{resource.group}" if resource.group else resource.plural
+    entry = KINDS[kind]
+    group = min(entry.groups, default="")
+    plural = f"{kind.lower()}s"
+    return f"{plural}.{group}" if group else plural

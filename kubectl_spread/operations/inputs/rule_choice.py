@@ -1,0 +1,191 @@
+"""The inputs and rules of `check`, from the configuration file and from the request."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Optional, TYPE_CHECKING, Union
+
+from kubectl_spread.errors import RequestError, SourceError
+from kubectl_spread.records import NamedTuple
+
+if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
+    from kubectl_spread.lint.finding import Severity
+    from kubectl_spread.lint.pipeline import Accepted
+    from kubectl_spread.lint.selection.policy import Config, Policy
+    from kubectl_spread.sources.files import Exclusion, Input
+
+LEVELS = ("error", "warning", "info")  # the worst first
+
+
+class RuleChoice(NamedTuple):
+    """Settings that override or extend the configuration file.
+
+    Attributes:
+        config: the configuration file; otherwise the nearest `.kubectl-spread.yaml` upwards.
+        no_config: use no configuration file.
+        profile: `minimal`, `default` or `strict`.
+        select, extend_select, ignore: codes, prefixes of codes, or names of rules.
+        severity: `RULE=LEVEL`.
+        autoscaler: `cluster-autoscaler` or `karpenter`.
+        fail_on: the severity from which on the command exits with 1.
+        exclude: globs of files and directories to skip.
+        force_exclude: skip them even if they are named.
+        project: check the paths of the configuration.
+        baseline: a file of known findings, which are not reported.
+        write_baseline: write all findings to this file, as known.
+        no_ignores: report findings that comments, annotations, configuration or baseline accept.
+    """
+
+    config: Optional[str] = None
+    no_config: bool = False
+    profile: Optional[str] = None
+    select: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severity: tuple[str, ...] = ()
+    autoscaler: Optional[str] = None
+    fail_on: Optional[str] = None
+    exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
+    project: bool = False
+    baseline: Optional[str] = None
+    write_baseline: Optional[str] = None
+    no_ignores: bool = False
+
+
+class InputPaths(NamedTuple):
+    """The files and directories to read; `is_whole` if they are all that the project has.
+
+    `kustomized` are directories for kustomize.
+    """
+
+    paths: tuple[str, ...]
+    recursive: bool
+    exclusion: Exclusion
+    is_whole: bool
+    kustomized: tuple[str, ...] = ()
+
+
+def load_config(choice: RuleChoice) -> Config:
+    """Return the named configuration, or else the one of the project, or an empty one.
+
+    Raises:
+        SourceError: it cannot be read.
+        ConfigError: it is invalid.
+    """
+    from kubectl_spread.lint.selection.policy import Config
+    from kubectl_spread.sources.files import config_path
+
+    if choice.config is not None and choice.no_config:
+        raise RequestError("--config and --no-config exclude each other")
+    path = choice.config if choice.config is not None or choice.no_config else config_path(".")
+    if path is None:
+        return Config(os.getcwd())
+    from kubectl_spread.sources import config
+
+    return config.load(path)
+
+
+def policy(choice: RuleChoice, config: Config, *, minor: Optional[int]) -> Policy:
+    """Return which rules each file is checked by.
+
+    Args:
+        choice: the request's settings.
+        config: the configuration.
+        minor: the Kubernetes minor version of the request.
+
+    Raises:
+        RequestError: the settings contradict each other, or name no rule.
+    """
+    from kubectl_spread.lint.selection.policy import Policy, RuleSelection
+    from kubectl_spread.lint.selection.select import RuleProfile, UnknownRuleError
+
+    if choice.profile and choice.select:
+        raise RequestError("--select replaces the profile: use --extend-select beside --profile")
+    if choice.select and not "".join(choice.select).strip(" ,"):
+        raise RequestError("--select is empty: name a rule, such as SPR202 or selector-missing")
+    severities = tuple(map(_severity, choice.severity))
+    flags = RuleSelection(choice.select, choice.extend_select, choice.ignore, severities, minor)
+    asked = Policy(config.profile, config.choice, config.per_file, flags, choice.autoscaler or config.autoscaler)
+    if choice.profile:
+        asked = asked._replace(profile=RuleProfile(choice.profile), config=config.choice._replace(select=()))
+    try:
+        flags.check()
+    except UnknownRuleError as error:
+        raise RequestError(str(error)) from None
+    return asked
+
+
+def accepted(choice: RuleChoice, config: Config, *, is_whole: bool) -> Accepted:
+    """Return which findings the configuration accepts."""
+    from kubectl_spread.lint.pipeline import Accepted
+
+    return Accepted(config.ignores, not choice.no_ignores, is_whole, config.named_paths)
+
+
+def input_paths(
+    paths: tuple[str, ...],
+    choice: RuleChoice,
+    config: Config,
+    *,
+    recursive: bool,
+    kustomized: tuple[str, ...] = (),
+) -> InputPaths:
+    """Return the paths to read: from the request, or from the configuration.
+
+    Raises:
+        RequestError: no paths are named, or the options contradict each other.
+    """
+    from kubectl_spread.sources.files import Exclusion
+    from kubectl_spread.text.glob import Globs
+
+    if (paths or kustomized) and choice.project:
+        raise RequestError("--project takes no files: it checks the paths of the configuration")
+    if not paths and not kustomized and not choice.project and not config.paths:
+        raise RequestError(
+            "name a file or directory to check, or - for standard input; or put `paths` in .kubectl-spread.yaml"
+        )
+    if paths.count("-") > 1:
+        raise RequestError("standard input cannot be read twice")
+    globs = (Globs(config.root, config.exclude), Globs(os.getcwd(), choice.exclude))
+    project = tuple(os.path.relpath(os.path.join(config.root, path)) for path in config.paths or (".",))
+    exclusion = Exclusion(globs, choice.force_exclude)
+    if not paths and not kustomized:
+        return InputPaths(project, recursive=True, exclusion=exclusion, is_whole=True)
+    is_whole = recursive and all(_is_below(wanted, paths) for wanted in project)
+    return InputPaths(paths, recursive, exclusion, is_whole, kustomized)
+
+
+def read_inputs(given: InputPaths) -> Iterator[Union[Input, SourceError]]:
+    """Yield the files, then kustomize's output for directories."""
+    from kubectl_spread.sources import files
+
+    yield from files.inputs(given.paths, recursive=given.recursive, exclusion=given.exclusion)
+    yield from rendered(given.kustomized)
+
+
+def rendered(directories: tuple[str, ...]) -> Iterator[Union[Input, SourceError]]:
+    """Yield kustomize's output for directories."""
+    if directories:
+        from kubectl_spread.sources.kustomizing import kustomize  # subprocess: 5 ms
+
+        yield from kustomize.kustomized(directories)
+
+
+def _severity(text: str) -> tuple[str, Severity]:
+    from kubectl_spread.lint.finding import Severity
+
+    word, _, level = text.partition("=")
+    if level not in LEVELS:
+        raise RequestError(f"--severity takes RULE=LEVEL, and the levels are {', '.join(LEVELS)}: {text}")
+    return word.strip(), Severity(level)
+
+
+def _is_below(path: str, directories: tuple[str, ...]) -> bool:
+    """Return whether a path is one of some directories, or below one."""
+    real = os.path.realpath(path)
+    return any(
+        real == directory or real.startswith(os.path.join(directory, ""))
+        for directory in map(os.path.realpath, directories)
+    )

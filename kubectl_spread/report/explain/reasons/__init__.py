@@ -1,0 +1,1 @@
+"""Why no node fits, as text."""

@@ -1,0 +1,1 @@
+"""Running workloads: their status, their queue, and their next rollout."""

@@ -1,0 +1,159 @@
+"""Pods of a workload: running pods, and pods that its controller has yet to create."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from kubectl_spread.cluster.ownership import OwnedPods
+from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.taints import first_untolerated
+from kubectl_spread.objects.workloads.replica import controller_of, daemon, replica, selected_by_controller
+from kubectl_spread.objects.workloads.workload import replica_name, revision_label, Workload
+
+MAX_REPLICAS = 150_000  # the pods of the largest cluster that Kubernetes supports
+
+
+def as_running(owner: Workload, owned: OwnedPods) -> Workload:
+    """Return a workload with the revision of its running pods, unless its template has changed."""
+    if owner.is_foreign or owner.kind not in _GO_ON or is_changed(owner, owned.cluster):
+        return owner
+    newest = newest_hash(owner, running_pods(owner, owned), owned.cluster)
+    return owner._replace(known_hash=newest or owner.known_hash)
+
+
+def is_changed(owner: Workload, cluster: Cluster) -> bool:
+    """Return whether the workload in the cluster has another template in a field that the scheduler reads.
+
+    Other fields, such as environment variables, also create a new revision. They are not compared, because the cluster
+    facts may lack them.
+    """
+    known = cluster.controllers.get(OwnerKey(owner.kind, owner.namespace, owner.name))
+    return known is not None and _template_class(owner) != _template_class(known.workload)
+
+
+def _template_class(owner: Workload) -> PodClass:
+    """Return the pod class of the template, without the fields that admission adds."""
+    metadata = {"labels": _labels(owner), "namespace": owner.namespace}
+    pod_class = read.pod({"metadata": metadata, "spec": owner.template.get("spec") or {}}).cls
+    return pod_class._replace(priority=0, preemption_policy="")
+
+
+def newest_hash(owner: Workload, pods: Sequence[Pod], cluster: Cluster) -> str:
+    """Return the revision of the pods that a workload's controller creates now; empty if it has no pods.
+
+    The StatefulSet or Rollout names it, or the ReplicaSet with the highest number has it. Otherwise it is the most
+    frequent revision of the pods.
+    """
+    known = cluster.controllers.get(OwnerKey(owner.kind, owner.namespace, owner.name))
+    if known is not None and known.revision and owner.kind in ("StatefulSet", "Rollout"):
+        return known.revision.removeprefix(f"{owner.name}-")
+    label = revision_label(owner)
+    made = {OwnerKey(pod.owner.kind, pod.namespace, pod.owner.name) for pod in pods if pod.owner is not None}
+    numbered = [
+        (int(maker.revision), str(hash_))
+        for key in made
+        if (maker := cluster.controllers.get(key)) is not None
+        and maker.revision.isdecimal()
+        and (hash_ := _labels(maker.workload).get(label))
+    ]
+    if numbered:
+        return max(numbered)[1]
+    hashes = Counter(dict(pod.cls.labels).get(label, "") for pod in pods)
+    found = hashes.most_common(1)[0][0] if hashes else ""
+    return found.removeprefix(f"{owner.name}-") if owner.kind == "StatefulSet" else found
+
+
+def _labels(owner: Workload) -> dict[str, Any]:
+    return (owner.template.get("metadata") or {}).get("labels") or {}
+
+
+_GO_ON = frozenset(
+    {"Deployment", "StatefulSet", "DaemonSet", "Rollout", "Service", "DeploymentConfig", "CloneSet", "LeaderWorkerSet"}
+)
+
+_MEMBER = "leaderworkerset.sigs.k8s.io/worker-index"
+
+
+def with_controllers(owners: list[Workload], cluster: Cluster) -> Cluster:
+    """Return the cluster with the workloads and the controllers that they create.
+
+    Default constraints take over the selectors of the controllers.
+    """
+    owner_selectors, top_owners = dict(cluster.owner_selectors), dict(cluster.owners)
+    for owner in owners:
+        if owner.selector is not None or (owner.kind == "Service" and not owner.is_foreign):
+            owner_selectors[_controller_key(owner)] = selected_by_controller(owner)
+    keys = {OwnerKey(owner.kind, owner.namespace, owner.name): owner for owner in owners if owner.kind != "Pod"}
+    for key, owner in keys.items():
+        controller = _controller_key(owner)
+        if controller.name != owner.name:
+            top_owners[controller] = key
+    added = {key: Controller(owner) for key, owner in keys.items()}
+    return cluster._replace(
+        owner_selectors=owner_selectors, owners=top_owners, controllers={**added, **cluster.controllers}
+    )
+
+
+def _controller_key(owner: Workload) -> OwnerKey:
+    controller = controller_of(owner)
+    return OwnerKey(controller.kind, owner.namespace, controller.name)
+
+
+def missing_replicas(
+    owner: Workload, owned: OwnedPods, create: Callable[[Workload, int], Pod] = replica
+) -> Iterator[Pod]:
+    """Yield the pods that a workload's controller has yet to create; `create` returns the pod of an ordinal."""
+    running = running_pods(owner, owned)
+    if owner.kind == "DaemonSet":
+        covered = {pod.node_name for pod in running}
+        yield from (
+            daemon(owner, node.name) for node in _wanted_nodes(owner, owned.cluster) if node.name not in covered
+        )
+        return
+    replicas = min(owner.replicas or 0, MAX_REPLICAS)
+    if owner.kind in ("StatefulSet", "Pod", "LeaderWorkerSet") or owner.is_indexed:
+        names = {pod.name for pod in running}
+        yield from (create(owner, at) for at in range(replicas) if replica_name(owner, at) not in names)
+    elif len(running) < replicas:
+        # They only differ in their names.
+        pod = create(owner, len(running))
+        for at in range(len(running), replicas):
+            name = replica_name(owner, at)
+            yield pod._replace(name=name, uid=f"{owner.namespace}/{name}")
+
+
+def running_pods(owner: Workload, owned: OwnedPods) -> list[Pod]:
+    """Return the workload's pods that are on a node and not terminating."""
+    return [pod for pod in _own(owner, owned) if pod.node_name and pod.is_visible and not pod.terminating]
+
+
+def _own(owner: Workload, owned: OwnedPods) -> list[Pod]:
+    if owner.kind == "Pod":
+        return owned.named(owner.namespace, owner.name)
+    pods = owned.of(OwnerKey(owner.kind, owner.namespace, owner.name))
+    return [pod for pod in pods if _is_of_template(pod, owner)]
+
+
+def _is_of_template(pod: Pod, owner: Workload) -> bool:
+    """Return whether a pod is created from a workload's template: a LeaderWorkerSet has two."""
+    member = dict(pod.cls.labels).get(_MEMBER, "") if owner.kind == "LeaderWorkerSet" else ""
+    return not member.isdecimal() or owner.group.first <= int(member) < owner.group.first + owner.group.size
+
+
+def _wanted_nodes(owner: Workload, cluster: Cluster) -> Iterator[Node]:
+    """Yield the nodes for which the DaemonSet controller creates a pod, before the scheduler decides.
+
+    The pod's own affinity is replaced when it is created, so that only the controller looks at it.
+    Source: pkg/controller/daemon/daemon_controller.go, NodeShouldRunDaemonPod (v1.36.2).
+    """
+    wanted = read.pod({"metadata": {"namespace": owner.namespace}, "spec": owner.template.get("spec") or {}})
+    tolerations = daemon(owner, "").cls.tolerations
+    for node in cluster.nodes:
+        fits = wanted.node_name in ("", node.name) and wanted.cls.node_requirement.matches(node.labels, node.name)
+        if fits and first_untolerated(node.taints, tolerations) is None:
+            yield node

@@ -1,0 +1,134 @@
+"""Pending pods that wait together, each explained at its turn in the queue instead of alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import IntEnum
+from typing import Optional
+
+from kubectl_spread.cluster.ownership import owner_of
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.explain.explanation import examine, Examined, PodVerdict
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.simulate.running.waiting_pods import QueuePlacement, WaitingPods
+
+
+class Fate(IntEnum):
+    """Fate of a pod at its turn in the queue, the worst first."""
+
+    WAITS = 0
+    DEPENDS = 1  # on the order in which pods of equal priority and age are taken
+    PLACED = 2
+    UNKNOWN = 3  # not in the queue: it waits alone, is gated, is bound, or too many pods wait
+
+
+class Prospect(NamedTuple):
+    """A pod explained, on the cluster as it will be at the pod's turn.
+
+    placed_first: where the order decides, keys of the Pending pods that find a node if the pod's equals come first.
+    """
+
+    examined: Examined
+    cluster: Cluster
+    fate: Fate
+    placed_first: frozenset[str] = frozenset()
+
+
+class PlaceableRange(NamedTuple):
+    """Lowest and highest number of some Pending pods that find a node, over all possible orders."""
+
+    least: int
+    most: int
+
+
+class Prospects:
+    """Prospects of some pods among all waiting pods.
+
+    They are placed twice: before the pods of equal priority and age, and after them. If the results differ, the order
+    decides.
+    """
+
+    def __init__(
+        self, asked: Sequence[Pod], cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool = False
+    ) -> None:
+        self._cluster = cluster
+        self._profiles = profiles
+        self._all_nodes = all_nodes
+        own = frozenset(pod.key for pod in asked if not pod.node_name)
+        queue = WaitingPods(cluster, profiles, all_nodes=all_nodes)
+        self._queued = frozenset(pod.key for pod in queue.pods) if queue.is_small and own else frozenset()
+        self._early: Optional[QueuePlacement] = None
+        self._late: Optional[QueuePlacement] = None
+        if own & self._queued:
+            self._early = self._late = queue.run(own, is_last=False)
+            equals = queue.equals(own)
+            if equals and own & self._early.placed.keys():
+                self._late = queue.run(own, is_last=True)
+            self._rivals = tuple(pod.key for pod in equals if pod.key in self._late.placed)
+
+    def fate(self, pod: Pod) -> Fate:
+        """Return whether a pod finds a node in every order of equal pods, in some order, or in none."""
+        if self._early is None or self._late is None or pod.key not in self._queued:
+            return Fate.UNKNOWN
+        early, late = pod.key in self._early.placed, pod.key in self._late.placed
+        if early and late:
+            return Fate.PLACED
+        return Fate.DEPENDS if early or late else Fate.WAITS
+
+    def grouped(self, pods: Iterable[Pod]) -> list[list[Pod]]:
+        """Group pods by their fate."""
+        groups: dict[Fate, list[Pod]] = {}
+        for pod in pods:
+            groups.setdefault(self.fate(pod), []).append(pod)
+        return list(groups.values())
+
+    def finding(self, pods: Sequence[Pod]) -> Optional[PlaceableRange]:
+        """Return how many of some pods find a node; None if they are not in the queue."""
+        if self._early is None or self._late is None:
+            return None
+        counts = [sum(pod.key in outcome.placed for pod in pods) for outcome in (self._early, self._late)]
+        return PlaceableRange(min(counts), max(counts))
+
+    def of(self, pod: Pod) -> Prospect:
+        """Explain a pod in the current cluster, or at its turn if the result differs then."""
+        fate = self.fate(pod)
+        now = self._examined(pod, self._cluster)
+        turn = (now.explanation.verdict, fate)
+        if turn == (PodVerdict.SCHEDULABLE, Fate.DEPENDS):
+            return self._contended(pod, now, fate)
+        if self._early is not None and turn in (
+            (PodVerdict.SCHEDULABLE, Fate.WAITS),
+            (PodVerdict.PENDING, Fate.PLACED),
+        ):
+            return self._then(pod, self._early, now)
+        return Prospect(now, self._cluster, fate)
+
+    def _contended(self, pod: Pod, now: Examined, fate: Fate) -> Prospect:
+        """Explain a pod that fits now, and the reason for which it is Pending if its equals come first."""
+        late = self._late
+        last = None if late is None else self._then(pod, late, now).examined.explanation
+        explanation = now.explanation._replace(verdict=PodVerdict.CONTENDED, rivals=self._rivals, last_turn=last)
+        placed = frozenset(() if late is None else late.placed)
+        return Prospect(now._replace(explanation=explanation), self._cluster, fate, placed)
+
+    def _then(self, pod: Pod, outcome: QueuePlacement, now: Examined) -> Prospect:
+        """Explain a pod after the placed pods have their nodes."""
+        pods = tuple(pod if item.key == pod.key else item for item in outcome.cluster.pods)
+        cluster = outcome.cluster._replace(pods=pods)
+        examined = self._examined(pod, cluster)
+        assumed = tuple(self._that_matter(pod, outcome, now.explanation.diagnosis.feasible))
+        explanation = examined.explanation._replace(assumed=assumed)
+        return Prospect(examined._replace(explanation=explanation), cluster, self.fate(pod))
+
+    def _that_matter(self, pod: Pod, outcome: QueuePlacement, feasible: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Yield the pods placed first that make the difference: its siblings, and pods on nodes that fit now."""
+        own, cluster = owner_of(pod.cls, self._cluster), self._cluster
+        siblings = {other.key for other in cluster.pending() if own and owner_of(other.cls, cluster) == own}
+        for key, node in outcome.placed.items():
+            if key != pod.key and (key in siblings or node in feasible or not (siblings or feasible)):
+                yield key, node
+
+    def _examined(self, pod: Pod, cluster: Cluster) -> Examined:
+        return examine(pod, cluster, self._profiles, all_nodes=self._all_nodes)

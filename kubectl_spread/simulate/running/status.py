@@ -1,0 +1,371 @@
+"""Status of running workloads' constraints: matching pods per domain, and whether the skew is within maxSkew.
+
+The scheduler's own plugin counts for the pod that a workload's controller would create next. So the same nodes and pods
+count, terminating pods do not, and matchLabelKeys select the current revision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
+from typing import Optional, Union
+
+import numpy as np
+
+from kubectl_spread.cluster.building.stored import admitted, as_stored
+from kubectl_spread.cluster.ownership import OwnedPods, workload_of
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.tables.arrays import Bools
+from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
+from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
+from kubectl_spread.objects.constraints.uncounted import Uncounted, uncounted
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.selectors.labels import Labels
+from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.workloads.replica import daemon, replica
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import (
+    Constraint,
+    match_affinity,
+    match_node_inclusion_policies,
+    match_taints,
+    with_all_keys,
+)
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubectl_spread.simulate.running.controllers import newest_hash
+from kubectl_spread.simulate.running.rollout import Uncreated, uncreated
+
+
+class ConstraintState(Enum):
+    """State of a constraint now.
+
+    PARTLY_COUNTED: the selector misses some running pods of the workload, so the counts are too low. UNEVEN: the skew
+    of a ScheduleAnyway constraint exceeds its maxSkew, which is allowed.
+    """
+
+    OK = "ok"
+    VIOLATED = "violated"
+    UNEVEN = "uneven"
+    NO_EFFECT = "noEffect"
+    PARTLY_COUNTED = "partlyCounted"
+    UNKNOWN = "unknown"
+
+
+class DomainCount(NamedTuple):
+    """An eligible domain, with its matching pods and its counted nodes."""
+
+    value: str
+    matching: int
+    nodes: int
+
+
+class ConstraintStatus(NamedTuple):
+    """Status of a constraint of a workload's pods, or of a default constraint of the scheduler.
+
+    domains: the eligible ones, by value, with their nodes.
+    counts: their matching pods; no domain if the counts are unknown.
+    not_before: the latest creation of a counted node or pod, or deletion of a pod. The counts are not older than
+        this. Set if the constraint is violated; empty if the cluster facts lack a time.
+    """
+
+    position: int
+    is_default: bool
+    topology_key: str
+    max_skew: int
+    when_unsatisfiable: str
+    min_domains: Optional[int]
+    selector: Optional[Selector]
+    self_match: bool
+    domains: tuple[DomainCount, ...]
+    counts: ConstraintCounts
+    standing: ConstraintState
+    reason: str = ""
+    not_before: str = ""
+    uncounted: Optional[Uncounted] = None
+
+    @property
+    def global_minimum(self) -> int:
+        return self.counts.minimum
+
+    @property
+    def skew(self) -> Optional[int]:
+        return self.counts.skew
+
+    @property
+    def is_fine(self) -> bool:
+        """Return whether the constraint is soft, or neither violated nor partly counted."""
+        if self.when_unsatisfiable != DO_NOT_SCHEDULE:
+            return True
+        return self.standing not in (ConstraintState.VIOLATED, ConstraintState.PARTLY_COUNTED)
+
+
+class WorkloadStatus(NamedTuple):
+    """Status of a workload.
+
+    wanted: None if the workload does not set its number of pods. why: reason of unknown counts. running: pods on a node
+    that exists. lost: pods on nodes that were deleted. uncreated: pods that the API server refuses.
+    """
+
+    key: OwnerKey
+    labels: Labels
+    wanted: Optional[int]
+    running: int
+    terminating: int
+    pending: tuple[Pod, ...]
+    constraints: tuple[ConstraintStatus, ...]
+    why: str = ""
+    lost: tuple[str, ...] = ()
+    uncreated: Optional[Uncreated] = None
+
+    @property
+    def pending_since(self) -> str:
+        """Return the time when the first Pending pod was refused; empty if it is unknown for any of them."""
+        times = [pod.refused_since for pod in self.pending]
+        return min(times, default="") if all(times) else ""
+
+    @property
+    def has_own(self) -> bool:
+        """Return whether the pods have constraints of their own, or hard default constraints."""
+        return any(not item.is_default or item.when_unsatisfiable == DO_NOT_SCHEDULE for item in self.constraints)
+
+    @property
+    def is_fine(self) -> bool:
+        """Return whether all pods exist and have nodes, and all constraints are fine."""
+        is_complete = not (self.pending or self.lost or self.uncreated)
+        return is_complete and all(item.is_fine for item in self.constraints)
+
+
+def statuses(
+    cluster: Cluster, profiles: Mapping[str, Profile], *, wants: Callable[[OwnerKey, Labels], bool] = lambda *_: True
+) -> Iterator[WorkloadStatus]:
+    """Yield the status of every workload by namespace, kind and name; controlled workloads belong to their owner.
+
+    Args:
+        cluster: workloads that are missing in it are derived from their pods.
+        profiles: of the scheduler.
+        wants: selects workloads by their key and their own labels.
+    """
+    known = _Known(cluster, OwnedPods(cluster), Columns(cluster), profiles)
+    pods = _by_workload(cluster)
+    keys = {key for key in cluster.controllers if key not in cluster.owners} | pods.keys()
+    for key in sorted(keys, key=lambda key: (key.namespace, key.kind, key.name)):
+        own = pods.get(key, [])
+        labels = _labels(key, own, cluster)
+        if wants(key, labels):
+            yield _status(key, labels, own, known)
+
+
+class _Known(NamedTuple):
+    cluster: Cluster
+    owned: OwnedPods
+    columns: Columns
+    profiles: Mapping[str, Profile]
+
+
+def _by_workload(cluster: Cluster) -> dict[OwnerKey, list[Pod]]:
+    """Group the pods that have not ended by workload; a pod without a controller is its own workload."""
+    found: dict[OwnerKey, list[Pod]] = {}
+    for pod in cluster.pods:
+        if pod.is_visible:
+            found.setdefault(workload_of(pod, cluster), []).append(pod)
+    return found
+
+
+def _labels(key: OwnerKey, own: list[Pod], cluster: Cluster) -> Labels:
+    controller = cluster.controllers.get(key)
+    if controller is not None:
+        return controller.labels
+    return dict(own[0].cls.labels) if own else {}
+
+
+def _status(key: OwnerKey, labels: Labels, own: list[Pod], known: _Known) -> WorkloadStatus:
+    staying = [pod for pod in own if not pod.terminating]
+    controller = known.cluster.controllers.get(key)
+    is_counted = controller is not None and key.kind not in ("DaemonSet", "Job", "CronJob")
+    status = WorkloadStatus(
+        key=key,
+        labels=labels,
+        wanted=controller.workload.replicas if controller is not None and is_counted else None,
+        running=sum(pod.node_name in known.columns.index for pod in staying),
+        terminating=len(own) - len(staying),
+        pending=tuple(pod for pod in staying if not pod.node_name),
+        constraints=(),
+        lost=tuple(pod.name for pod in staying if pod.node_name and pod.node_name not in known.columns.index),
+        uncreated=next(uncreated([key], known.owned), None),
+    )
+    pod_class = _next_class(key, own, known)
+    plugin = _plugin(pod_class, known)
+    if isinstance(plugin, str):
+        return status._replace(constraints=_unknown(pod_class, plugin), why=plugin)
+    found = _constraints(pod_class, plugin, known, kind=key.kind)
+    running = [pod for pod in staying if pod.node_name]
+    return status._replace(constraints=tuple(_with_uncounted(item, pod_class, running) for item in found))
+
+
+def _plugin(pod_class: PodClass, known: _Known) -> Union[PodTopologySpread, str]:
+    """Return the plugin that counts for the pods of a class, or the reason why there is none."""
+    profile = known.profiles.get(pod_class.scheduler_name)
+    if profile is None:
+        return f"no profile of the scheduler is called {pod_class.scheduler_name}"
+    found = next((item for item in profile.pre_filter if isinstance(item, PodTopologySpread)), None)
+    return f"the profile {pod_class.scheduler_name} has no PodTopologySpread" if found is None else found
+
+
+def _with_uncounted(item: ConstraintStatus, pod_class: PodClass, running: list[Pod]) -> ConstraintStatus:
+    """Add the running pods of the workload that the selector does not match."""
+    if item.is_default:
+        return item
+    found = uncounted(pod_class.constraints[item.position], running, dict(pod_class.labels))
+    if found is None:
+        return item
+    is_silent = item.standing in (ConstraintState.OK, ConstraintState.UNEVEN)
+    return item._replace(
+        uncounted=found,
+        standing=ConstraintState.PARTLY_COUNTED if is_silent else item.standing,
+        reason="; ".join(filter(None, (item.reason, found.sentence))),
+    )
+
+
+def _next_class(key: OwnerKey, own: list[Pod], known: _Known) -> PodClass:
+    """Return the class of the workload's next pod; if the workload is unknown, of its youngest pod."""
+    controller = known.cluster.controllers.get(key)
+    if controller is None:
+        return max(own, key=lambda pod: pod.created).cls
+    alone = known.cluster._replace(pods=tuple(own))
+    minor = next(iter(known.profiles.values())).minor
+    owner = as_stored(admitted(controller.workload, alone), minor)
+    owner = owner._replace(known_hash=newest_hash(owner, own, known.cluster) or owner.known_hash)
+    return daemon(owner, own[0].node_name).cls if key.kind == "DaemonSet" and own else replica(owner, 0).cls
+
+
+def _unknown(pod_class: PodClass, why: str) -> tuple[ConstraintStatus, ...]:
+    """Return the pod's constraints without counts, if no plugin counts for them."""
+    return tuple(
+        ConstraintStatus(
+            position=item.position,
+            is_default=False,
+            topology_key=item.topology_key,
+            max_skew=item.max_skew,
+            when_unsatisfiable=item.when_unsatisfiable,
+            min_domains=item.min_domains,
+            selector=None,
+            self_match=False,
+            domains=(),
+            counts=ConstraintCounts({}),
+            standing=ConstraintState.UNKNOWN,
+            reason=why,
+        )
+        for item in pod_class.constraints
+    )
+
+
+def _constraints(
+    pod_class: PodClass, plugin: PodTopologySpread, known: _Known, *, kind: str
+) -> tuple[ConstraintStatus, ...]:
+    columns = known.columns
+    hard = plugin.constraints(pod_class, columns, hard=True)
+    found = [
+        _constraint(counts, pod_class, columns, is_hard=True, kind=kind)
+        for counts in PreFilterState(hard, pod_class, columns).counts
+    ]
+    soft = plugin.constraints(pod_class, columns, hard=False)
+    require_all = bool(pod_class.constraints) or plugin.configured_defaults is not None
+    found += [
+        _constraint(counts, pod_class, columns, is_hard=False, kind=kind)
+        for counts in _soft_counts(soft, pod_class, columns, require_all=require_all)
+    ]
+    return tuple(sorted(found, key=lambda item: item.position))
+
+
+def _soft_counts(
+    constraints: tuple[Constraint, ...], pod_class: PodClass, columns: Columns, *, require_all: bool
+) -> Iterable[DomainCounts]:
+    """Count soft constraints as scoring does, but count full nodes as feasible, too.
+
+    Scoring counts the domains of nodes that fit. These would change with every pod. So the domains here are the domains
+    of all nodes that the pod may use.
+    """
+    usable = (
+        match_affinity(pod_class.node_requirement, columns) & match_taints(pod_class, columns) & ~columns.unschedulable
+    )
+    for constraint in constraints:
+        keyed = with_all_keys(constraints if require_all else (constraint,), columns)
+        included = keyed & match_node_inclusion_policies(constraint, pod_class, columns)
+        yield DomainCounts(constraint, pod_class, columns, included, usable if (usable & included).any() else None)
+
+
+def _constraint(
+    counts: DomainCounts, pod_class: PodClass, columns: Columns, *, is_hard: bool, kind: str
+) -> ConstraintStatus:
+    constraint, now = counts.constraint, counts.now()
+    standing, reason = _standing(constraint, now, is_hard=is_hard, kind=kind)
+    is_broken = standing in (ConstraintState.VIOLATED, ConstraintState.UNEVEN)
+    return ConstraintStatus(
+        position=constraint.position,
+        is_default=not pod_class.constraints,
+        topology_key=constraint.topology_key,
+        max_skew=constraint.max_skew,
+        when_unsatisfiable=DO_NOT_SCHEDULE if is_hard else SCHEDULE_ANYWAY,
+        min_domains=pod_class.constraints[constraint.position].min_domains if pod_class.constraints else None,
+        selector=constraint.selector,
+        self_match=bool(constraint.self_match_num),
+        domains=_domains(counts, now),
+        counts=now,
+        standing=standing,
+        reason=reason,
+        not_before=_not_before(counts, pod_class, columns) if is_broken and now.domains else "",
+    )
+
+
+def _domains(counts: DomainCounts, now: ConstraintCounts) -> tuple[DomainCount, ...]:
+    """Return the eligible domains with the number of their counted nodes."""
+    topology = counts.topology
+    counted = topology.codes[counts.included & (topology.codes >= 0)]
+    nodes = topology.by_value(np.bincount(counted, minlength=len(topology.values)))
+    return tuple(DomainCount(value, matching, nodes[value]) for value, matching in now.domains.items())
+
+
+def _standing(
+    constraint: Constraint, counts: ConstraintCounts, *, is_hard: bool, kind: str
+) -> tuple[ConstraintState, str]:
+    """Return the state of a constraint, with a reason if it needs one."""
+    if constraint.selector.requirements is None or constraint.selector.is_empty:
+        return ConstraintState.NO_EFFECT, "its selector counts no pod"
+    if counts.skew is None:
+        why = "no node that counts has the label"
+        return (
+            (ConstraintState.VIOLATED, f"{why}: no new pod finds a node")
+            if is_hard
+            else (ConstraintState.NO_EFFECT, why)
+        )
+    if kind == "DaemonSet" and constraint.honors_affinity:
+        return ConstraintState.NO_EFFECT, "each pod of a DaemonSet is for one node"
+    if not constraint.self_match_num and not counts.most:
+        return ConstraintState.NO_EFFECT, "its selector matches neither the workload's own pods nor others"
+    if len(counts.domains) == 1 and not counts.is_below_min_domains:
+        return ConstraintState.NO_EFFECT, "there is one domain only"
+    if counts.skew <= constraint.max_skew:
+        return ConstraintState.OK, ""
+    few = f"fewer than {constraint.min_domains} domains" if is_hard and counts.is_below_min_domains else ""
+    return (ConstraintState.VIOLATED, few) if is_hard else (ConstraintState.UNEVEN, "")
+
+
+def _not_before(counts: DomainCounts, pod_class: PodClass, columns: Columns) -> str:
+    """Return the latest time at which a counted node or pod was created, or a pod was deleted."""
+    times: list[str] = [columns.nodes[at].created for at in np.flatnonzero(_counted(counts)).tolist()]
+    of_pods = (
+        columns.seen(pod_class.namespace, counts.constraint.selector)[columns.bound_groups]
+        & counts.included[columns.bound_nodes]
+    )
+    for at in np.flatnonzero(of_pods).tolist():
+        pod = columns.bound_pods[at]
+        times.append(pod.deleted if pod.terminating else pod.created)
+    return max(times, default="") if all(times) else ""
+
+
+def _counted(counts: DomainCounts) -> Bools:
+    codes = counts.topology.codes
+    return counts.included & (codes >= 0) & counts.eligible[codes]

@@ -1,0 +1,1 @@
+"""Kustomizations, their output, and the origin of each object in it."""

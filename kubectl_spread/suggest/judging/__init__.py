@@ -1,0 +1,1 @@
+"""Simulation of a change, and judgement of its result."""

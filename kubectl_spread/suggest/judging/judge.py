@@ -1,0 +1,319 @@
+"""Judgement of a change: its commands are simulated over time until the cluster is at rest.
+
+    the workload has a pod that waits, in some outcome ── yes ──▶ dropped
+    a pod of others waits that would not have waited ── yes ──▶ dropped
+
+`kubectl_spread.timeline` simulates controllers, preemption and the scheduler's ties. Each change is compared with the
+same cluster left alone. So a change gets no credit for a preemption or a rollout that is already under way.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.suggest import effect
+from kubectl_spread.suggest.change import Change
+from kubectl_spread.suggest.judging import bounded
+from kubectl_spread.suggest.judging import plan as plans
+from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
+from kubectl_spread.suggest.judging.outcome_counts import key_of, ranges_of, scheduler_of
+from kubectl_spread.suggest.judging.start import start_of
+from kubectl_spread.suggest.problem import PendingPodProblem
+from kubectl_spread.timeline.results.answer import Outcome, PodState
+from kubectl_spread.timeline.run import Answer, Limits, Mode, play, StepAnswer
+
+QUICK = Limits(mode=Mode.FIRST, has_messages=False)
+_ALL = Limits(mode=Mode.ALL, samples=12, has_messages=False)
+_STATES = 6000  # Budget for states, divided by the nodes and pods of a state.
+_FEWEST_STATES, _MOST_STATES = 150, 800
+_SOME = Limits(mode=Mode.SAMPLE, samples=3, has_messages=False)
+_PLAYED = 40  # Largest workload, in pods, that is simulated move by move.
+_SMALL = 30  # Largest cluster, in nodes, with a search for all outcomes.
+_LARGE = 300  # Largest cluster, in nodes, with a random sample of outcomes.
+_HUGE = 1000  # Largest cluster, in nodes, that is simulated move by move.
+
+
+class Rested(NamedTuple):
+    """Number of waiting pods at rest, the highest of all outcomes: the workload's own, and others per workload."""
+
+    own: int
+    others: Counter[Optional[OwnerKey]]
+
+
+class JudgedChange(NamedTuple):
+    """Simulated result of a change.
+
+    outcomes: number of different outcomes found; is_exact: there are no others. restarts: running pods of the workload
+    that are replaced, the most in any outcome. placed: pods of the workload that end up on a node. node: node of the
+    problem's pod, or of its replacement. counts: from the first outcome. ranges, skews: over all outcomes. lost: names
+    of pods that end and that no controller creates again. not_followed: effects that were not simulated. is_followed:
+    the effects left out do not decide whether the change helps.
+    """
+
+    outcomes: int
+    is_exact: bool
+    restarts: int
+    placed: int
+    node: str
+    nodes: tuple[str, ...]
+    counts: effect.Counts
+    ranges: effect.Ranges
+    skews: effect.Skews
+    lost: tuple[str, ...]
+    not_followed: tuple[str, ...]
+    is_followed: bool = True
+
+
+class Judge:
+    """Simulator of changes for one problem."""
+
+    def __init__(self, problem: PendingPodProblem) -> None:
+        self.problem = problem
+        self._start = start_of(problem)
+        self._key = key_of(problem, self._start)
+        if self._is_large:
+            self.rested = Rested(len(problem.given.own), Counter())
+            return
+        self.before = self._baseline()
+        self.rested = self._rested(self.before.outcomes)
+        if problem.given.is_contended:  # The order decides which pod waits, so no other pod must wait.
+            self.rested = Rested(self.rested.own, self._fewest())
+
+    def _baseline(self) -> StepAnswer:
+        """Simulate the cluster without the change; a manifest that is not applied yet is applied unchanged."""
+        plan = plans.Plan(self.problem, self._start)
+        if not self.problem.exists:
+            plan.create_written()
+        return self._play(self._start, plan, QUICK).last
+
+    def _play(self, start: Cluster, plan: plans.Plan, limits: Limits) -> Answer:
+        problem = self.problem
+        return play(start, problem.profiles, [tuple(plan.ops)], limits=limits, bound=problem.columns)
+
+    def plan_of(self, change: Change, scene: HypotheticalCluster) -> plans.Plan:
+        """Return the steps of a change.
+
+        Raises:
+            KeyError, IndexError, TypeError, ValueError: it does not fit the objects.
+        """
+        plan = plans.Plan(self.problem, self._start)
+        for action in effect.merged(change.actions):
+            action.plan(plan, scene)
+        if not self.problem.exists and not plan.has_new_template:
+            plan.create_written()
+        return plan
+
+    def judged(self, change: Change, scene: HypotheticalCluster, limits: Limits = QUICK) -> Optional[JudgedChange]:
+        """Simulate a change; None if a pod stays Pending that should not."""
+        if self._is_large:
+            return self._in_batches(scene)
+        try:
+            plan = self.plan_of(change, scene)
+        except (KeyError, IndexError, TypeError, ValueError):  # The command would be refused.
+            return None
+        answer = self._play(plan.start, plan, limits)
+        last = answer.last
+        if not last.outcomes or last.is_endless or not self._is_good(last.outcomes, plan):
+            return None
+        return self._told(last, plan, scene)
+
+    def thorough(self, change: Change, scene: HypotheticalCluster) -> Optional[JudgedChange]:
+        """Simulate a change in all its outcomes, or in as many as time allows."""
+        return self.judged(change, scene, self._limits)
+
+    def _in_batches(self, scene: HypotheticalCluster) -> Optional[JudgedChange]:
+        """Return the result of a change of many pods, placed in batches."""
+        problem = self.problem
+        found = bounded.reached(scene, [*scene.evicted])
+        if found is None:
+            return None
+        model = next(pod for pod in scene.own() if pod.key == problem.pod.key)
+        counts = effect.counted(model, found.scheduler)
+        stays = 0 if scene.is_recreated else len(problem.given.running)
+        nodes = tuple(found.placed.values())
+        return JudgedChange(
+            outcomes=1,
+            is_exact=False,
+            restarts=found.restarts,
+            placed=len(nodes) + stays,
+            node=found.placed.get(model.key) or nodes[0],
+            nodes=tuple(sorted(set(nodes))),
+            counts=counts,
+            ranges={},
+            skews={},
+            lost=(),
+            not_followed=(bounded.left_out(scene, found),),
+        )
+
+    def _is_good(self, outcomes: Sequence[Outcome], plan: plans.Plan) -> bool:
+        if not all(outcome.is_steady for outcome in outcomes):
+            return False
+        wanted = 0 if self._key is not None else len(self.problem.given.own)
+        if wanted and any(len(self._fresh(outcome, plan)) < wanted for outcome in outcomes):
+            return False
+        after = self._rested(outcomes)
+        return not after.own and all(number <= self.rested.others[key] for key, number in after.others.items())
+
+    def _fewest(self) -> Counter[Optional[OwnerKey]]:
+        """Count the pods of other workloads that wait in every outcome."""
+        plan = plans.Plan(self.problem, self._start)
+        outcomes = self._play(self._start, plan, self._limits).last.outcomes
+        found = [self._rested([outcome]).others for outcome in outcomes]
+        return found[0] if not found[1:] else functools.reduce(operator.and_, found)
+
+    @property
+    def _limits(self) -> Limits:
+        """Return the simulation limits that the size of the problem leaves time for."""
+        if self.problem.columns.n > _LARGE:
+            return QUICK
+        if self.problem.columns.n > _SMALL:
+            return _SOME
+        size = self.problem.columns.n + len(self.problem.given.own) + len(self.problem.given.running)
+        return _ALL._replace(max_states=min(_MOST_STATES, max(_FEWEST_STATES, _STATES // size)))
+
+    def _rested(self, outcomes: Iterable[Outcome]) -> Rested:
+        """Count the waiting pods per workload, the most in any outcome.
+
+        If the problem's pod has no workload, it shares a count with the other bare pods. The count above their number
+        is the problem's.
+        """
+        own, others = 0, Counter[Optional[OwnerKey]]()
+        for outcome in outcomes:
+            waiting = Counter(pod.owner for pod in outcome.pods if not pod.node and not pod.is_terminating)
+            state = None if self._key is None else outcome.workloads.get(self._key)
+            held_back = 0 if state is None else state.not_created
+            mine = waiting.pop(self._key, 0)
+            if self._key is None:
+                others[None] = max(others[None], min(mine, self._alone))
+                mine = max(0, mine - self._alone)
+            own = max(own, mine + held_back)
+            for key, number in waiting.items():
+                others[key] = max(others[key], number)
+        return Rested(own, others)
+
+    @cached_property
+    def _alone(self) -> int:
+        """Return the number of waiting pods without a workload that are not the problem's."""
+        own = {pod.key for pod in self.problem.given.own}
+        known = self._start.controllers
+        pending = (pod for pod in self._start.pending() if not pod.terminating)
+        waiting = (pod for pod in pending if self._start.top_owner(pod) not in known)
+        return sum(pod.key not in own for pod in waiting)
+
+    def _told(self, answer: StepAnswer, plan: plans.Plan, scene: HypotheticalCluster) -> JudgedChange:
+        first = answer.outcomes[0]
+        own = self._own_placed(first, plan)
+        nodes = [pod.node for pod in own]
+        model = next(pod for pod in scene.own() if pod.key == self.problem.pod.key)
+        found = [self._counts(outcome, model) for outcome in answer.outcomes]
+        return JudgedChange(
+            outcomes=len(answer.outcomes),
+            is_exact=answer.is_exact,
+            restarts=max(self._restarts(outcome, plan) for outcome in answer.outcomes),
+            placed=len(own) + (len(self.problem.given.running) if self._key is None else 0),
+            node=self._node_of(model, nodes),
+            nodes=tuple(sorted(set(nodes))),
+            counts=found[0],
+            ranges=ranges_of(found, answer),
+            skews=effect.skews(found),
+            lost=self._lost(first, plan),
+            not_followed=tuple(plan.not_followed),
+            is_followed=plan.is_followed,
+        )
+
+    def _own_placed(self, outcome: Outcome, plan: plans.Plan) -> list[PodState]:
+        """Return the workload's pods with a node; for bare pods, the ones that have got one by now."""
+        if self._key is None:
+            return self._fresh(outcome, plan)
+        return [pod for pod in outcome.pods if pod.owner == self._key and pod.node and not pod.is_terminating]
+
+    def _fresh(self, outcome: Outcome, plan: plans.Plan) -> list[PodState]:
+        """Return the pods without a workload that have a node now and had none at the start."""
+        placed = [pod for pod in outcome.pods if pod.owner is None and pod.node and not pod.is_terminating]
+        gone = plan.deleted | {pod.uid for pod in outcome.cluster().pods}  # Pods in the cluster took no part.
+        gone |= plan.ended
+        stays = (pod for pod in self._bare if not pod.terminating and pod.uid not in gone)
+        before = Counter(pod.node_name for pod in stays) + plan.daemons
+        found = []
+        for pod in placed:
+            if before[pod.node]:
+                before[pod.node] -= 1
+            else:
+                found.append(pod)
+        return found
+
+    @cached_property
+    def _bare(self) -> list[Pod]:
+        """Return the running pods that no controller would create again."""
+        return [pod for pod in self._start.pods if self._is_bare(pod)]
+
+    def _is_bare(self, pod: Pod) -> bool:
+        above = self._start.top_owner(pod)
+        is_alone = above is None or above not in self._start.controllers
+        return bool(pod.node_name) and pod.is_visible and is_alone
+
+    def _node_of(self, model: Pod, nodes: Sequence[str]) -> str:
+        """Return the likely node of the problem's pod; empty if it has none.
+
+        A node that the pod's affinity names comes first, then one that has more pods than before.
+        """
+        more = Counter(nodes) - Counter(pod.node_name for pod in self.problem.given.running)
+        pinned = [
+            term.match_fields[0].values[0]
+            for term in model.cls.node_affinity.required or ()
+            if term.match_fields and term.match_fields[0].values
+        ]
+        likely = [*(name for name in pinned if name in nodes), *sorted(more), *nodes]
+        return likely[0] if likely else ""
+
+    def _restarts(self, outcome: Outcome, plan: plans.Plan) -> int:
+        """Return how many running pods of the workload are gone in an outcome."""
+        if self._key is None:
+            return 0
+        own = [pod for pod in outcome.pods if pod.owner == self._key]
+        there = sum(pod.is_original and not pod.is_terminating for pod in own)
+        waiting = len(self.problem.given.own) if self.problem.exists else 0
+        gone = len(self.problem.given.running) + waiting - there
+        return max(0, gone - (waiting if plan.replaces_waiting else 0))
+
+    def _lost(self, outcome: Outcome, plan: plans.Plan) -> tuple[str, ...]:
+        """Return the names of pods without a controller that run at the start but not at the end."""
+        deleted = plan.deleted
+        there = Counter(pod.node for pod in outcome.pods if pod.owner is None and not pod.is_terminating)
+        there -= plan.daemons
+        if not self._bare:
+            return ()
+        known = {pod.uid for pod in outcome.cluster().pods} | plan.ended
+        alone = [pod for pod in self._bare if not pod.terminating and pod.uid not in known]
+        lost = []
+        for pod in alone:
+            if there[pod.node_name]:
+                there[pod.node_name] -= 1
+            elif pod.uid not in deleted:
+                lost.append(pod.name)
+        return tuple(sorted(lost))
+
+    @property
+    def _is_large(self) -> bool:
+        given = self.problem.given
+        return len(given.own) + len(given.running) > _PLAYED or self.problem.columns.n > _HUGE
+
+    @cached_property
+    def counts_before(self) -> effect.Counts:
+        """Return the matching pods per domain of the pod's constraints without any change."""
+        if self._is_large:
+            columns = self.problem.columns.changed(self.problem.cluster._replace(pods=()))
+            return effect.counted(self.problem.pod, Scheduler(columns, self.problem.profiles, all_nodes=True))
+        return self._counts(self.before.outcomes[0], self.problem.pod)
+
+    def _counts(self, outcome: Outcome, model: Pod) -> effect.Counts:
+        return effect.counted(model, scheduler_of(self.problem, outcome.cluster()))

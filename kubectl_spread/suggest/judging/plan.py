@@ -1,0 +1,234 @@
+"""Steps of a change for the simulation over time.
+
+The problem's cluster is completed first. A controller that the cluster facts lack is built from its pods, so that it
+can act. Terminating pods and the like are removed at the start.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Optional
+
+from kubectl_spread.cluster.ownership import OwnedPods
+from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.storage import Storage
+from kubectl_spread.objects.workloads.workload import Workload
+from kubectl_spread.suggest.editing import patch
+from kubectl_spread.suggest.editing.patch import Op
+from kubectl_spread.suggest.editing.pod_spec import whole_spec_of
+from kubectl_spread.suggest.judging import daemons
+from kubectl_spread.suggest.problem import PendingPodProblem
+from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.setup import reading
+
+Plain = dict[str, Any]
+
+NOT_FOLLOWED = "how {{owner}} then replaces {pods}: a change of the template usually restarts all of them"
+NOT_CREATED = "how {owner} then creates its pods"
+_KEEP_THEIR_PODS = ("ReplicaSet", "ReplicationController", "StatefulSet")
+
+
+class Plan:
+    """Steps of a change, collected from its actions in order."""
+
+    def __init__(self, problem: PendingPodProblem, start: Cluster) -> None:
+        self._problem = problem
+        self._start = start
+        self._controllers: dict[OwnerKey, Controller] = {}
+        self._nodes = {node.name: node for node in start.nodes}
+        self.ended: set[str] = set()  # uids of pods that are removed at the start
+        self._storage = start.storage
+        self.ops: list[steps.Op] = []
+        self.replaces_waiting = False
+        self.deleted: set[str] = set()  # uids of pods
+        self._made: dict[OwnerKey, Controller] = {}
+        self.not_followed: list[str] = []
+        self.is_followed = True  # The effects left out do not decide the result.
+        self.has_new_template = False
+        self.daemons: Counter[str] = Counter()  # number of created DaemonSet pods, by node
+
+    @property
+    def start(self) -> Cluster:
+        """Return the cluster at the start."""
+        start = self._start
+        if self._made:
+            start = start._replace(controllers={**start.controllers, **self._made})
+        if self.ended:
+            start = start._replace(pods=tuple(pod for pod in start.pods if pod.uid not in self.ended))
+        return start
+
+    def _is_alone(self, pod: Pod) -> bool:
+        """Return whether no controller replaces the pod.
+
+        A controller that the cluster facts lack is built from its pods here.
+        """
+        if pod.owner is None:
+            return True
+        key = OwnerKey(pod.owner.kind, pod.namespace, pod.owner.name)
+        if key not in self._start.controllers and key.kind in _REPLACING and key not in self._made:
+            self._made[key] = _like(pod, key, self._start)
+        return False
+
+    def edit_template(self, ops: Sequence[Op], made: Callable[[Pod], Pod]) -> None:
+        """Change the spec of the problem's pods; `made` returns a pod of the changed template.
+
+        Raises:
+            KeyError, IndexError, TypeError, ValueError: the patch does not fit the object.
+        """
+        self.has_new_template = self.replaces_waiting = True
+        problem = self._problem
+        key = self._key()
+        if not problem.exists:
+            self._create_edited(ops, made)
+        elif key is None or key.kind not in reading.KINDS or not self._has(key):
+            self._replace_waiting(made)
+        elif key.kind == "Job":
+            self._recreate_jobs(ops)
+        else:
+            known = self._controller(key)
+            spec = {name: value for name, value in known.spec.items() if name != "paused"}
+            self._apply(known._replace(spec=spec, workload=_patched(known.workload, ops)))
+            if key.kind in _KEEP_THEIR_PODS and problem.exists:
+                self.delete_pods(problem.given.own)
+
+    def create_written(self) -> None:
+        """Apply the manifest of the problem's workload unchanged."""
+        self._create_edited((), lambda pod: pod)
+
+    def _create_edited(self, ops: Sequence[Op], made: Callable[[Pod], Pod]) -> None:
+        """Apply the manifest of the problem's workload, edited."""
+        key = self._key()
+        if key is not None and key.kind in reading.KINDS:
+            known = written_controller(self._problem)
+            self._apply(known._replace(workload=_patched(known.workload, ops)))
+            return
+        for pod in map(made, self._problem.given.own):
+            self.ops.append(steps.CreatePod(pod.name, pod.cls))
+
+    def edit_strategy(self, rolling: Plain) -> None:
+        """Change the rollout strategy of a Deployment."""
+        key = self._key()
+        if key is not None and key.kind == "Deployment":
+            known = self._controller(key)
+            strategy = {**fields(known.spec.get("strategy")), "rollingUpdate": rolling}
+            self._apply(known._replace(spec={**known.spec, "strategy": strategy}))
+
+    def scale(self, key: OwnerKey, replicas: int) -> None:
+        """Scale down another workload."""
+        self.ops.append(steps.Scale(key, replicas))
+
+    def change_node(self, name: str, change: Callable[[Node], Node]) -> None:
+        """Change a node.
+
+        Raises:
+            KeyError: the node does not exist.
+        """
+        before = self._nodes[name]
+        node = self._nodes[name] = change(before)
+        self.ops.append(steps.ChangeNodes((node,)))
+        self._start_daemons(daemons.coming(self._start, before, node), name)
+
+    def add_nodes(self, nodes: Iterable[Node]) -> None:
+        """Add steps in which new nodes join, with room for their DaemonSet pods."""
+        for node in nodes:
+            pods = daemons.coming(self._start, None, node)
+            self.ops.append(steps.ChangeNodes((daemons.with_room(node, pods),)))
+            self._start_daemons(pods, node.name)
+
+    def _start_daemons(self, pods: Sequence[Pod], node: str) -> None:
+        self.ops += [steps.CreatePod(pod.name, pod.cls) for pod in pods]
+        self.daemons[node] += len(pods)
+
+    def delete_node(self, name: str) -> None:
+        """Delete a node object."""
+        self.ops.append(steps.DeleteNodes((name,)))
+
+    def delete_pods(self, pods: Iterable[Pod]) -> None:
+        """Delete pods; their controllers create replacements."""
+        gone = tuple(pods)
+        self.ended |= {pod.uid for pod in gone if pod.node_name and self._is_alone(pod)}
+        self.deleted |= {pod.uid for pod in gone}
+        uids = tuple(pod.uid for pod in gone if pod.uid not in self.ended)
+        own = [pod for pod in self._problem.given.own if pod.uid in uids]
+        self.replaces_waiting |= bool(own)
+        self.ops.append(steps.DeletePods(uids))
+
+    def end_pods(self, pods: Iterable[Pod]) -> None:
+        """Remove pods from the start that would end anyway."""
+        self.ended |= {pod.uid for pod in pods}
+
+    def change_storage(self, change: Callable[[Storage], Storage]) -> None:
+        """Change claims, volumes and their classes."""
+        self._storage = change(self._storage)
+        self.ops.append(steps.ChangeFacts(self._start._replace(storage=self._storage)))
+
+    def _key(self) -> Optional[OwnerKey]:
+        owner = self._problem.owner
+        if owner.kind == "Pod":
+            return None
+        key = OwnerKey(owner.kind, owner.namespace, owner.name)
+        return key._replace(kind="Job") if owner.kind == "CronJob" else key
+
+    def _has(self, key: OwnerKey) -> bool:
+        return key.kind == "Job" or key in self._start.controllers
+
+    def _controller(self, key: OwnerKey) -> Controller:
+        found = self._controllers.get(key)
+        if found is not None:
+            return found
+        return self._start.controllers[key] if self._problem.exists else written_controller(self._problem)
+
+    def _apply(self, controller: Controller) -> None:
+        owner = controller.workload
+        self._controllers[OwnerKey(owner.kind, owner.namespace, owner.name)] = controller
+        self.ops.append(steps.Apply(controller))
+
+    def _recreate_jobs(self, ops: Sequence[Op]) -> None:
+        """Delete the Jobs whose pods wait, and create them again."""
+        waiting = [pod.owner for pod in self._problem.given.own if pod.owner is not None]
+        for owner in dict.fromkeys(waiting):
+            key = OwnerKey(owner.kind, self._problem.pod.namespace, owner.name)
+            known = self._controller(key)
+            self.ops.append(steps.Delete(key))
+            self._apply(known._replace(workload=_patched(known.workload, ops)))
+
+    def _replace_waiting(self, made: Callable[[Pod], Pod]) -> None:
+        """Replace only the waiting pods, because their controller's behaviour is unknown."""
+        owner, pods = self._problem.owner, self._problem.given.own
+        self.delete_pods(pods)
+        for pod in pods:
+            anew = made(pod)
+            self.ops.append(steps.CreatePod(anew.name, anew.cls))
+        if owner.kind != "Pod":
+            running = len(self._problem.given.running)
+            words = {0: NOT_CREATED, 1: NOT_FOLLOWED.format(pods="its running pod")}
+            told = words.get(running, NOT_FOLLOWED.format(pods=f"its {running} running pods"))
+            self.not_followed.append(told.format(owner=f"{owner.kind} {owner.name}"))
+            self.is_followed = False
+
+
+def written_controller(problem: PendingPodProblem) -> Controller:
+    """Return the workload of a manifest, with the settings of the cluster's object."""
+    known = problem.controller
+    return Controller(problem.owner) if known is None else known._replace(workload=problem.owner)
+
+
+_REPLACING = ("ReplicaSet", "ReplicationController", "StatefulSet", "Job")
+
+
+def _like(pod: Pod, key: OwnerKey, cluster: Cluster) -> Controller:
+    """Return a controller, missing from the cluster facts, that is built from one of its pods."""
+    count = sum(other.is_visible and not other.terminating for other in OwnedPods(cluster).of(key))
+    labels = {name: value for name, value in pod.cls.labels if not name.startswith("topology.kubernetes.io/")}
+    template = {"metadata": {"labels": labels}, "spec": whole_spec_of(pod.cls)}
+    version = pod.owner.api_version if pod.owner is not None else ""
+    return Controller(Workload(key.kind, version, key.namespace, key.name, count, template))
+
+
+def _patched(owner: Workload, ops: Sequence[Op]) -> Workload:
+    spec = patch.applied(owner.template.get("spec") or {}, ops)
+    return owner._replace(template={**owner.template, "spec": spec}, known_hash="")

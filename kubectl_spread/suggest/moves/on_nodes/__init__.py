@@ -1,0 +1,1 @@
+"""Changes of nodes: their labels, taints, kinds and number."""

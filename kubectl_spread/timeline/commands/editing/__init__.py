@@ -1,0 +1,1 @@
+"""Commands that edit objects: apply and patch."""

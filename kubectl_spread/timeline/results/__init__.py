@@ -1,0 +1,1 @@
+"""Outcomes in terms of the cluster's objects."""

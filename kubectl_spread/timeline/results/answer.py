@@ -1,0 +1,383 @@
+"""Outcomes of a simulation: steady states in terms of the cluster's objects, with their traces."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.timeline.claims import storage_of
+from kubectl_spread.timeline.controllers import daemonset, deployment, job, replicaset, statefulset
+from kubectl_spread.timeline.state import Deletion, EventKind, Move, NO_ORDINAL, of_owner, P, PENDING, Stage, State
+from kubectl_spread.timeline.world import World
+
+
+class PodState(NamedTuple):
+    """A pod in a steady state. If it is Pending, `node` is empty and `message` is the reason."""
+
+    owner: Optional[OwnerKey]
+    name: str
+    revision: str
+    ordinal: Optional[int]
+    node: str
+    is_ready: bool
+    is_terminating: bool
+    nominated: str
+    is_original: bool
+    message: str = ""
+    number: int = 0  # of the revision, in the order of first use
+
+    @property
+    def is_pending(self) -> bool:
+        return not self.node and not self.is_terminating
+
+
+class SteadyWorkload(NamedTuple):
+    """State of a workload; `not_created` is the number of pods that its controller holds back."""
+
+    desired: int
+    ready: int
+    updated: int
+    pending: int
+    not_created: int
+    is_complete: bool
+
+
+class Blocked(NamedTuple):
+    """An eviction that is refused permanently."""
+
+    pod: PodState
+    cause: str
+
+
+class TraceEvent(NamedTuple):
+    """An event of a trace; `pod` is empty if the event concerns a workload."""
+
+    kind: EventKind
+    owner: Optional[OwnerKey]
+    pod: str
+    revision: int
+    node: str
+    size: int = 1
+    others: int = 0
+    text: str = ""
+
+
+class Outcome:
+    """A steady state in which a step can end."""
+
+    def __init__(
+        self,
+        view: View,
+        state: State,
+        *,
+        path: Callable[[], tuple[Move, ...]],
+        is_steady: bool = True,
+        before: Optional[Outcome] = None,
+    ) -> None:
+        """Read the outcome from a state.
+
+        `before` is the outcome of the previous step from which this one follows.
+        """
+        self.before = before
+        self._view = view
+        self._path = path
+        self.state = state
+        self.is_steady = is_steady
+        self.pods = view.pods(state)
+        self.workloads = view.workloads(state)
+        self.blocked = view.blocked(state)
+        self.restarts = view.restarts(state)
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether every workload is complete, and no pod is Pending or refused."""
+        return (
+            self.is_steady
+            and not self.blocked
+            and not self.pending
+            and all(item.is_complete for item in self.workloads.values())
+        )
+
+    @property
+    def pending(self) -> tuple[PodState, ...]:
+        return tuple(pod for pod in self.pods if pod.is_pending)
+
+    @property
+    def newly_pending(self) -> tuple[PodState, ...]:
+        """Return the Pending pods of workloads that had fewer of them at the start."""
+        before = self._view.pending_before
+        after = Counter(pod.owner for pod in self.pending)
+        return tuple(pod for pod in self.pending if after[pod.owner] > before[pod.owner])
+
+    def counts(self, key: OwnerKey, topology_key: str) -> dict[str, int]:
+        """Return the number of a workload's pods per domain, without terminating pods."""
+        return self._view.counts(self.state, key, topology_key)
+
+    def cluster(self) -> Cluster:
+        """Return the cluster in this outcome; pods that took no part are unchanged."""
+        return self._view.cluster(self.state)
+
+    def revision_of(self, key: OwnerKey) -> int:
+        """Return the number of the workload's target revision; 0 if the workload does not exist."""
+        return self._view.revision_of(self.state, key)
+
+    def is_paused(self, key: OwnerKey) -> bool:
+        """Return whether a workload is a paused Deployment."""
+        return self._view.is_paused(self.state, key)
+
+    def domains_of(self, topology_key: str) -> dict[str, str]:
+        """Return the domain of each node that has a label, by the node's name."""
+        return self._view.domains_of(self.state, topology_key)
+
+    def trace(self) -> tuple[TraceEvent, ...]:
+        """Return the events on the shortest known path to this outcome."""
+        return tuple(self._view.event(move) for move in self._path())
+
+
+class View:
+    """Translator from states of a world to the cluster's objects."""
+
+    def __init__(self, world: World, start: State, *, message: Callable[[P, State], str]) -> None:
+        self.world = world
+        self._start = start
+        self._message = message
+        self.pending_before = Counter(
+            self._key(pod) for pod in start.pods if pod.node == PENDING and pod.end == Deletion.ALIVE
+        )
+
+    def _key(self, pod: P) -> Optional[OwnerKey]:
+        return self.world.keys[pod.owner] if pod.owner >= 0 else None
+
+    def pods(self, state: State) -> tuple[PodState, ...]:
+        names: dict[object, list[str]] = {key: list(found) for key, found in self.world.names.items()}
+        messages: dict[tuple[int, int], str] = {}
+        return tuple(self._pod(pod, state, names, messages=messages) for pod in state.pods)
+
+    def _words(self, pod: P, state: State, messages: dict[tuple[int, int], str]) -> str:
+        """Return the scheduler's message, which equal pods share."""
+        key = (self.world.shape(pod.cls), pod.nominated)
+        if key not in messages:
+            messages[key] = self._message(pod, state)
+        return messages[key]
+
+    def _pod(
+        self, pod: P, state: State, names: dict[object, list[str]], *, messages: dict[tuple[int, int], str]
+    ) -> PodState:
+        key = self._key(pod)
+        revision = self.world.revisions[pod.rev].name if pod.rev >= 0 else ""
+        is_pending = pod.node == PENDING and pod.end == Deletion.ALIVE
+        return PodState(
+            key,
+            self.name(pod, names),
+            revision,
+            pod.ordinal if pod.ordinal != NO_ORDINAL and key is not None and key.kind != "DaemonSet" else None,
+            self._node(pod.node),
+            pod.stage == Stage.READY,
+            pod.end not in (Deletion.ALIVE, Deletion.LOST),
+            self._node(pod.nominated),
+            not pod.is_new,
+            self._words(pod, state, messages) if is_pending else "",
+            self.number(pod.rev),
+        )
+
+    def name(self, pod: P, names: Optional[dict[object, list[str]]] = None) -> str:
+        """Return a pod's name; for a new pod with a random name, its workload's name and `-*`."""
+        known = self.world.names if names is None else names
+        found = known.get((pod.owner, pod.rev, pod.ordinal, pod.cls, pod.node, pod.is_new))
+        if not pod.is_new and found:
+            return found.pop(0) if names is not None else found[0]
+        key = self._key(pod)
+        if key is None:
+            return ""
+        if key.kind == "StatefulSet" or (key.kind == "Job" and pod.ordinal != NO_ORDINAL):
+            return f"{key.name}-{pod.ordinal}"
+        return f"{key.name}-*"
+
+    def number(self, rev: int) -> int:
+        """Return a revision's number in its workload, from 1; 0 if there is no revision."""
+        if rev < 0:
+            return 0
+        owner = self.world.revisions[rev].owner
+        return [item.at for item in self.world.revisions if item.owner == owner].index(rev) + 1
+
+    def cluster(self, state: State) -> Cluster:
+        """Return a state as a cluster; pods that took part have synthetic uids."""
+        world = self.world
+        facts = world.facts[state.facts].cluster
+        storage = storage_of(world, facts.storage, state.claims)
+        made = [
+            Pod(
+                told.name,
+                f"timeline/{at}",
+                world.classes[pod.cls],
+                told.node,
+                "Running" if told.node else "Pending",
+                terminating=told.is_terminating,
+            )
+            for at, (pod, told) in enumerate(zip(state.pods, self.pods(state), strict=True))
+        ]
+        return facts._replace(pods=(*world.background, *made), storage=storage)
+
+    def _node(self, at: int) -> str:
+        return "" if at == PENDING else self.world.node_names[at]
+
+    def workloads(self, state: State) -> dict[OwnerKey, SteadyWorkload]:
+        return {
+            self.world.keys[owner]: self._workload(state, owner)
+            for owner, own in enumerate(state.sets)
+            if own is not None
+        }
+
+    def _workload(self, state: State, owner: int) -> SteadyWorkload:
+        spec = self.world.specs[state.sets[owner].spec]
+        mine = [pod for pod in state.pods if pod.owner == owner and pod.end in (Deletion.ALIVE, Deletion.LOST)]
+        desired = spec.replicas if hasattr(spec, "replicas") else len(mine)
+        return SteadyWorkload(
+            desired,
+            sum(pod.stage == Stage.READY for pod in mine),
+            sum(pod.rev == spec.rev for pod in mine),
+            sum(pod.node == PENDING for pod in mine),
+            max(0, desired - len(mine)),
+            is_complete(self.world, state, owner),
+        )
+
+    def blocked(self, state: State) -> tuple[Blocked, ...]:
+        by_slot = {(p.owner, p.rev, p.ordinal, p.cls, p.node, p.is_new): p for p in state.pods}
+        return tuple(
+            Blocked(self._pod(by_slot[item[1]], state, {}, messages={}), item[2])
+            for item in state.todo
+            if item[0] == "blocked" and item[1] in by_slot
+        )
+
+    def restarts(self, state: State) -> dict[OwnerKey, int]:
+        before = Counter(pod.owner for pod in self._start.pods if pod.end == Deletion.ALIVE and not pod.is_new)
+        after = Counter(pod.owner for pod in state.pods if pod.end == Deletion.ALIVE and not pod.is_new)
+        return {self.world.keys[owner]: before[owner] - after[owner] for owner in before if owner >= 0}
+
+    def counts(self, state: State, key: OwnerKey, topology_key: str) -> dict[str, int]:
+        owner = self.world.find_owner(key)
+        found = dict.fromkeys(self.domains(state, topology_key), 0)
+        for pod in state.pods:
+            node = self.world.node(state.facts, pod.node)
+            if pod.owner == owner and pod.end == Deletion.ALIVE and node is not None and topology_key in node.labels:
+                found[node.labels[topology_key]] += 1
+        return found
+
+    def domains(self, state: State, topology_key: str) -> list[str]:
+        """Return the domains of a key, sorted."""
+        nodes = self.world.facts[state.facts].nodes
+        return sorted({node.labels[topology_key] for node in nodes if node is not None and topology_key in node.labels})
+
+    def revision_of(self, state: State, key: OwnerKey) -> int:
+        """Return the number of the workload's target revision; 0 if the workload does not exist."""
+        owner = self.world.find_owner(key)
+        own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
+        return 0 if own is None else self.number(self.world.specs[own.spec].rev)
+
+    def is_paused(self, state: State, key: OwnerKey) -> bool:
+        """Return whether a workload is a paused Deployment."""
+        owner = self.world.find_owner(key)
+        own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
+        return isinstance(own, deployment.DeploymentState) and self.world.specs[own.spec].is_paused
+
+    def domains_of(self, state: State, topology_key: str) -> dict[str, str]:
+        """Return the domain of each node that has a label, by the node's name."""
+        nodes = self.world.facts[state.facts].nodes
+        return {
+            node.name: node.labels[topology_key] for node in nodes if node is not None and topology_key in node.labels
+        }
+
+    def event(self, move: Move) -> TraceEvent:
+        """Return a move as an event with names of objects."""
+        owner, rev = (move.pod.owner, move.pod.rev) if move.pod is not None else (move.owner, move.rev)
+        key = self.world.keys[owner] if owner >= 0 else None
+        name = "" if move.pod is None else self.name(move.pod)
+        return TraceEvent(
+            move.kind, key, name, self.number(rev), self._node(move.node), move.number, move.others, move.text
+        )
+
+
+def is_complete(world: World, state: State, owner: int) -> bool:
+    """Return whether `kubectl rollout status` would report success."""
+    own = state.sets[owner]
+    if isinstance(own, daemonset.DaemonSetState):
+        return daemonset.is_complete(world, state, owner)
+    module = {
+        deployment.DeploymentState: deployment,
+        statefulset.StatefulSetState: statefulset,
+        replicaset.ReplicaSetState: replicaset,
+        job.JobState: job,
+    }[type(own)]
+    found: bool = module.is_complete(world, state.pods, owner, own)
+    return found
+
+
+def skews(view: View, states: Iterable[State]) -> dict[tuple[OwnerKey, str], int]:
+    """Return the largest skew during the step, for each topology key of a workload's constraints."""
+    found: dict[tuple[OwnerKey, str], int] = {}
+    world = view.world
+    keys = {
+        owner: {
+            item.topology_key for rev in world.revisions if rev.owner == owner for item in _constraints(world, rev.at)
+        }
+        for owner in range(len(world.keys))
+    }
+    domains: dict[tuple[int, str], _Domains] = {}
+    for state in states:
+        for owner, own in enumerate(state.sets):
+            for topology_key in keys[owner] if own is not None else ():
+                at = (state.facts, topology_key)
+                if at not in domains:
+                    domains[at] = _domains(world, *at)
+                key = (world.keys[owner], topology_key)
+                found[key] = max(found.get(key, 0), domains[at].skew(of_owner(state.pods, owner)))
+    return found
+
+
+class _Domains(NamedTuple):
+    """Values of a topology key, in total and per node."""
+
+    values: frozenset[str]
+    of_node: dict[int, str]
+
+    def skew(self, pods: Iterable[P]) -> int:
+        """Return the number of pods in the fullest domain minus the number in the emptiest."""
+        counts = Counter(
+            self.of_node[pod.node] for pod in pods if pod.end == Deletion.ALIVE and pod.node in self.of_node
+        )
+        return ConstraintCounts({value: counts[value] for value in self.values}).skew or 0
+
+
+def _domains(world: World, facts: int, topology_key: str) -> _Domains:
+    nodes = world.facts[facts].nodes
+    of_node = {
+        at: node.labels[topology_key]
+        for at, node in enumerate(nodes)
+        if node is not None and topology_key in node.labels
+    }
+    return _Domains(frozenset(of_node.values()), of_node)
+
+
+def _constraints(world: World, rev: int) -> tuple[TopologySpreadConstraint, ...]:
+    workload = world.revisions[rev].workload
+    if workload.kind == "DaemonSet":
+        return ()
+    return world.classes[world.cls_of(rev, workload.first_ordinal)].constraints
+
+
+def fewest_ready(world: World, states: Iterable[State]) -> dict[OwnerKey, int]:
+    """Return the lowest number of ready pods of each workload during the step."""
+    found: dict[OwnerKey, int] = {}
+    for state in states:
+        ready = Counter(pod.owner for pod in state.pods if pod.stage == Stage.READY and pod.end == Deletion.ALIVE)
+        for owner, own in enumerate(state.sets):
+            if own is not None:
+                key = world.keys[owner]
+                found[key] = min(found.get(key, ready[owner]), ready[owner])
+    return found

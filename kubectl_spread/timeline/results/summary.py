@@ -1,0 +1,434 @@
+"""Summary of a step's outcomes per workload, domain and revision."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import Enum
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.timeline.results.answer import Outcome, PodState, SteadyWorkload, TraceEvent
+from kubectl_spread.timeline.run import StepAnswer
+
+
+class Verdict(Enum):
+    """Verdict on a step or a workload: completes in all, in some or in no outcomes found."""
+
+    COMPLETES = "completes"
+    MAY_GET_STUCK = "mayGetStuck"
+    GETS_STUCK = "getsStuck"
+
+
+class Range(NamedTuple):
+    """Lowest and highest value over all outcomes."""
+
+    least: int
+    most: int
+
+
+class DomainPods(NamedTuple):
+    """Pods of a workload in one domain; `revisions`: after the step, by the number of the revision."""
+
+    value: str
+    before: Range
+    after: Range
+    revisions: dict[int, Range]
+
+
+class WorkloadSpread(NamedTuple):
+    """Pods of a workload per domain of one topology key.
+
+    A skew is the number of pods in the fullest domain minus the number in the emptiest. on_the_way: the largest skew;
+    None if no constraint of the workload has the key.
+    """
+
+    topology_key: str
+    domains: tuple[DomainPods, ...]
+    before: Range
+    after: Range
+    on_the_way: Optional[int]
+
+
+class WorkloadSummary(NamedTuple):
+    """Summary of a workload that takes part in a step.
+
+    is_concerned: the step names or changes it. is_deleted, is_paused: in every outcome. revision: number of its target
+    revision. restarted: number of pods from the start that are gone. fewest_ready: minimum during the step.
+    """
+
+    key: OwnerKey
+    verdict: Verdict
+    is_concerned: bool
+    is_deleted: bool
+    is_paused: bool
+    was_complete: bool
+    desired: Range
+    ready_before: Range
+    ready: Range
+    updated: Range
+    pending: Range
+    not_created: Range
+    restarted: Range
+    fewest_ready: int
+    revision: int
+    revisions: tuple[int, ...]
+    spreads: tuple[WorkloadSpread, ...]
+
+
+class PendingPods(NamedTuple):
+    """Pods that stay Pending with the same message; outcomes: number of these, pods: number in each."""
+
+    owner: Optional[OwnerKey]
+    pod: str
+    is_new: bool
+    message: str
+    pods: Range
+    outcomes: int
+
+
+class BlockedEviction(NamedTuple):
+    """An eviction that a budget refuses permanently; outcomes: number of outcomes with it."""
+
+    owner: Optional[OwnerKey]
+    pod: str
+    node: str
+    cause: str
+    outcomes: int
+
+
+class Ending(NamedTuple):
+    """A distinct outcome; counts: pods by workload, topology key, domain and revision."""
+
+    is_complete: bool
+    is_endless: bool
+    counts: dict[OwnerKey, dict[str, dict[str, dict[int, int]]]]
+    pending: tuple[PodState, ...]
+
+
+class StepSummary(NamedTuple):
+    """Summary of one step.
+
+    is_exact: all outcomes were found. is_endless: in some outcome pods are replaced forever. states: number of visited
+    states. runs: number of random runs. lost: pods without a controller that are gone afterwards, which no controller
+    creates again. witness: a shortest path to an outcome that does not complete, over this step and the previous ones.
+    begin: pods at the start of that path. stuck: Pending pods at its end. together: pods of all concerned workloads, if
+    there are several.
+    """
+
+    verdict: Verdict
+    is_exact: bool
+    is_endless: bool
+    states: int
+    runs: int
+    workloads: tuple[WorkloadSummary, ...]
+    waiting: tuple[PendingPods, ...]
+    refused: tuple[BlockedEviction, ...]
+    lost: tuple[str, ...]
+    endings: tuple[Ending, ...]
+    witness: tuple[tuple[TraceEvent, ...], ...] = ()
+    begin: tuple[PodState, ...] = ()
+    stuck: tuple[PodState, ...] = ()
+    together: tuple[WorkloadSpread, ...] = ()
+
+
+def summarize(step: StepAnswer, concerns: Iterable[OwnerKey], *, number: int = 1) -> StepSummary:
+    """Return the summary of a step.
+
+    Args:
+        step: result of the simulation.
+        concerns: the workloads that the step names or changes.
+        number: of the step among the reported steps, from 1.
+    """
+    return _Summary(step, frozenset(concerns)).make(number)
+
+
+class _Waits(NamedTuple):
+    """Pending pods that are reported as one entry."""
+
+    owner: Optional[OwnerKey]
+    pod: str
+    is_new: bool
+    message: str
+
+
+def _waits(pod: PodState) -> _Waits:
+    return _Waits(pod.owner, pod.name, not pod.is_original, pod.message)
+
+
+class _Summary:
+    def __init__(self, step: StepAnswer, concerns: frozenset[OwnerKey]) -> None:
+        self.step = step
+        self.outcomes = step.outcomes
+        self.before = step.before
+        self.keys = tuple(sorted({key for item in (*self.outcomes, *self.before) for key in item.workloads}))
+        blocked = {item.pod.owner for outcome in self.outcomes for item in outcome.blocked}
+        self.concerns = frozenset(
+            key for key in self.keys if key in concerns or key in blocked or self._has_changed(key)
+        )
+        self.bad = tuple(item for item in self.outcomes if not self._is_fine(item))
+        self.endings = self._endings()
+
+    def make(self, number: int) -> StepSummary:
+        step = self.step
+        way = _way(self.bad[0], number) if self.bad else ()
+        return StepSummary(
+            _verdict(len(self.outcomes) - len(self.bad), len(self.outcomes)),
+            step.is_exact,
+            step.is_endless,
+            step.states,
+            step.runs,
+            tuple(self._workload(key) for key in self.keys),
+            tuple(self._waiting()),
+            tuple(self._refused()),
+            self._lost(),
+            tuple(ending for ending, _ in self.endings),
+            tuple(item.trace() for item in way),
+            way[0].before.pods if way and way[0].before is not None else (),
+            tuple(pod for pod in self.bad[0].pending if pod.owner in self.concerns) if self.bad else (),
+            self._together(),
+        )
+
+    def _has_changed(self, key: OwnerKey) -> bool:
+        before = {_pods_of(item, key) for item in self.before}
+        return any(_pods_of(item, key) not in before or item.restarts.get(key) for item in self.outcomes)
+
+    def _was_complete(self, key: OwnerKey) -> bool:
+        return all(key not in item.workloads or item.workloads[key].is_complete for item in self.before)
+
+    def _is_fine(self, outcome: Outcome) -> bool:
+        """Return whether a step completes in an outcome.
+
+        A workload that was stuck before may stay stuck if the step does not concern it.
+        """
+        if not outcome.is_steady or outcome.blocked:
+            return False
+        if any(pod.owner not in outcome.workloads for pod in outcome.newly_pending):
+            return False
+        return all(
+            is_settled(outcome, key) for key in outcome.workloads if key in self.concerns or self._was_complete(key)
+        )
+
+    def _workload(self, key: OwnerKey) -> WorkloadSummary:
+        after = [item.workloads[key] for item in self.outcomes if key in item.workloads]
+        before = [item.workloads[key] for item in self.before if key in item.workloads]
+        complete = sum(key not in item.workloads or is_settled(item, key) for item in self.outcomes)
+        numbers = {pod.number for item in self.outcomes for pod in item.pods if pod.owner == key and pod.number}
+        return WorkloadSummary(
+            key,
+            _verdict(complete, len(self.outcomes)),
+            key in self.concerns,
+            bool(self.outcomes) and not after,
+            bool(after) and all(item.is_paused(key) for item in self.outcomes if key in item.workloads),
+            self._was_complete(key),
+            _over(after or before, lambda state: state.desired),
+            _over(before, lambda state: state.ready),
+            _over(after, lambda state: state.ready),
+            _over(after, lambda state: state.updated),
+            _over(after, lambda state: state.pending),
+            _over(after, lambda state: state.not_created),
+            _range(item.restarts.get(key, 0) for item in self.outcomes),
+            self.step.fewest_ready.get(key, 0),
+            max((item.revision_of(key) for item in self.outcomes), default=0),
+            tuple(sorted(numbers)),
+            tuple(self._spread([key], topology_key) for topology_key in self._topology_keys(key)),
+        )
+
+    def _topology_keys(self, key: OwnerKey) -> list[str]:
+        """Return the keys of a workload's constraints; without any, the zone, or the hostname if there are no zones."""
+        found = sorted(topology for owner, topology in self.step.worst_skew if owner == key)
+        if found or key.kind == "DaemonSet":
+            return found
+        return [next((name for name in (ZONE, HOSTNAME) if self._values(name)), HOSTNAME)]
+
+    def _values(self, topology_key: str) -> list[str]:
+        return sorted(
+            {value for item in (*self.before, *self.outcomes) for value in item.domains_of(topology_key).values()}
+        )
+
+    def _together(self) -> tuple[WorkloadSpread, ...]:
+        """Return the pods of all concerned workloads together, for their common topology keys."""
+        keys = sorted(key for key in self.concerns if key.kind != "DaemonSet")
+        if len(keys) < 2:
+            return ()
+        common = [name for name in self._topology_keys(keys[0]) if all(name in self._topology_keys(k) for k in keys)]
+        return tuple(self._spread(keys, name)._replace(on_the_way=None) for name in common)
+
+    def _spread(self, keys: Sequence[OwnerKey], topology_key: str) -> WorkloadSpread:
+        values = self._values(topology_key)
+        before = [_counts(item, keys, topology_key) for item in self.before]
+        after = [_counts(item, keys, topology_key) for item in self.outcomes]
+        totals = [Counter({value: sum(item[value].values()) for value in item}) for item in after]
+        kinds = self.step.symmetry.alike(topology_key)
+        domains = tuple(
+            DomainPods(
+                value,
+                _range(sum(item[value].values()) if value in item else 0 for item in before),
+                self._alike(value, values, kinds, totals),
+                self._by_revision(value, values, kinds, after),
+            )
+            for value in values
+        )
+        return WorkloadSpread(
+            topology_key,
+            domains,
+            _range(_skew(Counter({value: sum(item[value].values()) for value in item})) for item in before),
+            _range(map(_skew, totals)),
+            self.step.worst_skew.get((keys[0], topology_key)),
+        )
+
+    def _alike(
+        self, value: str, values: Sequence[str], kinds: dict[str, object], totals: Sequence[Counter[str]]
+    ) -> Range:
+        """Return the range of a domain, over all domains that are interchangeable with it."""
+        same = [other for other in values if kinds.get(other, other) == kinds.get(value, value)]
+        return _range(item[other] for item in totals for other in same if other in item)
+
+    def _by_revision(
+        self, value: str, values: Sequence[str], kinds: dict[str, object], after: Sequence[Counts]
+    ) -> dict[int, Range]:
+        same = [other for other in values if kinds.get(other, other) == kinds.get(value, value)]
+        numbers = sorted({number for item in after for counts in item.values() for number in counts})
+        return {
+            number: _range(item[other][number] for item in after for other in same if other in item)
+            for number in numbers
+        }
+
+    def _waiting(self) -> Iterator[PendingPods]:
+        numbers: dict[_Waits, list[int]] = {}
+        for _, outcome in self.endings:
+            for kind, number in Counter(map(_waits, outcome.pending)).items():
+                numbers.setdefault(kind, []).append(number)
+        for kind, found in numbers.items():
+            yield PendingPods(*kind, Range(min(found), max(found)), len(found))
+
+    def _refused(self) -> Iterator[BlockedEviction]:
+        found: Counter[tuple[Optional[OwnerKey], str, str, str]] = Counter()
+        for _, outcome in self.endings:
+            found.update({(item.pod.owner, item.pod.name, item.pod.node, item.cause) for item in outcome.blocked})
+        return (BlockedEviction(*item, number) for item, number in found.items())
+
+    def _lost(self) -> tuple[str, ...]:
+        """Return the names of pods without a controller that are gone in some outcome."""
+        there = {pod.name for item in self.before for pod in item.pods if pod.owner is None}
+        gone = {
+            name
+            for outcome in self.outcomes
+            for name in there - {pod.name for pod in outcome.pods if pod.owner is None and not pod.is_terminating}
+        }
+        return tuple(sorted(gone))
+
+    def _endings(self) -> tuple[tuple[Ending, Outcome], ...]:
+        """Return the outcomes that a user can distinguish."""
+        found: dict[str, tuple[Ending, Outcome]] = {}
+        for outcome in self.outcomes:
+            ending = self._ending(outcome)
+            blocked = sorted((item.pod.name, item.pod.node) for item in outcome.blocked)
+            pending = sorted((pod.name, pod.message) for pod in ending.pending)
+            told = (ending.is_complete, ending.is_endless, ending.counts, pending, blocked)
+            found.setdefault(repr(told), (ending, outcome))
+        return tuple(found.values())
+
+    def _ending(self, outcome: Outcome) -> Ending:
+        counts = {
+            key: {
+                topology_key: {
+                    value: dict(sorted(numbers.items()))
+                    for value, numbers in sorted(_counts(outcome, [key], topology_key).items())
+                }
+                for topology_key in self._topology_keys(key)
+            }
+            for key in self.keys
+            if key in self.concerns
+        }
+        return Ending(outcome not in self.bad, not outcome.is_steady, counts, outcome.pending)
+
+
+def _pods_of(outcome: Outcome, key: OwnerKey) -> tuple[tuple[object, ...], ...]:
+    return tuple(
+        sorted((pod.number, pod.node, pod.is_ready, pod.is_terminating) for pod in outcome.pods if pod.owner == key)
+    )
+
+
+def _way(outcome: Outcome, steps: int) -> tuple[Outcome, ...]:
+    """Return the outcomes of previous steps that lead to an outcome, and the outcome itself; at most a few."""
+    found = [outcome]
+    while len(found) < steps and found[0].before is not None:
+        found.insert(0, found[0].before)
+    return tuple(found)
+
+
+def is_settled(outcome: Outcome, key: OwnerKey) -> bool:
+    """Return whether a workload has all its pods; a paused Deployment may have pods of the old revision."""
+    state = outcome.workloads[key]
+    if not outcome.is_steady or state.pending:
+        return False
+    return state.is_complete or (outcome.is_paused(key) and state.ready >= state.desired)
+
+
+Counts = dict[str, Counter[int]]  # pods by domain and number of the revision
+
+
+def _counts(outcome: Outcome, keys: Sequence[OwnerKey], topology_key: str) -> Counts:
+    domains = outcome.domains_of(topology_key)
+    found: Counts = {value: Counter() for value in domains.values()}
+    for pod in outcome.pods:
+        if pod.owner in keys and not pod.is_terminating and pod.node in domains:
+            found[domains[pod.node]][pod.number] += 1
+    return found
+
+
+def _skew(totals: Counter[str]) -> int:
+    return max(totals.values(), default=0) - min(totals.values(), default=0)
+
+
+def _verdict(complete: int, outcomes: int) -> Verdict:
+    if not outcomes:
+        return Verdict.MAY_GET_STUCK  # the search ended before it found one
+    if not complete:
+        return Verdict.GETS_STUCK
+    return Verdict.COMPLETES if complete == outcomes else Verdict.MAY_GET_STUCK
+
+
+def _over(states: Iterable[SteadyWorkload], number: Callable[[SteadyWorkload], int]) -> Range:
+    return _range(map(number, states))
+
+
+def _range(numbers: Iterable[int]) -> Range:
+    found = list(numbers)
+    return Range(min(found, default=0), max(found, default=0))
+
+
+class Played(NamedTuple):
+    """A step as the user wrote it, and its summary.
+
+    refusal: kubectl's message if it stops halfway. notes: about the step itself.
+    """
+
+    text: str
+    summary: StepSummary
+    refusal: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_fine(self) -> bool:
+        """Return whether kubectl completes the command, and every outcome found completes."""
+        return not self.refusal and self.summary.verdict is Verdict.COMPLETES
+
+
+class Simulation(NamedTuple):
+    """Results of all steps.
+
+    notes: features that were not simulated. is_interrupted: the user ended the search.
+    """
+
+    steps: tuple[Played, ...]
+    notes: tuple[str, ...] = ()
+    is_interrupted: bool = False
+
+    @property
+    def is_fine(self) -> bool:
+        """Return whether every step completes in every outcome that was found."""
+        return all(step.is_fine for step in self.steps)

@@ -1,0 +1,405 @@
+"""Representatives of states that differ in interchangeable nodes, domains and ordinals only.
+
+Two nodes are interchangeable if they agree in selected labels, taints, room and initial pods, and if the user's steps
+do not name them. Two zones are interchangeable if their nodes are. One state represents all states that differ in such
+names only:
+
+    zone a: a1 {web}  a2 {}        zone a: a1 {}  a2 {}
+    zone b: b1 {}     b2 {}   is   zone b: b1 {}  b2 {web}
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, Optional
+
+from kubectl_spread.objects.affinity import PodAffinityTerm
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubectl_spread.timeline.controllers import deployment, statefulset
+from kubectl_spread.timeline.state import Deletion, P, PENDING, Stage, State
+from kubectl_spread.timeline.world import World
+
+
+class _Group(NamedTuple):
+    """A node, or a domain with its children; children of one class are interchangeable."""
+
+    node: int = PENDING
+    classes: tuple[tuple[_Group, ...], ...] = ()
+
+
+class _Pools:
+    """Ordinals and readiness that are shared out among equal pods."""
+
+    def __init__(self) -> None:
+        self.ready: dict[int, int] = defaultdict(int)  # by owner: how many pods of its newest revision are ready
+        self.newest: dict[int, int] = {}
+        self.ordinals: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+        self.is_used = False
+
+
+_ANY = -2  # Placeholder for an ordinal that equal pods may exchange.
+
+
+_NO_MARKS: Mapping[str, object] = {}
+
+
+class Symmetry:
+    """Interchangeable nodes of a world, based on one state."""
+
+    def __init__(
+        self,
+        world: World,
+        start: State,
+        named: Iterable[str] = (),
+        *,
+        joined: Collection[Node] = (),
+        marks: Mapping[str, object] = _NO_MARKS,
+    ) -> None:
+        """Compute the interchangeable nodes and domains.
+
+        Args:
+            world: the nodes and all references to them.
+            start: initial state; its contents distinguish nodes.
+            named: nodes that the user's steps name.
+            joined: nodes as the steps create them; a domain that one of them joins is unique.
+            marks: other distinctions between nodes, by name.
+        """
+        self._world = world
+        self._classes = _classes(world)
+        nodes = {at: node for at, node in enumerate(world.facts[start.facts].nodes) if node is not None}
+        contents: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+        for pod in start.pods:
+            contents[pod.node].append((*pod[:4], *pod[5:]))
+        down = world.facts[start.facts].down
+        seen: dict[tuple[int, bool], str] = {}
+        colors: dict[int, Any] = {
+            at: (at in down, contents.get(at), _color(world, node, seen)) for at, node in nodes.items()
+        }
+        for name in named:
+            if name in world.node_at:
+                colors[world.node_at[name]] = ("named", name)
+        fixed = _selecting_keys(world, self._classes)
+        self._keys = [key for key in _topology_keys(self._classes, _default_keys(world)) if key not in fixed]
+        is_open = world.claim_templates and any(item.waits for item in world.cluster.storage.classes.values())
+        signed: dict[int, Any] = {}
+        domains = _joined_domains(self._keys, joined, nodes.values())
+        for at, node in nodes.items():
+            own = (at if is_open or _is_named(node, self._classes) else 0, marks.get(node.name))
+            labels = tuple((key, node.labels.get(key)) for key in sorted(fixed))
+            special = tuple(domain for domain in domains if node.labels.get(domain[0]) == domain[1])
+            signed[at] = (own, colors[at], labels, special, tuple(key in node.labels for key in self._keys))
+        levels = _nested(self._keys, nodes)
+        loose = [key for key in self._keys if key not in levels and not _is_unique(key, nodes)]
+        for at, node in nodes.items():
+            signed[at] = repr((signed[at], [node.labels.get(key) for key in loose]))
+        paths: dict[int, tuple[Any, ...]] = dict.fromkeys(nodes, ())
+        root, _ = _tree(levels, nodes, signed, list(nodes), paths=paths)
+        self._root = root
+        self._slots = _leaves(root)
+        self.is_trivial = _is_trivial(root)
+        self._domains: dict[str, dict[str, Any]] = {}
+        for key in self._keys:
+            depth = levels.index(key) + 1 if key in levels else len(levels) + 1
+            if key not in loose:
+                self._domains[key] = {
+                    node.labels[key]: paths[at][:depth] for at, node in nodes.items() if key in node.labels
+                }
+
+    def canonical(self, state: State) -> State:
+        """Return the representative of all states that differ in interchangeable names only."""
+        pools = _Pools()
+        anonymous = self._has_rest(state)
+        pods = [self._anonymous(state, pod, pools) for pod in state.pods] if anonymous else list(state.pods)
+        todo = state.todo
+        if not self.is_trivial:
+            place = self._places(pods)
+            if place is not None:
+                pods = [
+                    pod._replace(node=place.get(pod.node, pod.node), nominated=place.get(pod.nominated, pod.nominated))
+                    for pod in pods
+                ]
+                todo = tuple(_moved(item, place) for item in todo)
+        pods.sort()
+        found = tuple(sorted(self._named(pod, pools) for pod in pods) if pools.is_used else pods)
+        if (found, todo) == (state.pods, state.todo):
+            return state
+        return state._replace(pods=found, todo=todo)
+
+    def _places(self, pods: list[P]) -> Optional[dict[int, int]]:
+        """Return the new node of each node's pods; None if all stay."""
+        contents: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+        for pod in pods:
+            if pod.node != PENDING:
+                contents[pod.node].append((*pod[:4], *pod[5:]))
+            elif pod.nominated != PENDING:
+                contents[pod.nominated].append((*pod[:7], *pod[8:]))
+        _, order = _ordered(self._root, contents)
+        return None if order == self._slots else dict(zip(order, self._slots, strict=True))
+
+    def _has_rest(self, state: State) -> bool:
+        """Return whether the user's steps are done, so that no later step can distinguish new pods."""
+        return not state.todo
+
+    def _anonymous(self, state: State, pod: P, pools: _Pools) -> P:
+        """Return a pod without its ordinal or readiness, if they do not matter."""
+        own = state.sets[pod.owner] if pod.owner >= 0 else None
+        if (
+            pod.node == PENDING
+            or pod.end != Deletion.ALIVE
+            or not isinstance(own, (deployment.DeploymentState, statefulset.StatefulSetState))
+        ):
+            return pod
+        if isinstance(own, deployment.DeploymentState):
+            # The newest revision is not scaled down, so that it does not matter which of its pods are ready.
+            if pod.stage not in (Stage.BOUND, Stage.READY) or pod.rev != self._world.specs[own.spec].rev:
+                return pod
+            plain = pod._replace(stage=Stage.BOUND)
+            pools.ready[pod.owner] += pod.stage == Stage.READY
+            pools.newest[pod.owner] = pod.rev
+            pools.is_used = True
+            return plain
+        spec = self._world.specs[own.spec]
+        is_anonymous = pod.is_new and own.current == spec.rev == pod.rev and self._world.is_anonymous(pod.cls)
+        if not is_anonymous or pod.ordinal < 0:
+            return pod
+        shape = self._world.shape(pod.cls)
+        pools.ordinals[pod.owner, shape, pod.stage].append(pod.ordinal)
+        pools.is_used = True
+        return pod._replace(ordinal=_ANY, cls=shape)
+
+    def _named(self, pod: P, pools: _Pools) -> P:
+        """Restore an anonymous pod: the first pods get the lowest ordinals, and are ready."""
+        if pod.ordinal == _ANY:
+            ordinals = pools.ordinals[pod.owner, pod.cls, pod.stage]
+            lowest = min(ordinals)
+            ordinals.remove(lowest)
+            return pod._replace(ordinal=lowest, cls=self._world.cls_of(pod.rev, lowest))
+        is_alike = pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE and pools.newest.get(pod.owner) == pod.rev
+        if is_alike and pools.ready[pod.owner]:
+            pools.ready[pod.owner] -= 1
+            return pod._replace(stage=Stage.READY)
+        return pod
+
+    def alike(self, key: str) -> dict[str, Any]:
+        """Return a signature of each domain of a key; domains with equal signatures are interchangeable."""
+        return self._domains.get(key, {})
+
+
+def _moved(item: tuple[Any, ...], place: dict[int, int]) -> tuple[Any, ...]:
+    """Return the user's remaining steps, with the pods that they name at their new nodes."""
+    if item[0] not in ("delete", "evict"):
+        return item
+    slots = sorted((*slot[:4], place.get(slot[4], slot[4]), *slot[5:]) for slot in item[1])
+    return (item[0], tuple(slots), *item[2:])
+
+
+def _classes(world: World) -> list[PodClass]:
+    made = [
+        world.classes[world.cls_of(rev.at, rev.workload.first_ordinal)]
+        for rev in world.revisions
+        if rev.workload.kind != "DaemonSet"
+    ]
+    return [*world.classes, *made]
+
+
+def _joined_domains(keys: Iterable[str], joined: Iterable[Node], nodes: Iterable[Node]) -> list[tuple[str, str]]:
+    """Return the domains, as key and value, that a step adds a node to or takes a node from."""
+    known = {node.name: node.labels for node in nodes}
+    found: set[tuple[str, str]] = set()
+    for node in joined:
+        before = known.get(node.name, {})
+        for key in keys:
+            values = {before.get(key), node.labels.get(key)}
+            if len(values) > 1:
+                found.update((key, value) for value in values if value is not None)
+    return sorted(found)
+
+
+def _color(world: World, node: Node, seen: dict[tuple[int, bool], str]) -> Any:
+    """Return the traits that distinguish a node, except labels and own pods; `seen` caches texts of pod classes."""
+    others = sorted(_seen(pod, seen) for pod in world.on_node(node.name))
+    room = tuple(sorted(node.allocatable.items()))
+    return (
+        node.taints,
+        node.unschedulable,
+        room,
+        node.images,
+        node.features,
+        others,
+    )
+
+
+def _seen(pod: Pod, seen: dict[tuple[int, bool], str]) -> str:
+    """Return `_as_seen` as text.
+
+    The world keeps its pods' classes alive, so an id always refers to the same class.
+    """
+    key = (id(pod.cls), pod.terminating)
+    text = seen.get(key)
+    if text is None:
+        text = seen[key] = repr(_as_seen(pod.cls, terminating=pod.terminating))
+    return text
+
+
+def _as_seen(cls: PodClass, *, terminating: bool) -> Any:
+    """Return the fields on which the scheduling of other pods depends."""
+    return (
+        cls.namespace, cls.labels, cls.requests, cls.nonzero, cls.host_ports, cls.pod_affinity, cls.pod_anti_affinity,
+        cls.preferred_affinity, cls.preferred_anti_affinity, cls.priority, cls.volumes, terminating,
+    )  # fmt: skip
+
+
+def _default_keys(world: World) -> set[str]:
+    """Return the keys of the cluster's default constraints."""
+    found = {HOSTNAME, ZONE}
+    for profile in world.profiles.values():
+        for plugin in profile.pre_filter:
+            if isinstance(plugin, PodTopologySpread):
+                found.update(item.topology_key for item in plugin.configured_defaults or ())
+    return found
+
+
+def _topology_keys(classes: Iterable[PodClass], defaults: Iterable[str]) -> list[str]:
+    """Return the label keys that only distinguish domains."""
+    found = set(defaults)
+    for cls in classes:
+        found.update(item.topology_key for item in cls.constraints)
+        found.update(term.topology_key for term in _terms(cls))
+    return sorted(found)
+
+
+def _terms(cls: PodClass) -> Iterator[PodAffinityTerm]:
+    yield from cls.pod_affinity
+    yield from cls.pod_anti_affinity
+    for _, term in (*cls.preferred_affinity, *cls.preferred_anti_affinity):
+        yield term
+
+
+def _selecting_keys(world: World, classes: Iterable[PodClass]) -> set[str]:
+    """Return the label keys whose values are named by a selector."""
+    found: set[str] = set()
+    for cls in classes:
+        found.update(key for key, _ in cls.node_selector)
+        terms = list(cls.node_affinity.required or ())
+        terms += [item[1] for item in cls.node_affinity.preferred]
+        found.update(requirement.key for term in terms for requirement in term.match_expressions)
+    for volume in world.cluster.storage.volumes.values():
+        found.update(requirement.key for term in volume.terms or () for requirement in term.match_expressions)
+        found.update(volume.labels)
+    for item in world.cluster.storage.classes.values():
+        found.update(requirement.key for term in item.allowed or () for requirement in term)
+    for capacity in world.cluster.storage.capacities:
+        found.update(requirement.key for requirement in capacity.topology.requirements or ())
+    return found
+
+
+def _is_named(node: Node, classes: Iterable[PodClass]) -> bool:
+    """Return whether some pod requires the node by name."""
+    return any(
+        node.name in requirement.values
+        for cls in classes
+        for term in cls.node_affinity.required or ()
+        for requirement in term.match_fields
+    )
+
+
+def _is_unique(key: str, nodes: dict[int, Node]) -> bool:
+    """Return whether no two nodes have the same value of a key."""
+    values = [node.labels[key] for node in nodes.values() if key in node.labels]
+    return len(values) == len(set(values))
+
+
+def _nested(keys: Iterable[str], nodes: dict[int, Node]) -> list[str]:
+    """Return nested keys, the coarsest first: each domain lies in one domain of the previous key."""
+    coarse = [key for key in keys if not _is_unique(key, nodes)]
+    coarse.sort(key=lambda key: (len({node.labels.get(key) for node in nodes.values()}), key))
+    levels: list[str] = []
+    for key in coarse:
+        if not levels or _refines(key, levels[-1], nodes):
+            levels.append(key)
+    return levels
+
+
+def _refines(fine: str, coarse: str, nodes: dict[int, Node]) -> bool:
+    inside: dict[Optional[str], set[Optional[str]]] = defaultdict(set)
+    for node in nodes.values():
+        inside[node.labels.get(fine)].add(node.labels.get(coarse))
+    return all(len(values) == 1 for values in inside.values())
+
+
+def _tree(
+    levels: list[str],
+    nodes: dict[int, Node],
+    signed: dict[int, Any],
+    members: list[int],
+    *,
+    paths: dict[int, tuple[Any, ...]],
+) -> tuple[_Group, Any]:
+    """Return the tree of domains, and a signature that interchangeable trees share.
+
+    Args:
+        levels: label keys, the coarsest first.
+        nodes: by index.
+        signed: signature of each node in its domain.
+        members: the nodes of the tree.
+        paths: is filled with the signatures of each node's domains, from the coarsest to the node itself.
+    """
+    children: list[tuple[_Group, Any]] = []
+    if not levels:
+        for at in members:
+            children.append((_Group(at), signed[at]))
+            paths[at] = (signed[at],)
+    else:
+        parts: dict[Optional[str], list[int]] = defaultdict(list)
+        for at in members:
+            parts[nodes[at].labels.get(levels[0])].append(at)
+        for value, part in parts.items():
+            child, inner = _tree(levels[1:], nodes, signed, part, paths=paths)
+            signature = repr((value is None, inner))
+            children.append((child, signature))
+            for at in part:
+                paths[at] = (signature, *paths[at])
+    classes: dict[Any, list[_Group]] = defaultdict(list)
+    for child, signature in children:
+        classes[signature].append(child)
+    ordered = sorted(classes)
+    return (
+        _Group(classes=tuple(tuple(classes[signature]) for signature in ordered)),
+        repr([(signature, len(classes[signature])) for signature in ordered]),
+    )
+
+
+def _leaves(group: _Group) -> list[int]:
+    if not group.classes:
+        return [group.node] if group.node != PENDING else []
+    return [leaf for members in group.classes for child in members for leaf in _leaves(child)]
+
+
+def _is_trivial(group: _Group) -> bool:
+    return all(len(members) == 1 and _is_trivial(members[0]) for members in group.classes)
+
+
+def _ordered(group: _Group, contents: dict[int, list[tuple[int, ...]]]) -> tuple[Any, list[int]]:
+    """Return the contents of a group in an order independent of names, and the nodes in this order."""
+    if not group.classes:
+        found = contents.get(group.node)
+        return (tuple(sorted(found)) if found else ()), [group.node]
+    keys: list[Any] = []
+    order: list[int] = []
+    for members in group.classes:
+        parts = [_ordered(child, contents) for child in members]
+        if len(parts) > 1:
+            parts.sort(key=_first)
+        for key, nodes in parts:
+            keys.append(key)
+            order += nodes
+    return tuple(keys), order
+
+
+def _first(item: tuple[Any, list[int]]) -> Any:
+    return item[0]

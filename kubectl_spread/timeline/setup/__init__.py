@@ -1,0 +1,1 @@
+"""Initial states, made from cluster facts."""

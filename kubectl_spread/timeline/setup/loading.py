@@ -1,0 +1,346 @@
+"""Initial state of a timeline from the cluster facts: memory of controllers, and stages of pods."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Optional
+
+from kubectl_spread.cluster.ownership import inferred_deployment, OwnedPods
+from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.taints import NO_EXECUTE
+from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, revision_label, Workload
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.timeline import likeness
+from kubectl_spread.timeline.controllers import deployment, statefulset
+from kubectl_spread.timeline.doing import slot
+from kubectl_spread.timeline.nodes import UNREACHABLE
+from kubectl_spread.timeline.setup import reading
+from kubectl_spread.timeline.state import Deletion, NO_ORDINAL, P, PENDING, Stage, State
+from kubectl_spread.timeline.world import Kubelet, World
+
+_DESIRED = "deployment.kubernetes.io/desired-replicas"
+_MOST = "deployment.kubernetes.io/max-replicas"
+_HASH = "controller-revision-hash"
+
+
+class LoadedWorld(NamedTuple):
+    """A world and its initial state; live: the workloads whose pods take part."""
+
+    world: World
+    state: State
+    live: frozenset[OwnerKey]
+
+
+def with_owners(cluster: Cluster) -> Cluster:
+    """Return the cluster with Deployments as owners of missing ReplicaSets, inferred from name and hash."""
+    found: dict[OwnerKey, OwnerKey] = {}
+    classes = {id(pod.cls): pod.cls for pod in cluster.pods}  # Many pods share few classes.
+    for cls in classes.values():
+        if cls.owner is None or cls.owner.kind != "ReplicaSet":
+            continue
+        made = OwnerKey("ReplicaSet", cls.namespace, cls.owner.name)
+        if made in cluster.owners:
+            continue
+        above = inferred_deployment(cls)
+        if above is not None and above in cluster.controllers:
+            found[made] = above
+    return cluster._replace(owners={**cluster.owners, **found}) if found else cluster
+
+
+def load(
+    cluster: Cluster,
+    profiles: Mapping[str, Profile],
+    *,
+    touched: Collection[OwnerKey] = (),
+    nodes: Collection[str] = (),
+    kubelet: Optional[Kubelet] = None,
+    patience_s: float = float("inf"),
+) -> LoadedWorld:
+    """Return the world of a cluster and its initial state.
+
+    Args:
+        cluster: the cluster facts.
+        profiles: of the scheduler, by name.
+        touched: workloads that take part in any case.
+        nodes: nodes whose pods take part.
+        kubelet: behaviour of bound pods.
+        patience_s: simulated time within a step, in seconds.
+    """
+    world = World(cluster, profiles, kubelet=kubelet, patience_s=patience_s)
+    return _Loading(cluster, world).load(frozenset(touched), frozenset(nodes))
+
+
+class _Loading:
+    def __init__(self, cluster: Cluster, world: World) -> None:
+        self.cluster = cluster
+        self._owned = OwnedPods(cluster)
+        self.world = world
+        self.sets: dict[int, Any] = {}
+        self._rev_of: dict[tuple[OwnerKey, str], int] = {}  # by controller of the pod, or workload, and hash
+
+    def load(self, touched: frozenset[OwnerKey], nodes: frozenset[str]) -> LoadedWorld:
+        visible = [pod for pod in self.cluster.pods if pod.is_visible]
+        live = touched | self._involved(visible, nodes)
+        for key in sorted(key for key in live if key in self.cluster.controllers):
+            self._add(key, self.cluster.controllers[key])
+        pods: list[P] = []
+        background: list[Pod] = []
+        slots: dict[str, Any] = {}
+        above_of: dict[int, Optional[OwnerKey]] = {}  # by id of the class, which the pod keeps
+        for pod in visible:
+            cls = id(pod.cls)
+            above = above_of[cls] if cls in above_of else above_of.setdefault(cls, self.cluster.top_owner(pod))
+            is_live = above in live or pod.node_name in nodes or not pod.node_name or pod.terminating
+            if not is_live:
+                background.append(pod)
+                continue
+            made = self._pod(pod, above)
+            slots[pod.uid] = slot(made)
+            self.world.names.setdefault(slot(made), []).append(pod.name)
+            pods.append(made)
+        self.world.background = tuple(background)
+        self.world.slot_of = slots
+        sets = tuple(self.sets.get(at) for at in range(len(self.world.keys)))
+        return LoadedWorld(self.world, State(tuple(sorted(pods)), sets, 0), live)
+
+    def _involved(self, pods: Iterable[Pod], nodes: frozenset[str]) -> frozenset[OwnerKey]:
+        """Return the workloads that have unfinished work, or pods on some nodes."""
+        found = set()
+        for pod in pods:
+            if not pod.node_name or pod.terminating or pod.node_name in nodes:
+                key = self.cluster.top_owner(pod)
+                if key is not None:
+                    found.add(key)
+        for key, controller in self.cluster.controllers.items():
+            if key.kind in reading.KINDS and key not in self.cluster.owners and self._is_unfinished(key, controller):
+                found.add(key)
+        return frozenset(found)
+
+    def _is_unfinished(self, key: OwnerKey, controller: Controller) -> bool:
+        if key.kind == "DaemonSet":
+            return False
+        alive = [pod for pod in self._owned.of(key) if pod.is_visible and not pod.terminating]
+        owners = {pod.owner.name for pod in alive if pod.owner is not None}
+        return len(alive) != (controller.workload.replicas or 0) or len(owners) > 1
+
+    def _add(self, key: OwnerKey, controller: Controller) -> None:
+        if key.kind not in reading.KINDS or key in self.cluster.owners:
+            self.world.notes[f"{key.kind} {key.namespace}/{key.name}: what its controller does is not simulated"] = None
+            return
+        owner = self.world.owner(key)
+        if key.kind == "Deployment":
+            self.sets[owner] = self._deployment(key, controller, owner)
+        else:
+            self.sets[owner] = self._other(key, controller, owner)
+
+    def _other(self, key: OwnerKey, controller: Controller, owner: int) -> Any:
+        """Return the state of a controller whose pods carry the revision as a label."""
+        label = revision_label(controller.workload)
+        running = [pod for pod in self._owned.of(key) if pod.is_visible]
+        hashes = Counter(dict(pod.cls.labels).get(label, "") for pod in running) if label else Counter()
+        newest = controller.revision or (hashes.most_common(1)[0][0] if hashes else "")
+        prefix = f"{key.name}-" if key.kind == "StatefulSet" else ""
+        old = [text for text in hashes if text != newest]
+        for text in sorted(old):
+            self._old_revision(key, controller.workload, owner, text=text, pods=running)
+        spec = reading.spec_of(self.world, owner, controller, known_hash=newest.removeprefix(prefix))
+        rev = self.world.specs[spec].rev
+        self._rev_of[key, newest] = rev
+        self._know(rev, [pod for pod in running if dict(pod.cls.labels).get(label, "") == newest])
+        own = reading.own_of(self.world, owner, spec)
+        if isinstance(own, statefulset.StatefulSetState) and old:
+            own = own._replace(current=self._rev_of[key, max(old, key=lambda text: hashes[text])])
+        return own
+
+    def _old_revision(self, key: OwnerKey, owner: Workload, at: int, *, text: str, pods: Iterable[Pod]) -> int:
+        """Return a revision that is only known from its pods."""
+        template = _unknown_template(text)
+        rev = self.world.revision(at, owner._replace(template=template), known_hash=text).at
+        self._rev_of[key, text] = rev
+        label = revision_label(owner)
+        self._know(rev, [pod for pod in pods if dict(pod.cls.labels).get(label, "") == text])
+        return rev
+
+    def _know(self, rev: int, pods: list[Pod]) -> None:
+        """Model the new pods of a revision on its running pods, with the fields that admission added."""
+        usable = [pod.cls for pod in pods if not any(volume.is_ephemeral for volume in pod.cls.volumes)]
+        found = likeness.most_alike(usable, self.world.revisions[rev].workload)
+        if found is not None:
+            self.world.known_class(rev, found)
+        if pods and not any(_is_ready(pod) for pod in pods) and any(_is_broken(pod) for pod in pods):
+            self.world.never_ready(rev)
+
+    def _deployment(self, key: OwnerKey, controller: Controller, owner: int) -> deployment.DeploymentState:
+        made = sorted(
+            (set_ for set_, above in self.cluster.owners.items() if above == key and set_.kind == "ReplicaSet"),
+            key=self._number,
+        )
+        pods = [pod for pod in self._owned.of(key) if pod.is_visible]
+        names = {pod.owner.name for pod in pods if pod.owner is not None}
+        known = {item.name for item in made if item in self.cluster.controllers}
+        found = [item for item in made if item.name in known]
+        sets = self._distinct([self._set(item, controller, owner, pods=pods) for item in found], found, pods=pods)
+        sets = [self._guessed_set(name, controller, owner, pods=pods) for name in sorted(names - known)] + sets
+        newest = "" if known else _hash_of(pods)
+        spec = reading.spec_of(self.world, owner, controller, known_hash=newest)
+        rev = self.world.specs[spec].rev
+        if not known and newest:
+            # Without ReplicaSets in the facts, pods of the newest revision belong to the current template.
+            sets = [item._replace(rev=rev) if self.world.revisions[item.rev].name == newest else item for item in sets]
+            self._rev_of[key, newest] = rev
+            self._know(rev, [pod for pod in pods if dict(pod.cls.labels).get(POD_TEMPLATE_HASH) == newest])
+        order = tuple(dict.fromkeys([*(item.rev for item in sets if item.rev != rev), rev]))
+        return deployment.DeploymentState(spec, tuple(sets), order)
+
+    def _number(self, key: OwnerKey) -> tuple[int, str]:
+        controller = self.cluster.controllers.get(key)
+        text = "" if controller is None else controller.revision
+        return (int(text) if text.isdecimal() else 0, key.name)
+
+    def _set(self, key: OwnerKey, above: Controller, owner: int, *, pods: list[Pod]) -> deployment.Set:
+        controller = self.cluster.controllers[key]
+        labels = (controller.workload.template.get("metadata") or {}).get("labels") or {}
+        text = str(labels.get(POD_TEMPLATE_HASH) or key.name.removeprefix(f"{above.workload.name}-"))
+        template = controller.workload.template
+        if not template.get("spec"):  # In a shortened snapshot the latest pods have the current template.
+            template = above.workload.template if text == _hash_of(pods) else _unknown_template(text)
+        workload = above.workload._replace(template=template, known_hash=text)
+        rev = self.world.revision(owner, workload, known_hash=text).at
+        self._rev_of[self.world.keys[owner], text] = rev
+        self._know(rev, [pod for pod in pods if pod.owner is not None and pod.owner.name == key.name])
+        size = controller.workload.replicas or 0
+        desired = _integer(controller.annotations.get(_DESIRED), above.workload.replicas or 0)
+        return deployment.Set(rev, size, desired, _integer(controller.annotations.get(_MOST), 0))
+
+    def _distinct(self, sets: list[deployment.Set], keys: list[OwnerKey], *, pods: list[Pod]) -> list[deployment.Set]:
+        """Return the ReplicaSets with one revision each: shortened facts can have several with equal templates."""
+        latest = {item.rev: at for at, item in enumerate(sets)}
+        newest = _hash_of(pods)
+        for at, (item, key) in enumerate(zip(sets, keys, strict=True)):
+            if not self._number(key)[0] and key.name.endswith(f"-{newest}"):
+                latest[item.rev] = at
+        made = []
+        for at, (item, key) in enumerate(zip(sets, keys, strict=True)):
+            if latest[item.rev] == at:
+                made.append(item)
+                continue
+            known = self.world.revisions[item.rev]
+            text = key.name.removeprefix(f"{known.workload.name}-")
+            mine = [pod for pod in pods if pod.owner is not None and pod.owner.name == key.name]
+            hashes = [dict(pod.cls.labels).get(POD_TEMPLATE_HASH, text) for pod in mine] or [text]
+            rev = self._old_revision(
+                self.world.keys[known.owner], known.workload, known.owner, text=hashes[0], pods=mine
+            )
+            made.append(item._replace(rev=rev))
+        return made
+
+    def _guessed_set(self, name: str, above: Controller, owner: int, *, pods: list[Pod]) -> deployment.Set:
+        """Return a ReplicaSet that is only known from its pods."""
+        mine = [pod for pod in pods if pod.owner is not None and pod.owner.name == name]
+        text = dict(mine[0].cls.labels).get(POD_TEMPLATE_HASH, name)
+        rev = self._old_revision(self.world.keys[owner], above.workload, owner, text=text, pods=mine)
+        size = sum(not pod.terminating for pod in mine)
+        return deployment.Set(rev, size, above.workload.replicas or 0, 0)
+
+    def _pod(self, pod: Pod, key: Optional[OwnerKey]) -> P:
+        owner = self.world.find_owner(key) if key is not None else None
+        labels = dict(pod.cls.labels)
+        rev = -1
+        if owner is not None and key is not None:
+            rev = self._revision_of(key, labels)
+        if owner is None or rev < 0:
+            owner = -1
+            if key is not None:
+                self.world.notes[
+                    f"{key.kind} {key.namespace}/{key.name} is not in the facts: its pods are not made again"
+                ] = None
+        node = self.world.node_at.get(pod.node_name, PENDING)
+        if pod.node_name and node == PENDING:
+            return P(owner, rev, NO_ORDINAL, self.world.class_index(pod.cls), self.world.node_index(pod.node_name),
+                     Stage.UNREADY, Deletion.LOST, is_new=False)  # fmt: skip
+        return P(
+            owner,
+            rev,
+            self._ordinal(pod, key, node),
+            self.world.class_index(pod.cls),
+            node,
+            _stage(pod),
+            self._end(pod, node),
+            self.world.node_at.get(pod.nominated_node, PENDING) if node == PENDING else PENDING,
+            is_new=False,
+            cost=pod.deletion_cost,
+        )
+
+    def _revision_of(self, key: OwnerKey, labels: dict[str, str]) -> int:
+        for label in (POD_TEMPLATE_HASH, _HASH, ""):
+            found = self._rev_of.get((key, labels.get(label, "") if label else ""))
+            if found is not None:
+                return found
+        return -1
+
+    def _ordinal(self, pod: Pod, key: Optional[OwnerKey], node: int) -> int:
+        if key is None:
+            return NO_ORDINAL
+        if key.kind == "DaemonSet":
+            return node if node != PENDING else self.world.node_at.get(_pinned(pod.cls), NO_ORDINAL)
+        if key.kind == "StatefulSet":
+            text = pod.name.removeprefix(f"{key.name}-")
+            return int(text) if text.isdecimal() else NO_ORDINAL
+        text = dict(pod.cls.labels).get("batch.kubernetes.io/job-completion-index", "") if key.kind == "Job" else ""
+        return int(text) if text.isdecimal() else NO_ORDINAL
+
+    def _end(self, pod: Pod, node: int) -> int:
+        if not pod.terminating:
+            return Deletion.ALIVE
+        found = self.world.node(0, node)
+        is_dead = found is not None and any(
+            taint.key == UNREACHABLE and taint.effect == NO_EXECUTE for taint in found.taints
+        )
+        if is_dead or pod.finalizers:
+            return Deletion.HELD
+        return Deletion.PREEMPTED if pod.is_preempted else Deletion.TERMINATING
+
+
+def _pinned(cls: PodClass) -> str:
+    """Return the node that a DaemonSet's pod is pinned to."""
+    for term in cls.node_affinity.required or ():
+        for requirement in term.match_fields:
+            if requirement.values:
+                return requirement.values[0]
+    return ""
+
+
+def _unknown_template(text: str) -> dict[str, Any]:
+    """Return a placeholder template for a revision that is only known from its pods."""
+    return {"metadata": {"labels": {"revision": text}}, "spec": {}}
+
+
+def _hash_of(pods: Iterable[Pod]) -> str:
+    """Return the most frequent revision hash of the waiting pods, or of all pods if none waits."""
+    known = list(pods)
+    waiting = [pod for pod in known if not pod.node_name]
+    counts = Counter(dict(pod.cls.labels).get(POD_TEMPLATE_HASH, "") for pod in waiting or known)
+    return counts.most_common(1)[0][0] if counts else ""
+
+
+def _integer(text: Optional[str], default: int) -> int:
+    return int(text) if text is not None and text.isdecimal() else default
+
+
+def _is_ready(pod: Pod) -> bool:
+    return bool(pod.node_name) and (pod.is_ready is True or (pod.is_ready is None and pod.phase in ("", "Running")))
+
+
+def _is_broken(pod: Pod) -> bool:
+    return bool(pod.node_name) and pod.phase == "Running" and pod.is_ready is False and not pod.terminating
+
+
+def _stage(pod: Pod) -> Stage:
+    if not pod.node_name:
+        return Stage.WAITING
+    if _is_ready(pod):
+        return Stage.READY
+    return Stage.UNREADY if _is_broken(pod) else Stage.BOUND
