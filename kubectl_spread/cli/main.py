@@ -34,7 +34,7 @@ class _Commands(LazyGroup):
         "snapshot": CommandEntry(
             "kubectl_spread.cli.commands.snapshot", "Save the cluster facts to a file for other commands"
         ),
-        "rule": CommandEntry("kubectl_spread.cli.commands.rule", "List the rules of check, or explain one"),
+        "rule": CommandEntry("kubectl_spread.cli.commands.rule", "List, explain or search the rules of check"),
         "lsp": CommandEntry("kubectl_spread.cli.commands.lsp", "Start the language server for editors"),
         "version": CommandEntry(
             "kubectl_spread.cli.commands.version", "Print the versions of program, scheduler rules and server"

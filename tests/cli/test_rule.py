@@ -92,3 +92,53 @@ def test_what_is_empty_is_named(
 
     assert run(list(args)) == code
     assert capsys.readouterr().err.startswith(f"error: {message}")
+
+
+def test_words_that_name_no_rule_are_searched_for(capsys: pytest.CaptureFixture[str]) -> None:
+    """The best match comes first, at most ten are shown, and standard error says how to read a page."""
+    assert 0 == run(["rule", "minDomains", "autoscaler"])
+    out, err = capsys.readouterr()
+    head, *lines = out.splitlines()
+
+    assert head.startswith("CODE     NAME ")
+    assert "SPR505" == lines[0].split()[0]
+    assert len(lines) <= 10
+    assert err.endswith("`kubectl spread rule SPR505` prints the page of the best match\n")
+
+
+def test_the_page_of_a_single_match_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 0 == run(["rule", "cordoned nodes"])
+    out, err = capsys.readouterr()
+
+    assert (True, "") == (out.startswith("SPR301 tainted-nodes-counted (warning, unsafe fix)\n\n"), err)
+
+
+def test_a_search_in_json_has_every_match_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 0 == run(["rule", "minDomains", "autoscaler", "-o", "json"])
+    told = [rule["code"] for rule in json.loads(capsys.readouterr().out)]
+
+    assert "SPR505" == told[0]
+    assert told != sorted(told)
+
+
+def test_a_message_of_the_scheduler_has_a_hint(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 0 == run(["rule", "0/5 nodes are available: 5 node(s) didn't match pod topology spread constraints."])
+    assert capsys.readouterr().err.startswith(
+        "hint: `kubectl spread explain --message` explains this message in full\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("zebra", "xylophone"), "no rule has the words `zebra xylophone` in its name, messages or page"),
+        (("zebra",), "no rule is called `zebra`"),
+        (("selector-mising", "daemonset"), "no rule is called `selector-mising`: did you mean `selector-missing`?"),
+        (("SPR99",), "no rule is called `SPR99`: did you mean `SPR909`?"),
+    ],
+)
+def test_a_search_without_a_match_is_wrong_usage(
+    words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert 2 == run(["rule", *words])
+    assert f"error: {message}" == capsys.readouterr().err.splitlines()[0]

@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
 import click
 
 from kubectl_spread.cli import complete
+from kubectl_spread.cli.console.stderr import flush
 from kubectl_spread.cli.exit import Exit
+from kubectl_spread.text.wording import counted
+
+if TYPE_CHECKING:
+    from kubectl_spread.lint.finding import RuleMeta
+
+_MOST_SHOWN = 10
+_REFERENCE = re.compile(r"(?i)spr\d*|[a-z\d]+(-[a-z\d]+)+|all", re.ASCII)
 
 
 @click.command()
-@click.argument("rules", nargs=-1, metavar="[RULE]...", shell_complete=complete.rules)
+@click.argument("rules", nargs=-1, metavar="[RULE... | WORD...]", shell_complete=complete.rules)
 @click.option(
     "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
 )
 def command(rules: tuple[str, ...], output: str) -> int:
-    """List the rules of check, or explain some: what they find, why it matters, what to do.
+    """List the rules of check, explain some, or search them by the words of a message.
 
-    RULE is a code, a code prefix or a name. Without RULE, all rules are listed. Opinions run only if they are selected.
-    Rules that need cluster facts run with --live, --snapshot or --topology, or if the configuration has `domains`.
+    RULE is a code, a code prefix or a name. Without RULE, all rules are listed. Any other WORD is searched for in the
+    rules' names, messages and pages. The best match comes first; if only one rule matches, its page is printed.
+
+    Opinions run only if they are selected. Rules that need cluster facts run with --live, --snapshot or --topology, or
+    if the configuration has `domains`.
+
+    \b
+    Exit codes:
+      0  a rule was found
+      2  wrong usage, or no rule matches
 
     \b
     Examples:
@@ -29,20 +48,63 @@ def command(rules: tuple[str, ...], output: str) -> int:
       kubectl spread rule SPR202
       kubectl spread rule selector-missing daemonset
       kubectl spread rule SPR2 -o json
+
+    \b
+      # Which rules are about cordoned nodes? Which rule has this message?
+      kubectl spread rule cordoned nodes
+      kubectl spread rule "old pods are counted too, so the new pods can end up unevenly spread"
     """  # noqa: D301
     from kubectl_spread.lint.catalogue.registry import RULES
     from kubectl_spread.report import rules as report
 
-    chosen = [RULES[code] for code in _codes(rules)]
+    names_rules = all(map(_is_reference, rules))
+    chosen = [RULES[code] for code in _codes(rules)] if names_rules else _search(rules)
     if output == "json":
         import json
 
         click.echo(json.dumps([report.plain(rule) for rule in chosen], indent=2))
-    elif rules:
+    elif (rules and names_rules) or len(chosen) == 1:
         click.echo("\n\n".join(map(report.page, chosen)))
-    else:
+    elif names_rules:
         click.echo("\n".join(report.listed(chosen)))
+    else:
+        click.echo("\n".join(report.listed(chosen[:_MOST_SHOWN])))
+        flush()
+        left = len(chosen) - _MOST_SHOWN
+        more = f"{counted(left, 'more rule')} of lower rank; " if left > 0 else ""
+        click.echo(f"{more}`kubectl spread rule {chosen[0].code}` prints the page of the best match", err=True)
     return Exit.CLEAN
+
+
+def _is_reference(word: str) -> bool:
+    """Return whether a word is meant as a code, a prefix or a name of a rule, or as several with commas."""
+    from kubectl_spread.lint.catalogue.registry import RENAMED, RULES
+
+    names = {*RENAMED, *(rule.name for rule in RULES.values())}
+    parts = [part.strip() for part in word.split(",")]
+    return all(not part or part in names or _REFERENCE.fullmatch(part) for part in parts)
+
+
+def _search(words: tuple[str, ...]) -> list[RuleMeta]:
+    """Return the rules that match a text, the best first.
+
+    Raises:
+        UsageError: none does.
+    """
+    from kubectl_spread.lint.catalogue.registry import RULES
+    from kubectl_spread.lint.rule_search.search import index_of, search
+    from kubectl_spread.messages.form import Component
+    from kubectl_spread.messages.parse import parse
+
+    text = " ".join(words)
+    found = [item.rule for item in search(text, index_of(RULES.values()))]
+    if parse(text).component is not Component.UNKNOWN:
+        click.echo("hint: `kubectl spread explain --message` explains this message in full", err=True)
+    if found:
+        return found
+    if len(words) == 1 and not re.search(r"\s", text):
+        _codes(words)
+    raise click.UsageError(f"no rule has the words `{text}` in its name, messages or page")
 
 
 def _codes(words: tuple[str, ...]) -> list[str]:

@@ -1,0 +1,1 @@
+"""Search for rules by the words of a message."""
