@@ -34,7 +34,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_wheel_holds_every_module_and_schema(wheel: Path) -> None:
-    modules = {str(path.relative_to(ROOT)) for path in (*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.html"))}
+    modules = {str(path.relative_to(ROOT)) for path in (*PACKAGE.rglob("*.py"), *PACKAGE.rglob("templates/*"))}
     documents = {f"kubectl_spread/schemas/{path.name}" for path in (ROOT / "schemas").glob("*.json")}
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
 

@@ -42,6 +42,7 @@ class StatusResult(NamedTuple):
         missing: requested workloads or namespaces that do not exist.
         cluster: the cluster that was read.
         selection: the requested workloads, with their namespace.
+        known: the same cluster, with the scheduler's profiles.
     """
 
     statuses: list[WorkloadStatus]
@@ -49,6 +50,7 @@ class StatusResult(NamedTuple):
     missing: tuple[SpreadError, ...]
     cluster: Cluster
     selection: Selection
+    known: LoadedCluster
 
     @property
     def is_fine(self) -> bool:
@@ -94,7 +96,7 @@ class StatusReader:
         found = statuses(known.cluster, known.profiles, wants=self.selection.includes)
         shown = [status for status in found if self.shows_all or status.has_own]
         missing = _missing(shown, self.selection, known.cluster)
-        return StatusResult(shown, known.errors, missing, known.cluster, self.selection)
+        return StatusResult(shown, known.errors, missing, known.cluster, self.selection, known)
 
     def _load(self, *, is_again: bool) -> LoadedCluster:
         if self.session is None:

@@ -5,45 +5,18 @@ from __future__ import annotations
 import html
 import json
 import re
-import shutil
 import subprocess
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from kubectl_spread.cli.main import run
+from tests.browser import CHROMIUM, needs_browser, run_in_pages
+from tests.pages.parsing import assert_is_closed_off, Page
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SHOP = ["explain", "deploy/web", "-n", "shop", "--snapshot", str(EXAMPLES / "shop" / "cluster.yaml")]
 OUTVOTED = EXAMPLES / "scenarios" / "soft-constraint-outvoted"
-VOID = {"meta", "br"}
-CHROMIUM = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
-)
-
-
-class Page(HTMLParser):
-    """The tags of a page with their attributes, its text, and whether every tag is closed."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.open: list[str] = []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
 
 
 def page(capsys: pytest.CaptureFixture[str], command: list[str]) -> str:
@@ -52,15 +25,7 @@ def page(capsys: pytest.CaptureFixture[str], command: list[str]) -> str:
 
 
 def test_the_page_asks_for_nothing_and_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    text = page(capsys, SHOP)
-    found = Page(text)
-
-    assert found.open == []
-    assert {"script", "link", "img", "iframe", "object"}.isdisjoint(tag for tag, _ in found.tags)
-    assert not [attrs for _, attrs in found.tags if {"src", "href", "srcset", "action"} & attrs.keys()]
-    assert not [name for _, attrs in found.tags for name in attrs if name.startswith("on")]
-    assert "url(" not in text
-    assert "@import" not in text
+    assert_is_closed_off(page(capsys, SHOP))
 
 
 def test_the_page_says_what_the_text_says(capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,7 +89,7 @@ def shown(file: Path) -> tuple[Path, set[str]]:
     return shot, {item["url"] for item in own if not item["url"].startswith("file:")}
 
 
-@pytest.mark.skipif(not CHROMIUM, reason="no Chromium here")
+@needs_browser
 def test_a_browser_shows_the_page_without_asking_for_anything_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -183,19 +148,11 @@ def test_scores_are_a_table_and_every_cell_has_its_heading(capsys: pytest.Captur
     assert [] == [attrs for attrs in cells if not attrs.get("data-label")]
 
 
-@pytest.mark.skipif(not CHROMIUM, reason="there is no browser")
+@needs_browser
 def test_the_page_fits_420_pixels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is wider than the screen of a telephone."""
     (tmp_path / "page.html").write_text(page(capsys, SHOP), encoding="utf-8")
-    frame = tmp_path / "frame.html"
-    frame.write_text(
-        "<iframe src='page.html' style='width:420px;height:9000px;border:0' onload=\""
-        "document.body.append('width ' + this.contentDocument.documentElement.scrollWidth)\"></iframe>",
-        encoding="utf-8",
-    )
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", "--dump-dom"]
-    command = [CHROMIUM, *flags, "--virtual-time-budget=3000", f"--user-data-dir={tmp_path / 'user'}", frame.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    (width,) = re.findall(r"width (\d+)<", done.stdout)
+    code = "document => [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+    (found,) = run_in_pages([(tmp_path / "page.html", 420)], code, tmp_path)
 
-    assert int(width) <= 420
+    assert found[0] <= found[1] <= 420

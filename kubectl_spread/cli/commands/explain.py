@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from typing import Optional, TYPE_CHECKING
 
 import click
@@ -20,6 +19,7 @@ from kubectl_spread.cli.parameters.options import (
     kustomize_option,
     wants_colour,
 )
+from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirected
 from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.cli.parameters.targets import named
 from kubectl_spread.errors import ClusterError
@@ -69,10 +69,10 @@ _WIDTH = 120  # if the width of the output is unknown
 @click.option(
     "-o",
     "--output",
-    type=click.Choice(["text", "json", "html"]),
+    type=FormatChoice(["text", "json", "html"]),
     default="text",
     show_default=True,
-    help="Output format.",
+    help="Output format; with =FILE, written to that file.",
 )
 @colour_option
 @click.pass_context
@@ -88,7 +88,7 @@ def command(
     suggestions: int,
     *,
     wide: bool,
-    output: str,
+    output: Output,
     color: str,
 ) -> int:
     """Explain why a pod is Pending, or why it runs where it does.
@@ -129,7 +129,8 @@ def command(
         from kubectl_spread.cli.message import explain_message
 
         is_alone = not (targets or filename or kustomize or node or facts.is_given)
-        return explain_message(message, output, colour=wants_colour(color), is_alone=is_alone)
+        with redirected(output):
+            return explain_message(message, output.format, colour=wants_colour(color), is_alone=is_alone)
     request_fields = (tuple(_named(targets, ctx)), filename, kustomize, facts, namespace, node, suggestions)
     with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
         from kubectl_spread.operations import explain  # numpy: 80 ms
@@ -137,9 +138,10 @@ def command(
         given = explain.read_inputs(explain.ExplainRequest(*request_fields))
         under_way.stage = "explaining"
         found = explain.explain(given)
-    if found.reports or not found.missing:
-        _print(found, output, colour=wants_colour(color), is_wide=wide)
-    _print_unread(found.known.cluster, output)
+    with redirected(output):
+        if found.reports or not found.missing:
+            _print(found, output.format, colour=wants_colour(color), is_wide=wide)
+        _print_unread(found.known.cluster, output.format)
     flush()
     for note in found.notes:
         click.echo(safe(note), err=True)
@@ -176,8 +178,7 @@ def _print(found: ExplainResult, output: str, *, colour: bool, is_wide: bool) ->
     if output == "html":
         from kubectl_spread.report.explain import html  # jinja2: 30 ms
 
-        now = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-        click.echo(html.render(found.reports, html.PageSource(found.known.name, found.known.version_words, now)))
+        click.echo(html.render(found.reports, page_source(found.known)), nl=False)
         return
     from kubectl_spread.report.explain import text as explain_text
     from kubectl_spread.report.table import Style

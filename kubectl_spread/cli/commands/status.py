@@ -13,6 +13,7 @@ from kubectl_spread.cli.console.progress import progress
 from kubectl_spread.cli.console.stderr import complain, flush
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.options import as_usage_errors, cluster_facts
+from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirected
 from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.cli.parameters.targets import selection
 from kubectl_spread.errors import ClusterError, SpreadError
@@ -24,7 +25,8 @@ if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.operations.status import StatusResult
     from kubectl_spread.simulate.running.status import WorkloadStatus
 
-FORMATS = ("wide", "json", "prometheus")
+FORMATS = ("wide", "json", "prometheus", "html")
+_DOCUMENTS = ("json", "prometheus", "html")  # which are complete without a line below them
 
 
 @click.command(cls=SectionedCommand)
@@ -50,7 +52,12 @@ FORMATS = ("wide", "json", "prometheus")
     help="Time between two readings with --watch.",
 )
 @click.option("--no-headers", is_flag=True, help="Do not print column headers.")
-@click.option("-o", "--output", type=click.Choice(FORMATS), help="Output format.  [default: a table]")
+@click.option(
+    "-o",
+    "--output",
+    type=FormatChoice(FORMATS),
+    help="Output format; with =FILE, written to that file.  [default: a table]",
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -63,7 +70,7 @@ def command(
     watch: bool,
     interval: float,
     no_headers: bool,
-    output: Optional[str],
+    output: Optional[Output],
 ) -> int:
     """Show how the running pods are spread, and which constraints are violated.
 
@@ -95,32 +102,40 @@ def command(
     \b
       # Metrics for a textfile collector, to alert on kubectl_spread_constraint_violated
       kubectl spread status -A -o prometheus > spread.prom
+
+    \b
+      # A page with pictures
+      kubectl spread status -A -o html=status.html
     """  # noqa: D301
+    form = None if output is None else output.format
     chosen = selection(targets, label_selector, ctx, verb="show")
     if all_namespaces and (namespace is not None or chosen.targets):
         what = "--namespace" if namespace is not None else "a resource by name"
         raise click.UsageError(f"{what} and --all-namespaces exclude each other", ctx)
-    if watch and output == "prometheus":
+    if watch and output is not None and (form == "html" or output.file):
+        raise click.UsageError("-w prints what changes to standard output, and no page", ctx)
+    if watch and form == "prometheus":
         raise click.UsageError("-w prints what changes, which is no complete set of metrics", ctx)
     if watch and "-" in facts.snapshot:
         raise click.UsageError("standard input cannot be read again and again", ctx)
     with as_usage_errors(ctx):
         reader = StatusReader(StatusRequest(facts, chosen, "" if all_namespaces else namespace, shows_all))
         if watch:
-            shown = _Shown(output, has_namespace=all_namespaces, has_headers=not no_headers)
+            shown = _Shown(form, has_namespace=all_namespaces, has_headers=not no_headers)
             _watch(reader, shown, interval)
         with progress("reading the cluster facts"):
             found = reader.read()
-    if output in ("json", "prometheus") or found.statuses or not found.missing:
-        _print(found, output, shows_all=reader.shows_all, has_headers=not no_headers)
-    if output not in ("json", "prometheus"):
-        _print_unread(found)
+    with redirected(output):
+        if form in _DOCUMENTS or found.statuses or not found.missing:
+            _print(found, form, shows_all=reader.shows_all, has_headers=not no_headers)
+        if form not in _DOCUMENTS:
+            _print_unread(found)
     flush()
     for error in (*found.errors, *found.missing):
         complain(error)
     if found.errors or any(isinstance(error, ClusterError) for error in found.missing):
         return Exit.UNREADABLE
-    is_fine = not found.missing if output == "prometheus" else found.is_fine
+    is_fine = not found.missing if form == "prometheus" else found.is_fine
     return Exit.CLEAN if is_fine else Exit.FINDINGS
 
 
@@ -131,6 +146,11 @@ def _print(found: StatusResult, output: Optional[str], *, shows_all: bool, has_h
         from kubectl_spread.report.status import prometheus
 
         click.echo(prometheus.text(found.statuses), nl=False)
+    elif output == "html":
+        from kubectl_spread.report.pages import status as pages  # jinja2: 30 ms
+
+        source = page_source(found.known)
+        click.echo(pages.render(found.statuses, found.cluster, source, unread=found.cluster.unread), nl=False)
     elif found.statuses:
         width = terminal.table_width() if has_headers and output != "wide" else None
         shown = _Shown(output, has_namespace=not found.selection.namespace, has_headers=has_headers, width=width)

@@ -1,22 +1,18 @@
-"""Explanations as one HTML page: no scripts, no network, readable on paper, in the dark and on a telephone."""
+"""Explanations as one HTML page, without a script."""
 
 from __future__ import annotations
 
-import importlib.resources
 from collections.abc import Sequence
 from typing import Any
 
-import jinja2
-
-from kubectl_spread import __version__
 from kubectl_spread.explain.constraints.report import ConstraintReport
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.explain import constraints, nodes, suggestions, text
 from kubectl_spread.report.explain import document as explain_document
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.explain.reasons import conflicts, reported_message
+from kubectl_spread.report.pages import page
+from kubectl_spread.report.pages.page import PageSource
 from kubectl_spread.report.table import Block, Rows, Style
-from kubectl_spread.text.wording import safe
 
 _MOST_GROUPS = 30
 _MOST_CONFLICTS = 5
@@ -24,23 +20,11 @@ _MOST_EVENTS = 4
 _WIDE = Style(width=100_000)  # the browser wraps
 
 
-class PageSource(NamedTuple):
-    """The origin of a page: the cluster, the Kubernetes version to follow, and the time."""
-
-    cluster: str = ""
-    version: str = ""
-    time: str = ""
-
-
 def render(reports: Sequence[PodReport], source: PageSource) -> str:
     """Return the page."""
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["safe_text"] = lambda value: "\n".join(map(safe, str(value).split("\n")))
-    file = importlib.resources.files("kubectl_spread.report.explain") / "templates" / "explanation.html"
-    template = environment.from_string(file.read_text(encoding="utf-8"))
     pages = [_page(report) for report in reports]
     title = pages[0]["document"]["summary"] if len(pages) == 1 else f"{len(pages)} pods explained"
-    return template.render(pages=pages, title=title, version=__version__, source=source)
+    return page.render("explanation.html", source, pages=pages, title=title)
 
 
 def _page(report: PodReport) -> dict[str, Any]:

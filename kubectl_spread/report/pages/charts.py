@@ -1,0 +1,107 @@
+"""Charts of constraints: a bar for each domain, the global minimum, and the limit for new pods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Optional
+
+from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, DomainCount
+from kubectl_spread.text.wording import counted
+
+_MOST_BARS = 24  # more domains with equal counts share a bar
+_MOST_NAMES = 12
+
+
+class Bar(NamedTuple):
+    """A domain, or `number` domains with the same count. over: the pods above the limit. nodes: None if they differ."""
+
+    names: tuple[str, ...]
+    pods: int
+    over: int
+    nodes: Optional[int]
+    number: int = 1
+
+
+class Chart(NamedTuple):
+    """A constraint with its bars. scale: the count that fills a bar; limit: None without domains."""
+
+    title: str
+    badge: str
+    tone: str
+    skew: str
+    reason: str
+    bars: tuple[Bar, ...]
+    scale: int
+    minimum: int
+    limit: Optional[int]
+    is_hard: bool
+
+
+_BADGES = {
+    ConstraintState.OK: ("ok", "good"),
+    ConstraintState.VIOLATED: ("violated", "bad"),
+    ConstraintState.UNEVEN: ("uneven", "warn"),
+    ConstraintState.NO_EFFECT: ("no effect", "soft"),
+    ConstraintState.PARTLY_COUNTED: ("partly counted", "bad"),
+    ConstraintState.UNKNOWN: ("unknown", "warn"),
+}
+
+
+def badge(state: ConstraintState) -> tuple[str, str]:
+    """Return the words for a state, and their tone: good, warn, bad or soft."""
+    return _BADGES[state]
+
+
+def chart(item: ConstraintStatus) -> Chart:
+    """Return the chart of a constraint."""
+    words, tone = badge(item.standing)
+    limit = None if item.skew is None else item.global_minimum + item.max_skew
+    is_hard = item.when_unsatisfiable == DO_NOT_SCHEDULE
+    return Chart(
+        f"{item.topology_key}, maxSkew {item.max_skew}, {item.when_unsatisfiable}"
+        f"{' (default constraint)' if item.is_default else ''}",
+        words,
+        tone,
+        _skew(item),
+        item.reason,
+        tuple(_bars(item.domains, limit)),
+        max(item.counts.most, limit or 0, 1),
+        item.global_minimum,
+        limit,
+        is_hard,
+    )
+
+
+def _skew(item: ConstraintStatus) -> str:
+    """Return the arithmetic of the skew, `skew 2 = 3 - 1, at most 1 is allowed`; empty without domains."""
+    if item.skew is None:
+        return ""
+    allowed = "allowed" if item.when_unsatisfiable == DO_NOT_SCHEDULE else "preferred"
+    few = ""
+    if item.counts.is_below_min_domains:
+        few = f". The minimum is 0, because {counted(len(item.domains), 'domain')} are fewer than minDomains"
+    return (
+        f"Skew {item.skew}: the fullest domain has {item.counts.most}, the global minimum is {item.global_minimum}. "
+        f"At most {item.max_skew} is {allowed}{few}."
+    )
+
+
+def _bars(domains: Sequence[DomainCount], limit: Optional[int]) -> list[Bar]:
+    ceiling = float("inf") if limit is None else limit
+    if len(domains) <= _MOST_BARS:
+        return [Bar((item.value,), item.matching, int(max(0, item.matching - ceiling)), item.nodes) for item in domains]
+    groups: dict[int, list[DomainCount]] = {}
+    for item in domains:
+        groups.setdefault(item.matching, []).append(item)
+    return [
+        Bar(
+            tuple(item.value for item in same[:_MOST_NAMES]),
+            count,
+            int(max(0, count - ceiling)),
+            same[0].nodes if len({item.nodes for item in same}) == 1 else None,
+            len(same),
+        )
+        for count, same in sorted(groups.items(), reverse=True)
+    ]

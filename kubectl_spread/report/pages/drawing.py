@@ -1,0 +1,237 @@
+"""The drawing that all pages share: domains as boxes, nodes inside them, pods as dots, Pending pods apart.
+
+```
+Drawing ─┬─ DomainBox "a" ─┬─ NodeBox "a1"  ● ● ○
+         │                 └─ NodeBox ×38   (38 nodes that look the same)
+         ├─ DomainBox ×12  (12 domains that look the same)
+         └─ pending        ◌ ◌
+```
+
+A drawing has a bounded number of boxes. Of many nodes, the empty ones share a box in each domain. If that is not
+enough, all nodes that look the same share one, and so do domains.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from enum import Enum
+from typing import Optional, TypeVar
+
+from kubectl_spread.records import NamedTuple
+
+_FEW_NODES = 48  # up to which each node has its own box, also if it is empty
+_MOST_BOXES = 120  # of nodes in a drawing, before nodes with pods share them, too
+_MOST_DOMAINS = 24  # boxes of single domains
+_MOST_KINDS = 12  # boxes of a kind of nodes in a domain, or of a kind of domains
+_MOST_NAMES = 12  # names in a box of many
+_MOST_DOTS = 12  # dots of one look in a box; more are one dot and a number
+
+T = TypeVar("T")
+
+
+class Shape(Enum):
+    """Shape of a dot; the value is its class in the style sheet."""
+
+    CURRENT = "now"
+    EARLIER = "old"
+    NEW = "new"
+    OTHER = "oth"
+    TERMINATING = "end"
+    PENDING = "pen"
+
+
+class Look(NamedTuple):
+    """Look of a dot, and its entry in the legend. mark: a letter in the dot; hue: 0 to 5."""
+
+    label: str
+    shape: Shape = Shape.CURRENT
+    mark: str = ""
+    hue: int = 0
+
+
+class DrawnPod(NamedTuple):
+    """A pod to draw; `node` is empty while it is Pending."""
+
+    name: str
+    node: str
+    look: Look
+
+
+class DrawnNode(NamedTuple):
+    """A node to draw. domain: None if it lacks the topology key. notes: words such as `cordoned`."""
+
+    name: str
+    domain: Optional[str]
+    notes: tuple[str, ...] = ()
+
+
+class Dots(NamedTuple):
+    """Dots of one look. shown: how many are drawn; a single one stands for many."""
+
+    look: Look
+    pods: int
+    names: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> int:
+        return self.pods if self.pods <= _MOST_DOTS else 1
+
+
+class NodeBox(NamedTuple):
+    """A node, or `number` nodes that look the same. names: of the nodes, at most a few."""
+
+    names: tuple[str, ...]
+    dots: tuple[Dots, ...]
+    notes: tuple[str, ...] = ()
+    number: int = 1
+
+
+class DomainBox(NamedTuple):
+    """A domain, or `number` domains that look the same. total: pods by look. nodes: how many there are in each."""
+
+    names: tuple[Optional[str], ...]
+    boxes: tuple[NodeBox, ...]
+    total: tuple[Dots, ...]
+    nodes: int
+    number: int = 1
+    more: int = 0  # nodes that no box shows
+
+    @property
+    def pods(self) -> int:
+        return sum(dots.pods for dots in self.total)
+
+
+class Drawing(NamedTuple):
+    """A picture of nodes and pods.
+
+    key: the topology key; empty if all nodes share one box. suffix: the domain name that all names of nodes end with.
+    lost: pods on nodes that do not exist. more: domains that no box shows.
+    """
+
+    key: str
+    domains: tuple[DomainBox, ...]
+    pending: tuple[Dots, ...]
+    legend: tuple[Look, ...]
+    lost: tuple[Dots, ...] = ()
+    more: int = 0
+    suffix: str = ""
+
+
+class _Detail(Enum):
+    """Nodes that share a box: none, the empty ones of a domain, or all that look the same."""
+
+    WHOLE = 0
+    EMPTY_TOGETHER = 1
+    ALIKE_TOGETHER = 2
+
+
+def draw(key: str, nodes: Sequence[DrawnNode], pods: Sequence[DrawnPod]) -> Drawing:
+    """Return the drawing of pods on all nodes, in the domains of a topology key."""
+    there = {node.name for node in nodes}
+    on: dict[str, list[DrawnPod]] = {}
+    for pod in pods:
+        on.setdefault(pod.node, []).append(pod)
+    domains: dict[Optional[str], list[NodeBox]] = {}
+    for node in nodes:
+        box = NodeBox((node.name,), _dots(on.get(node.name, ())), node.notes)
+        domains.setdefault(node.domain, []).append(box)
+    detail = _detail(domains.values())
+    boxes = [
+        _domain(value, found, detail)
+        for value, found in sorted(domains.items(), key=lambda item: (item[0] is None, item[0] or ""))
+    ]
+    shown = boxes if len(boxes) <= _MOST_DOMAINS else _alike_domains(boxes)
+    lost = [pod for name, found in on.items() if name and name not in there for pod in found]
+    return Drawing(
+        key,
+        tuple(shown[: 2 * _MOST_KINDS]),
+        _dots(on.get("", ())),
+        tuple(dict.fromkeys(pod.look for pod in sorted(pods, key=lambda pod: _order(pod.look)))),
+        _dots(lost),
+        sum(box.number for box in shown[2 * _MOST_KINDS :]),
+        _suffix([node.name for node in nodes]),
+    )
+
+
+def _suffix(names: Sequence[str]) -> str:
+    """Return `.eu-1.compute.internal` if all names end with it."""
+    found = {name.partition(".")[2] for name in names}
+    return f".{found.pop()}" if len(names) > 1 and len(found) == 1 and found != {""} else ""
+
+
+def _order(look: Look) -> tuple[int, str, int]:
+    return look.hue, look.mark, list(Shape).index(look.shape)
+
+
+def _dots(pods: Iterable[DrawnPod]) -> tuple[Dots, ...]:
+    names: dict[Look, list[str]] = {}
+    for pod in pods:
+        names.setdefault(pod.look, []).append(pod.name)
+    return tuple(
+        Dots(look, len(found), tuple(found[:_MOST_NAMES]))
+        for look, found in sorted(names.items(), key=lambda item: _order(item[0]))
+    )
+
+
+def _detail(domains: Iterable[list[NodeBox]]) -> _Detail:
+    domains = list(domains)
+    if sum(map(len, domains)) <= _FEW_NODES:
+        return _Detail.WHOLE
+    boxes = sum(1 + sum(bool(box.dots) for box in found) for found in domains)
+    return _Detail.EMPTY_TOGETHER if boxes <= _MOST_BOXES else _Detail.ALIKE_TOGETHER
+
+
+def _domain(value: Optional[str], nodes: list[NodeBox], detail: _Detail) -> DomainBox:
+    total: Counter[Look] = Counter()
+    for box in nodes:
+        for dots in box.dots:
+            total[dots.look] += dots.pods
+    shown = nodes
+    if detail is _Detail.EMPTY_TOGETHER:
+        shown = [box for box in nodes if box.dots] + _alike_nodes([box for box in nodes if not box.dots])
+    elif detail is _Detail.ALIKE_TOGETHER:
+        shown = _alike_nodes(nodes)
+    most = _MOST_BOXES if detail is not _Detail.ALIKE_TOGETHER else _MOST_KINDS
+    ordered = sorted(total.items(), key=lambda item: _order(item[0]))
+    return DomainBox(
+        (value,),
+        tuple(shown[:most]),
+        tuple(Dots(look, count) for look, count in ordered),
+        len(nodes),
+        more=sum(box.number for box in shown[most:]),
+    )
+
+
+def _alike_nodes(nodes: list[NodeBox]) -> list[NodeBox]:
+    """Merge nodes with the same dots and notes; the fullest first, and nodes without pods last."""
+    found = []
+    for same in _grouped(nodes, [(_counts(box.dots), box.notes) for box in nodes]):
+        names = tuple(name for box in same[:_MOST_NAMES] for name in box.names)
+        dots = same[0].dots if len(same) == 1 else tuple(item._replace(names=()) for item in same[0].dots)
+        found.append(NodeBox(names, dots, same[0].notes, len(same)))
+    return sorted(found, key=lambda box: -sum(item.pods for item in box.dots))
+
+
+def _alike_domains(boxes: list[DomainBox]) -> list[DomainBox]:
+    """Merge domains with the same pods and as many nodes; the fullest first."""
+    found = []
+    for same in _grouped(boxes, [(_counts(box.total), box.nodes, box.names == (None,)) for box in boxes]):
+        if len(same) == 1:
+            found.append(same[0])
+            continue
+        names = tuple(name for box in same[:_MOST_NAMES] for name in box.names)
+        found.append(DomainBox(names, (), same[0].total, same[0].nodes, len(same)))
+    return sorted(found, key=lambda box: -box.pods)
+
+
+def _counts(dots: Iterable[Dots]) -> tuple[tuple[Look, int], ...]:
+    return tuple((item.look, item.pods) for item in dots)
+
+
+def _grouped(items: Sequence[T], keys: Sequence[Hashable]) -> list[list[T]]:
+    """Return the items with equal keys together, in the order of their first."""
+    groups: dict[Hashable, list[T]] = {}
+    for item, key in zip(items, keys, strict=True):
+        groups.setdefault(key, []).append(item)
+    return list(groups.values())

@@ -1,0 +1,75 @@
+"""The frame of every page: templates, style sheet and script in one file, under a policy that allows nothing else.
+
+The Content-Security-Policy names the style sheet and the script by their SHA-256, so the browser ignores any other.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib.resources
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from kubectl_spread import __version__
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.text.wording import safe
+
+
+class PageSource(NamedTuple):
+    """The origin of a page: the cluster, the Kubernetes version to follow, and the time."""
+
+    cluster: str = ""
+    version: str = ""
+    time: str = ""
+
+
+def render(template: str, source: PageSource, *, script: str = "", **values: Any) -> str:
+    """Return a page.
+
+    Args:
+        template: the name of its template.
+        source: shown at the top.
+        script: the name of a file in the folder of templates; empty for a page without a script.
+        values: for the template; `title` is the title of the page.
+    """
+    environment = jinja2.Environment(
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        loader=jinja2.FunctionLoader(_file),
+    )
+    environment.filters["safe_text"] = safe_text
+    style = _file("style.css")
+    code = _file(script) if script else ""
+    return environment.get_template(template).render(
+        source=source,
+        version=__version__,
+        policy=_policy(style, code),
+        style=Markup(style),  # noqa: S704 (our own file)
+        script=Markup(code),  # noqa: S704
+        **values,
+    )
+
+
+def safe_text(value: object) -> str:
+    """Return text without control characters; lines stay lines."""
+    return "\n".join(map(safe, str(value).split("\n")))
+
+
+def _file(name: str) -> str:
+    return (importlib.resources.files(__package__) / "templates" / name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """Return the Content-Security-Policy of a page."""
+    parts = ["default-src 'none'", f"style-src 'sha256-{_sha256(style)}'"]
+    parts += [f"script-src 'sha256-{_sha256(script)}'"] if script else []
+    return "; ".join([*parts, "base-uri 'none'", "form-action 'none'"])
+
+
+def _sha256(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,147 @@
+"""The page of `status -o html`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubectl_spread.cli.main import run
+from tests.cli.running_objects import constraint, deployment, node, pod, replica_set, ZONES
+from tests.pages.parsing import assert_is_closed_off, Page
+
+Plain = dict[str, Any]
+
+HOSTILE = '<script>alert("x")</script>&<b>\x1b[31m'
+
+
+@pytest.fixture
+def facts(tmp_path: Path) -> Any:
+    """Writes cluster facts; their path."""
+
+    def written(*objects: Plain) -> str:
+        path = tmp_path / "facts.json"
+        nodes = [node(name, zone) for name, zone in ZONES.items()]
+        path.write_text(json.dumps({"kind": "List", "items": [*nodes, *objects]}))
+        return str(path)
+
+    return written
+
+
+def page(capsys: pytest.CaptureFixture[str], *args: str) -> str:
+    run(["status", "-A", "-o", "html", *args])
+    return capsys.readouterr().out
+
+
+def two_revisions() -> list[Plain]:
+    """Two pods of the current revision, one of the earlier, a terminating and a Pending one."""
+    going = pod("w-9", "b1", metadata={"deletionTimestamp": "2026-01-03T00:00:00Z"})
+    return [
+        deployment(constraint()),
+        replica_set(),
+        replica_set("web-2", "2"),
+        pod("w-1", "a1"),
+        pod("w-2", "a1", owner="web-2"),
+        pod("w-3", "a1", owner="web-2"),
+        going,
+        pod("w-4", owner="web-2"),
+    ]
+
+
+def test_the_page_is_closed_off(facts: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert_is_closed_off(page(capsys, "--snapshot", facts(*two_revisions())))
+
+
+def test_each_pod_is_a_dot_in_the_box_of_its_node_by_revision(facts: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    found = Page(page(capsys, "--snapshot", facts(*two_revisions()))).words
+
+    assert "a 3 pods, 1 node a1 2 current revision, 1 earlier revision" in found
+    assert "b1 1 terminating: still on its node, no longer counted" in found
+    assert "c1 no pods" in found
+    assert "Pending no node 1 Pending w-4" in found
+
+
+def test_the_chart_shows_the_minimum_the_limit_and_the_pods_above_it(
+    facts: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = page(capsys, "--snapshot", facts(*two_revisions()))
+    found = Page(text).words
+
+    assert "topology.kubernetes.io/zone, maxSkew 1, DoNotSchedule violated" in found
+    assert "Skew 3: the fullest domain has 3, the global minimum is 0. At most 1 is allowed." in found
+    assert "3 matching pods 2 over the limit" in found
+    assert '<rect class="part" width="10" height="10"/><rect class="over" x="10" width="20" height="10"/>' in text
+
+
+def test_pods_of_other_workloads_that_a_constraint_counts_are_drawn(
+    facts: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels = {"namespace": "shop", "name": "alone", "labels": {"app": "web"}, "ownerReferences": []}
+    found = Page(
+        page(capsys, "--snapshot", facts(deployment(constraint()), replica_set(), pod("x", "b1", metadata=labels)))
+    ).words
+
+    assert "b1 1 pod of another workload that a constraint counts" in found
+
+
+def test_the_table_of_the_terminal_is_on_the_page(facts: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    found = Page(page(capsys, "--snapshot", facts(*two_revisions()))).words
+
+    assert "shop deployment/web zone 1 DoNotSchedule 3 a=3 b=0 c=0 3 violated, pending 1" in found
+
+
+def test_nothing_in_a_cluster_becomes_markup(facts: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    hostile = constraint(topologyKey=HOSTILE)
+    objects = two_revisions()
+    nodes = [node(HOSTILE, HOSTILE, taints=[{"key": HOSTILE, "effect": "NoSchedule"}])]
+    nodes[0]["metadata"]["labels"][HOSTILE] = HOSTILE
+    objects[0] = deployment(constraint(), hostile)
+    for item in objects[3:]:
+        item["metadata"]["name"] += HOSTILE
+    objects[-1]["status"]["conditions"] = [{"type": "PodScheduled", "status": "False", "message": HOSTILE}]
+    text = page(capsys, "--snapshot", facts(*nodes, *objects))
+
+    assert_is_closed_off(text)
+    assert "\x1b" not in text
+    assert "&lt;script&gt;" in text
+
+
+def test_the_page_goes_to_a_file(facts: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    snapshot = facts(*two_revisions())
+    code = run(["status", "-A", "-o", f"html={tmp_path / 'page.html'}", "--snapshot", snapshot])
+
+    assert (1, "") == (code, capsys.readouterr().out)
+    assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("form", ["json", "prometheus", "wide"])
+def test_every_format_can_go_to_a_file(
+    form: str, facts: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    snapshot = facts(*two_revisions())
+    run(["status", "-A", "-o", form, "--snapshot", snapshot])
+    out = capsys.readouterr().out
+    code = run(["status", "-A", "-o", f"{form}={tmp_path / 'file'}", "--snapshot", snapshot])
+
+    assert (0 if form == "prometheus" else 1, "") == (code, capsys.readouterr().out)
+    assert out == (tmp_path / "file").read_text()
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["-o", "html="], "no file is named: html="),
+        (["-o", "htm"], "'htm' is not one of 'wide', 'json', 'prometheus', 'html'"),
+        (["-w", "-o", "html"], "-w prints what changes to standard output, and no page"),
+        (["-w", "-o", "json=x.json"], "-w prints what changes to standard output, and no page"),
+    ],
+)
+def test_wrong_outputs_are_wrong_usage(args: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert 2 == run(["status", *args])
+    assert message in capsys.readouterr().err
+
+
+def test_a_cluster_without_constraints_has_a_page(facts: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "0 workloads" in assert_is_closed_off(page(capsys, "--snapshot", facts())).words
