@@ -7,6 +7,8 @@ import pickle
 import typing
 from typing import get_type_hints, Optional
 
+import pytest
+
 from kubectl_spread import records
 
 Record: typing.Any = records.NamedTuple  # not as a type checker sees it
@@ -59,6 +61,20 @@ def test_a_record_is_a_named_tuple_as_typing_makes_it() -> None:
     assert Ours.__match_args__ == Theirs.__match_args__
     assert (Ours.__doc__, Ours.__module__, Ours.__qualname__) == (Theirs.__doc__, Theirs.__module__, "Ours")
     assert get_type_hints(Ours) == get_type_hints(Theirs)
+
+
+def test_wrong_values_are_refused_as_typing_refuses_them() -> None:
+    for values, named in ((("a", 1, None, 2), {}), ((), {"count": 1}), (("a",), {"title": 1}), (("a",), {"name": "b"})):
+        raised = []
+        for record in (Ours, Theirs):
+            with pytest.raises(TypeError) as caught:
+                record(*values, **named)
+            raised.append(str(caught.value).replace("Theirs", "Ours"))
+        assert raised[0].replace("Ours.__new__", "") == raised[1].replace("Ours.__new__", "")
+    with pytest.raises(TypeError):
+        Ours._make(["a"])
+    with pytest.raises((TypeError, ValueError)):
+        Ours("a")._replace(title="b")
 
 
 def test_a_record_is_copied_and_pickled() -> None:
