@@ -30,6 +30,7 @@ PAGES = (
     "docs/explain.md",
     "docs/manifests.md",
     "docs/simulate.md",
+    "docs/rebalance.md",
     "docs/status.md",
     "docs/development/architecture.md",
 )

@@ -70,6 +70,8 @@ def imported_by(*args: str) -> set[str]:
         ("check", "--bogus"),
         ("lsp", "--help"),
         ("simulate", "--help"),
+        ("rebalance", "--help"),
+        ("rebalance", "--bogus"),
         ("simulate", "drain", "a", "--bogus"),
         ("version", "--client"),
     ],

@@ -31,6 +31,9 @@ class _Commands(LazyGroup):
         "status": CommandEntry(
             "kubectl_spread.cli.commands.status", "Show how running pods are spread over their domains"
         ),
+        "rebalance": CommandEntry(
+            "kubectl_spread.cli.commands.rebalance", "Plan evictions that repair violated constraints"
+        ),
         "snapshot": CommandEntry(
             "kubectl_spread.cli.commands.snapshot", "Save the cluster facts to a file for other commands"
         ),

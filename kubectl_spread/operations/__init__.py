@@ -1,4 +1,4 @@
-"""The operations of the program as functions: check, fix, explain, simulate, status, snapshot.
+"""The operations of the program as functions: check, fix, explain, simulate, rebalance, status, snapshot.
 
 ```python
 from kubectl_spread import operations
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from kubectl_spread.operations.inputs.rule_choice import RuleChoice as RuleChoice
     from kubectl_spread.operations.inputs.selection import ObjectName as ObjectName
     from kubectl_spread.operations.inputs.selection import Selection as Selection
+    from kubectl_spread.operations.rebalance import rebalance_workloads as rebalance_workloads
+    from kubectl_spread.operations.rebalance import RebalanceRequest as RebalanceRequest
+    from kubectl_spread.operations.rebalance import RebalanceResult as RebalanceResult
     from kubectl_spread.operations.simulate import simulate_commands as simulate_commands
     from kubectl_spread.operations.simulate import SimulateRequest as SimulateRequest
     from kubectl_spread.operations.simulate import SimulateResult as SimulateResult
@@ -52,6 +55,7 @@ _PUBLIC = {
     "inputs.notices": ("Notice",),
     "inputs.rule_choice": ("RuleChoice",),
     "inputs.selection": ("Selection", "ObjectName"),
+    "rebalance": ("RebalanceRequest", "RebalanceResult", "rebalance_workloads"),
     "simulate": ("SimulateRequest", "SimulateResult", "simulate_commands"),
     "snapshot": ("SnapshotRequest", "SnapshotResult", "take_snapshot", "write_snapshot"),
     "status": ("StatusRequest", "StatusResult", "workload_status"),

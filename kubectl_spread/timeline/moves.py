@@ -323,7 +323,7 @@ class Moves:
             yield partial(Step, (), _without(state, item))
         for pod in dict.fromkeys(left):
             if not eviction.refusal(self._world, state, pod):
-                yield partial(self._deleted, state, (pod,), EventKind.EVICTED)
+                yield partial(self._deleted, _named_once(state, item, pod), (pod,), EventKind.EVICTED)
 
     def _is_draining(self, state: State, item: Any) -> bool:
         """Return whether a drained node still has terminating pods."""
@@ -388,6 +388,15 @@ class Moves:
         draft.todo = (*others, *blocked)
         draft.moves += [Move(EventKind.REFUSED, pod, pod.node, text=text) for pod, text in refused if text]
         return [draft.step]
+
+
+def _named_once(state: State, item: Any, pod: P) -> State:
+    """Return the state in which an eviction by name no longer names a pod; an equal pod may stay."""
+    if item[0] != "evict":
+        return state
+    slots = list(item[1])
+    slots.remove(doing.slot(pod))
+    return state._replace(todo=_replaced(state.todo, item, (("evict", tuple(slots)),) if slots else ()))
 
 
 def _without(state: State, item: Any) -> State:

@@ -195,6 +195,16 @@ def test_a_deleted_pod_is_made_again_from_its_controllers_template() -> None:
     assert sorted(pod.name for pod in answer.last.outcomes[0].pods) == ["web-*", "web-abc-b1", "web-abc-c1"]
 
 
+def test_an_eviction_by_name_spares_an_equal_pod() -> None:
+    """Of two equal pods on one node, only the named one is evicted."""
+    pods = [running("web-abc", name, "a1", template_hash="abc") for name in ("one", "two")]
+    objects = [*THREE_ZONES, deployment(2), replica_set("web-abc", 2, template_hash="abc"), *pods]
+    answer = play(cluster_of(objects), profiles(), [steps.Evict(("one",))])
+
+    assert answer.last.is_complete
+    assert [outcome.restarts for outcome in answer.last.outcomes] == [{WEB: 1}]
+
+
 def test_a_budget_blocks_a_drain() -> None:
     budget = {
         "apiVersion": "policy/v1",

@@ -148,6 +148,21 @@ def statuses(
         profiles: of the scheduler.
         wants: selects workloads by their key and their own labels.
     """
+    for item in counted(cluster, profiles, wants=wants):
+        yield item.status
+
+
+class CountedWorkload(NamedTuple):
+    """Status of a workload, with the scheduler's own counts of each constraint; no counts if they are unknown."""
+
+    status: WorkloadStatus
+    counts: tuple[DomainCounts, ...]
+
+
+def counted(
+    cluster: Cluster, profiles: Mapping[str, Profile], *, wants: Callable[[OwnerKey, Labels], bool] = lambda *_: True
+) -> Iterator[CountedWorkload]:
+    """Yield the workloads as `statuses` does, with the counts behind each constraint, in the same order."""
     known = _Known(cluster, OwnedPods(cluster), Columns(cluster), profiles)
     pods = _by_workload(cluster)
     keys = {key for key in cluster.controllers if key not in cluster.owners} | pods.keys()
@@ -181,7 +196,7 @@ def _labels(key: OwnerKey, own: list[Pod], cluster: Cluster) -> Labels:
     return dict(own[0].cls.labels) if own else {}
 
 
-def _status(key: OwnerKey, labels: Labels, own: list[Pod], known: _Known) -> WorkloadStatus:
+def _status(key: OwnerKey, labels: Labels, own: list[Pod], known: _Known) -> CountedWorkload:
     staying = [pod for pod in own if not pod.terminating]
     controller = known.cluster.controllers.get(key)
     is_counted = controller is not None and key.kind not in ("DaemonSet", "Job", "CronJob")
@@ -199,10 +214,11 @@ def _status(key: OwnerKey, labels: Labels, own: list[Pod], known: _Known) -> Wor
     pod_class = _next_class(key, own, known)
     plugin = _plugin(pod_class, known)
     if isinstance(plugin, str):
-        return status._replace(constraints=_unknown(pod_class, plugin), why=plugin)
+        return CountedWorkload(status._replace(constraints=_unknown(pod_class, plugin), why=plugin), ())
     found = _constraints(pod_class, plugin, known, kind=key.kind)
     running = [pod for pod in staying if pod.node_name]
-    return status._replace(constraints=tuple(_with_uncounted(item, pod_class, running) for item in found))
+    constraints = tuple(_with_uncounted(item, pod_class, running) for item, _ in found)
+    return CountedWorkload(status._replace(constraints=constraints), tuple(counts for _, counts in found))
 
 
 def _plugin(pod_class: PodClass, known: _Known) -> Union[PodTopologySpread, str]:
@@ -264,20 +280,20 @@ def _unknown(pod_class: PodClass, why: str) -> tuple[ConstraintStatus, ...]:
 
 def _constraints(
     pod_class: PodClass, plugin: PodTopologySpread, known: _Known, *, kind: str
-) -> tuple[ConstraintStatus, ...]:
+) -> tuple[tuple[ConstraintStatus, DomainCounts], ...]:
     columns = known.columns
     hard = plugin.constraints(pod_class, columns, hard=True)
     found = [
-        _constraint(counts, pod_class, columns, is_hard=True, kind=kind)
+        (_constraint(counts, pod_class, columns, is_hard=True, kind=kind), counts)
         for counts in PreFilterState(hard, pod_class, columns).counts
     ]
     soft = plugin.constraints(pod_class, columns, hard=False)
     require_all = bool(pod_class.constraints) or plugin.configured_defaults is not None
     found += [
-        _constraint(counts, pod_class, columns, is_hard=False, kind=kind)
+        (_constraint(counts, pod_class, columns, is_hard=False, kind=kind), counts)
         for counts in _soft_counts(soft, pod_class, columns, require_all=require_all)
     ]
-    return tuple(sorted(found, key=lambda item: item.position))
+    return tuple(sorted(found, key=lambda item: item[0].position))
 
 
 def _soft_counts(

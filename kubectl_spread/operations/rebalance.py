@@ -1,0 +1,140 @@
+"""Plan evictions after which violated constraints hold again; loads numpy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.errors import SourceError, SpreadError
+from kubectl_spread.operations import simulate
+from kubectl_spread.operations.inputs import missing
+from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
+from kubectl_spread.operations.inputs.selection import Selection
+from kubectl_spread.rebalance import repair
+from kubectl_spread.rebalance.plan import Rebalance
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.timeline.run import Limits, Mode, play, Watch
+
+_CREATED = Limits(mode=Mode.FIRST, has_messages=False)
+
+
+class RebalanceRequest(NamedTuple):
+    """The workloads to repair.
+
+    Attributes:
+        source: the cluster facts; the live cluster if none are named.
+        selection: the workloads; its namespace is replaced by `namespace`.
+        namespace: None for the context's; empty for all.
+        paths: manifests whose objects are created first; `-` is standard input.
+        kustomize: directories that kustomize renders, likewise.
+        has_soft: repair ScheduleAnyway constraints, too.
+        most_moves: most evictions for a group of workloads; None for no limit.
+        seconds: time limit; None for no limit.
+    """
+
+    source: ClusterSource = ClusterSource(live=True)
+    selection: Selection = Selection()
+    namespace: Optional[str] = None
+    paths: tuple[str, ...] = ()
+    kustomize: tuple[str, ...] = ()
+    has_soft: bool = False
+    most_moves: Optional[int] = None
+    seconds: Optional[float] = 60.0
+
+
+class RebalanceResult(NamedTuple):
+    """The repairs.
+
+    Attributes:
+        rebalance: a repair for each group of workloads.
+        known: the cluster that was read.
+        errors: inputs that could not be read.
+        missing: requested workloads or namespaces that do not exist.
+        selection: the requested workloads, with their namespace.
+        is_interrupted: the user ended the search.
+    """
+
+    rebalance: Rebalance
+    known: LoadedCluster
+    errors: tuple[SourceError, ...]
+    missing: tuple[SpreadError, ...]
+    selection: Selection
+    is_interrupted: bool = False
+
+    @property
+    def is_fine(self) -> bool:
+        """Return whether every requested object exists, and every violated constraint has a plan."""
+        return not self.missing and self.rebalance.is_fine
+
+
+def rebalance_workloads(request: RebalanceRequest, watch: Optional[Watch] = None) -> RebalanceResult:
+    """Read the cluster, and plan the repairs.
+
+    Raises:
+        RequestError: the request contradicts itself.
+        SpreadError: an input cannot be read.
+    """
+    return rebalance(read_inputs(request), request, watch=watch)
+
+
+def read_inputs(request: RebalanceRequest) -> simulate.SimulateInputs:
+    """Read the cluster, of which every pod may take part, and the manifests.
+
+    Raises:
+        SourceError, ClusterError: they cannot be read.
+    """
+    namespace = request.namespace or None
+    return simulate.read_inputs(
+        simulate.SimulateRequest((), request.paths, request.kustomize, request.source, namespace)
+    )
+
+
+def rebalance(
+    read: simulate.SimulateInputs, request: RebalanceRequest, *, watch: Optional[Watch] = None
+) -> RebalanceResult:
+    """Plan the repairs of a cluster that was read.
+
+    Raises:
+        RefusedError: the API server would refuse an object of a manifest.
+    """
+    watch = watch or Watch()
+    setup = simulate.SimulationSetup(read)
+    known = read.known
+    if setup.created.ops:
+        known = known._replace(cluster=_created(known, setup))
+    own = read.namespace if request.namespace is None else request.namespace
+    selection = request.selection._replace(namespace=own)
+    found = repair.rebalance(
+        known.cluster,
+        known.profiles,
+        repair.RebalanceRequest(selection.includes, request.has_soft, request.most_moves, request.seconds),
+        watch,
+    )
+    absent = _missing(selection, found, known.cluster)
+    return RebalanceResult(found, known, setup.errors, absent, selection, watch.is_stopped)
+
+
+def _created(known: LoadedCluster, setup: simulate.SimulationSetup) -> Cluster:
+    """Return the cluster after the objects of manifests are created, with a name for each new pod."""
+    outcome = play(known.cluster, known.profiles, [setup.created.ops], limits=_CREATED).last.outcomes[0]
+    after = outcome.cluster()
+    numbers: Counter[str] = Counter()
+    pods = []
+    for pod in after.pods:
+        numbers[pod.key] += pod.name.endswith("-*")
+        pods.append(pod._replace(name=f"{pod.name[:-1]}{numbers[pod.key]}") if pod.name.endswith("-*") else pod)
+    return after._replace(pods=tuple(pods), controllers=setup.situation.cluster.controllers)
+
+
+def _missing(selection: Selection, found: Rebalance, cluster: Cluster) -> tuple[SpreadError, ...]:
+    """Return errors for named workloads that do not exist, or for the namespace."""
+    namespace = selection.namespace
+    there = {(key.kind, key.name) for key in found.checked}
+    absent = tuple(
+        missing.absent(target.kind, target.name, namespace=namespace, cluster=cluster)
+        for target in selection.targets
+        if (target.kind, target.name) not in there
+    )
+    is_nowhere = not absent and missing.is_missing(namespace, cluster)
+    return (missing.no_namespace(namespace),) if is_nowhere else absent

@@ -1,0 +1,1 @@
+"""Plans of evictions after which violated constraints hold again; loads numpy."""

@@ -1,0 +1,295 @@
+"""States that follow from evictions, one after the other, each once the cluster is at rest.
+
+Several states can follow from one eviction, as the scheduler breaks ties. They are kept together:
+
+    {start} ── evict web-1 ──▶ {on b1, on c1} ── evict web-2 ──▶ {on b1 and c1}
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.timeline.doing import Slot
+from kubectl_spread.timeline.draft import Draft
+from kubectl_spread.timeline.moves import Moves
+from kubectl_spread.timeline.oracle import Involved, Oracle
+from kubectl_spread.timeline.run import Watch
+from kubectl_spread.timeline.search import explore
+from kubectl_spread.timeline.search.symmetry import Symmetry
+from kubectl_spread.timeline.setup.loading import load, with_owners
+from kubectl_spread.timeline.state import Deletion, EventKind, of_owner, P, PENDING, Stage, State, Step
+
+_MOST_STATES = 2_000  # Most states that are visited after one eviction.
+_MOST_ENDS = 400  # Most states at rest that are followed further.
+NO_LIMIT = 1_000_000_000
+_RUNS = 12  # Random runs if there are too many states to visit.
+
+
+class Trouble(NamedTuple):
+    """An eviction that no plan may have, with the pod that it concerns and the message of a component.
+
+    kind: `refused` by a budget, `pending` replacement, `displaces` other pods, `unready` replacement, or `endless`.
+    """
+
+    kind: str
+    pod: str
+    message: str = ""
+
+
+class Reached(NamedTuple):
+    """States at rest after an eviction.
+
+    is_exact: there are no others. nodes: nodes, by index, on which the replacement may land. trouble: set if the
+    eviction is not acceptable in some state. fewest_ready: ready pods of the evicted pod's workload, the fewest on the
+    way.
+    """
+
+    states: frozenset[State]
+    is_exact: bool = True
+    nodes: frozenset[int] = frozenset()
+    visited: int = 0
+    trouble: Optional[Trouble] = None
+    fewest_ready: int = 0
+
+
+class Board:
+    """The cluster under a plan."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        profiles: Mapping[str, Profile],
+        keys: Iterable[OwnerKey],
+        *,
+        earlier: Sequence[str] = (),
+        deadline: Optional[float] = None,
+        watch: Optional[Watch] = None,
+    ) -> None:
+        """Load the cluster.
+
+        Args:
+            cluster: the cluster facts.
+            profiles: of the scheduler, by name.
+            keys: the workloads whose pods may be evicted.
+            earlier: uids of pods that are evicted before the beginning.
+            deadline: a `time.monotonic()` at which searches become random runs.
+            watch: shows the progress, and can end the search.
+        """
+        self._watch = watch or Watch()
+        self._earlier = tuple(earlier)
+        self._cluster = with_owners(cluster)
+        self._profiles = profiles
+        self._touched = frozenset(keys)
+        self._nodes: frozenset[str] = frozenset()
+        self.deadline = deadline
+        self._load()
+        self.name_nodes(())
+
+    def _load(self) -> None:
+        loaded = load(self._cluster, self._profiles, touched=self._touched, nodes=self._nodes)
+        self.world, self.loaded = loaded.world, loaded.state
+        self._oracle = Oracle(self.world)
+        self._moves = Moves(self.world, self._oracle)
+        self._hasty = Moves(self.world, self._oracle, is_hasty=True)
+
+    def _settled(self, names: frozenset[str]) -> Reached:
+        """Return the states in which the cluster is at rest before the first eviction."""
+        while True:
+            self._distinguish(names)
+            try:
+                start = self._moves.settled(Draft(self.world, self.loaded)).state
+                return self._explored(start)
+            except Involved as involved:
+                if involved.keys <= self._touched and involved.nodes <= self._nodes:
+                    raise
+                self._touched |= involved.keys
+                self._nodes |= involved.nodes
+                self._load()
+
+    def name_nodes(self, names: Iterable[str]) -> None:
+        """Distinguish nodes that a plan names from all others, and return to the beginning."""
+        self.beginning = self._settled(frozenset(names) | self._earlier_nodes())
+        for uid in self._earlier:
+            before = self.beginning
+            after = self.after(before.states, self.world.slot_of[uid], most_pending=pending(before.states))
+            self.beginning = after._replace(is_exact=before.is_exact and after.is_exact)
+
+    def _earlier_nodes(self) -> frozenset[str]:
+        slots = (self.world.slot_of[uid] for uid in self._earlier)
+        return frozenset(self.world.node_names[slot[4]] for slot in slots)
+
+    def _distinguish(self, names: frozenset[str]) -> None:
+        self._symmetry = Symmetry(self.world, self.loaded, names)
+        self._known: dict[tuple[State, Slot], Reached] = {}
+        self._alike = self.kinds(names)
+
+    def kinds(self, names: frozenset[str]) -> dict[int, tuple[int, ...]]:
+        """Return the nodes that are interchangeable with each node, by index, if the named nodes are unique."""
+        signatures = Symmetry(self.world, self.loaded, names).alike(HOSTNAME)
+        groups: dict[object, list[int]] = {}
+        signed = {}
+        for at, node in enumerate(self.world.facts[self.loaded.facts].nodes):
+            if node is not None:
+                signed[at] = signatures.get(node.labels.get(HOSTNAME, ""), f"node {at}")
+                groups.setdefault(signed[at], []).append(at)
+        return {at: tuple(groups[signature]) for at, signature in signed.items()}
+
+    def alike(self, topology_key: str) -> dict[str, object]:
+        """Return a signature of each domain of a key; domains with equal signatures are interchangeable."""
+        return self._symmetry.alike(topology_key)
+
+    @property
+    def is_late(self) -> bool:
+        """Return whether the time is up, or the user ended the search."""
+        return self._watch.is_stopped or (self.deadline is not None and time.monotonic() > self.deadline)
+
+    def after(self, states: Iterable[State], slot: Slot, *, most_pending: Mapping[int, int]) -> Reached:
+        """Return the states after one pod is evicted in each of several states.
+
+        `most_pending` is the number of Pending pods that each workload may have, by its index.
+        """
+        ends: set[State] = set()
+        nodes: set[int] = set()
+        is_exact, visited, ready = True, 0, NO_LIMIT
+        for state in sorted(states):
+            found = self._evicted(state, slot, most_pending)
+            visited += found.visited
+            if found.trouble is not None:
+                return found
+            ends |= found.states
+            nodes |= found.nodes
+            is_exact &= found.is_exact
+            ready = min(ready, found.fewest_ready)
+        if len(ends) > _MOST_ENDS:
+            chosen = random.Random(len(ends)).sample(sorted(ends), _MOST_ENDS)  # noqa: S311 (no secret)
+            return Reached(frozenset(chosen), False, frozenset(nodes), visited, fewest_ready=ready)
+        return Reached(frozenset(ends), is_exact, frozenset(nodes), visited, fewest_ready=ready)
+
+    def _evicted(self, state: State, slot: Slot, most_pending: Mapping[int, int]) -> Reached:
+        key = (state, slot)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._judged(state, slot, most_pending)
+        return found
+
+    def _judged(self, state: State, slot: Slot, most_pending: Mapping[int, int]) -> Reached:
+        name = self.name_of(slot)
+        try:
+            found = self._explored(state._replace(todo=(("evict", (slot,)),)), slot[0])
+        except Involved:
+            return Reached(frozenset(), trouble=Trouble("displaces", name))
+        if not found.states:
+            return found._replace(trouble=Trouble("endless", name))
+        for end in sorted(found.states):
+            trouble = self._trouble(state, end, slot, most_pending)
+            if trouble is not None:
+                return found._replace(trouble=trouble)
+        return found
+
+    def _trouble(self, before: State, after: State, slot: Slot, most_pending: Mapping[int, int]) -> Optional[Trouble]:
+        name = self.name_of(slot)
+        refused = next((item[2] for item in after.todo if item[0] == "blocked"), "")
+        if refused:
+            return Trouble("refused", name, refused)
+        wanted = _staying(before)
+        wanted[slot[0]] -= 1
+        if _staying(after) != +wanted:
+            return Trouble("displaces", name)
+        pending = [pod for pod in after.pods if pod.node == PENDING and pod.end == Deletion.ALIVE]
+        for owner, number in Counter(pod.owner for pod in pending).items():
+            if number > most_pending.get(owner, 0):
+                pod = next(item for item in pending if item.owner == owner)
+                return Trouble("pending", name, self._oracle.message(pod, after))
+        ready = [pod for pod in after.pods if pod.owner == slot[0] and pod.is_new and pod.stage == Stage.UNREADY]
+        return Trouble("unready", name) if ready else None
+
+    def _explored(self, start: State, owner: int = -1) -> Reached:
+        """Visit all states that follow from one, or follow random runs if there are too many.
+
+        `owner` is the workload, by its index, whose ready pods are counted.
+        """
+        first = self._symmetry.canonical(start)
+        seen, queue = {first}, deque([first])
+        ends: list[State] = []
+        nodes: set[int] = set()
+        while queue:
+            self._watch.saw(self._watch.states + 1)
+            if len(seen) > _MOST_STATES or self.is_late:
+                return self._sampled(start, owner, nodes)
+            state = queue.popleft()
+            ways = self._moves.after(state)
+            if not ways:
+                ends.append(state)
+            for way in ways:
+                step = way()
+                nodes |= self._landings(step)
+                after = self._symmetry.canonical(step.state)
+                if after not in seen:
+                    seen.add(after)
+                    queue.append(after)
+        ready = min(_ready(state, owner) for state in seen)
+        return Reached(frozenset(ends), True, frozenset(nodes), len(seen), fewest_ready=ready)
+
+    def _sampled(self, start: State, owner: int, nodes: set[int]) -> Reached:
+        ends: set[State] = set()
+        visited, ready = 0, _ready(start, owner)
+        for at in range(_RUNS):
+            chooser = explore.first if at == 0 else explore.at_random(at)
+            found = explore.one(self._hasty, start, chooser, canonical=self._symmetry.canonical)
+            ends.update(found.steady)
+            visited += found.states
+            ready = min(ready, *(_ready(state, owner) for state in found.came_from))
+            if self.is_late:
+                break
+        before = Counter((pod.owner, pod.node) for pod in start.pods if pod.is_new)
+        for end in ends:
+            after = Counter((pod.owner, pod.node) for pod in end.pods if pod.is_new)
+            bound = {node for _, node in after - before if node != PENDING}
+            nodes |= {other for node in bound for other in self._alike.get(node, (node,))}
+        return Reached(frozenset(ends), False, frozenset(nodes), visited, fewest_ready=ready)
+
+    def _landings(self, step: Step) -> set[int]:
+        """Return the nodes to which a step binds a pod, with all interchangeable ones."""
+        bound = {move.node for move in step.moves if move.kind is EventKind.SCHEDULED}
+        return {other for node in bound for other in self._alike.get(node, (node,))}
+
+    def name_of(self, slot: Slot) -> str:
+        """Return the name of an original pod."""
+        names = self.world.names.get(slot)
+        return names[0] if names else ""
+
+
+def _ready(state: State, owner: int) -> int:
+    pods = of_owner(state.pods, owner)
+    return sum(pod.stage == Stage.READY and pod.end == Deletion.ALIVE for pod in pods)
+
+
+def _staying(state: State) -> Counter[int]:
+    """Count the original pods that keep running, by the index of their workload."""
+    return +Counter(pod.owner for pod in state.pods if not pod.is_new and pod.end == Deletion.ALIVE)
+
+
+def pending(states: Iterable[State]) -> dict[int, int]:
+    """Return the most Pending pods of each workload, by its index, over several states."""
+    found: dict[int, int] = {}
+    for state in states:
+        counts = Counter(pod.owner for pod in state.pods if pod.node == PENDING and pod.end == Deletion.ALIVE)
+        for owner, number in counts.items():
+            found[owner] = max(found.get(owner, 0), number)
+    return found
+
+
+def originals(states: Iterable[State]) -> list[P]:
+    """Return one original running pod for each place, as in the first of several states."""
+    first = min(states)
+    return list(
+        dict.fromkeys(pod for pod in first.pods if not pod.is_new and pod.end == Deletion.ALIVE and pod.node != PENDING)
+    )

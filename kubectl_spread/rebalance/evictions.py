@@ -1,0 +1,81 @@
+"""Evictions of a plan as pods of the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.rebalance.board import Board
+from kubectl_spread.rebalance.plan import Eviction
+from kubectl_spread.rebalance.search import FoundPlan
+from kubectl_spread.timeline.doing import Slot
+
+
+def chosen_pods(found: FoundPlan, board: Board, cluster: Cluster) -> tuple[Pod, ...]:
+    """Return the pod of each eviction; among equal pods of one node, the one that a controller would delete first."""
+    by_slot: dict[Slot, list[Pod]] = {}
+    known = board.world.slot_of
+    for pod in cluster.pods:
+        if pod.uid in known:
+            by_slot.setdefault(known[pod.uid], []).append(pod)
+    for pods in by_slot.values():
+        # Not ready first, then the lowest deletion cost, then the youngest.
+        pods.sort(key=lambda pod: pod.name)
+        pods.sort(key=lambda pod: pod.created, reverse=True)
+        pods.sort(key=lambda pod: (pod.is_ready is not False, pod.deletion_cost))
+    return tuple(by_slot[item].pop(0) for item in found.slots)
+
+
+def evictions(
+    found: FoundPlan, pods: Iterable[Pod], board: Board, cluster: Cluster, topology_keys: Collection[str]
+) -> Iterator[Eviction]:
+    """Yield the evictions with the possible nodes of the replacements, and with their domains of some keys."""
+    names = board.world.node_names
+    labels = {node.name: node.labels for node in cluster.nodes}
+    for pod, reached in zip(pods, found.reached, strict=True):
+        owner = cluster.top_owner(pod)
+        if owner is None:
+            continue
+        nodes = tuple(sorted(names[at] for at in reached.nodes))
+        yield Eviction(
+            pod.name,
+            owner,
+            pod.node_name,
+            nodes,
+            {
+                key: tuple(sorted({labels[name][key] for name in nodes if name in labels and key in labels[name]}))
+                for key in topology_keys
+            },
+            budget_of(pod, cluster),
+            volatile_volumes(owner, cluster),
+        )
+
+
+def budget_of(pod: Pod, cluster: Cluster) -> str:
+    """Return the name of the budget that selects a pod; empty if there is none."""
+    labels = dict(pod.cls.labels)
+    found: Optional[str] = next(
+        (
+            budget.name
+            for budget in cluster.budgets
+            if budget.namespace == pod.namespace and budget.selector.matches(labels)
+        ),
+        None,
+    )
+    return found or ""
+
+
+def volatile_volumes(owner: OwnerKey, cluster: Cluster) -> tuple[str, ...]:
+    """Return the volumes of a workload's pods whose data is lost with the pod."""
+    controller = cluster.controllers.get(owner)
+    if controller is None:
+        return ()
+    spec = fields(controller.workload.template.get("spec"))
+    return tuple(
+        str(volume.get("name", ""))
+        for volume in mappings(spec.get("volumes"))
+        if "emptyDir" in volume or "ephemeral" in volume
+    )

@@ -1,0 +1,102 @@
+"""Reasons why no list of evictions repairs a group of workloads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.rebalance.goals import NEVER
+from kubectl_spread.rebalance.plan import Obstacle, ObstacleKind
+from kubectl_spread.rebalance.planner import MOVABLE, Proposal, Workloads
+from kubectl_spread.scheduler.plugins.volumes.zone import topologies_of
+from kubectl_spread.simulate.running.status import ConstraintState
+
+_KINDS = {
+    "refused": ObstacleKind.REFUSED,
+    "pending": ObstacleKind.PENDING,
+    "displaces": ObstacleKind.DISPLACES,
+    "unready": ObstacleKind.UNREADY,
+    "endless": ObstacleKind.ENDLESS,
+}
+
+
+def beforehand(known: Workloads, keys: Iterable[OwnerKey]) -> Iterator[Obstacle]:
+    """Yield the reasons that are clear without a search."""
+    of = {item.status.key: item.status for item in known.items}
+    for key in keys:
+        if key.kind not in MOVABLE:
+            yield Obstacle(ObstacleKind.CONTROLLER, key)
+        elif key not in known.cluster.controllers:
+            yield Obstacle(ObstacleKind.ABSENT, key)
+        for item in of[key].constraints:
+            if item.standing is ConstraintState.VIOLATED and not item.domains:
+                yield Obstacle(ObstacleKind.NO_DOMAIN, key, topology_key=item.topology_key)
+            elif item.standing is ConstraintState.PARTLY_COUNTED and item.uncounted is not None:
+                yield Obstacle(ObstacleKind.UNCOUNTED, key, item.uncounted.pods, topology_key=item.topology_key)
+
+
+def of_search(known: Workloads, keys: Iterable[OwnerKey], proposal: Proposal) -> Iterator[Obstacle]:
+    """Yield the reasons that a search found."""
+    result, tally = proposal.result, proposal.tally
+    yield from _unreachable(proposal)
+    yield from pinned(known.cluster, keys, {goal.status.topology_key for goal in tally.goals if goal.key in keys})
+    for kind, meaning in _KINDS.items():
+        same = [item for item in result.troubles if item.kind == kind]
+        for message in dict.fromkeys(item.message for item in same):
+            pods = tuple(dict.fromkeys(item.pod for item in same if item.message == message))
+            yield Obstacle(meaning, None, pods, message)
+    movable = sum(map(tally.is_movable, min(proposal.board.beginning.states).pods))
+    if proposal.most < min(result.at_least, movable + 1) < NEVER and proposal.most < movable:
+        yield Obstacle(ObstacleKind.TOO_MANY, number=result.at_least)
+    elif not result.is_over:
+        yield Obstacle(ObstacleKind.GAVE_UP, number=result.evictions)
+    elif result.evictions and not result.troubles:
+        yield Obstacle(ObstacleKind.RETURNS, number=result.evictions)
+
+
+def _unreachable(proposal: Proposal) -> Iterator[Obstacle]:
+    """Yield the constraints that no distribution of the movable pods satisfies."""
+    tally, states = proposal.tally, proposal.board.beginning.states
+    for at, goal in enumerate(tally.goals):
+        if any(tally.needs(state)[at].evictions >= NEVER for state in states):
+            yield Obstacle(ObstacleKind.UNREACHABLE, goal.key, topology_key=goal.status.topology_key)
+
+
+def pinned(cluster: Cluster, keys: Iterable[OwnerKey], topology_keys: Iterable[str]) -> Iterator[Obstacle]:
+    """Yield the pods that volumes keep in their domain of a key."""
+    wanted = frozenset(keys)
+    nodes = {node.name: node for node in cluster.nodes}
+    for topology_key in sorted(topology_keys):
+        found: dict[OwnerKey, list[str]] = {}
+        for pod in cluster.bound():
+            owner = cluster.top_owner(pod)
+            node = nodes.get(pod.node_name)
+            if owner not in wanted or owner is None or node is None or not pod.cls.volumes:
+                continue
+            if _reachable(pod, cluster, topology_key) == {node.labels.get(topology_key)}:
+                found.setdefault(owner, []).append(pod.name)
+        for owner, names in found.items():
+            yield Obstacle(ObstacleKind.PINNED, owner, tuple(sorted(names)), topology_key=topology_key)
+
+
+def _reachable(pod: Pod, cluster: Cluster, topology_key: str) -> set[str | None]:
+    """Return the domains whose nodes all volumes of a pod allow."""
+    return {node.labels.get(topology_key) for node in cluster.nodes if _allows(pod, node, cluster)}
+
+
+def _allows(pod: Pod, node: Node, cluster: Cluster) -> bool:
+    storage = cluster.storage
+    for item in pod.cls.volumes:
+        claim = storage.claims.get(ObjectKey(pod.namespace, item.claim)) if item.claim else None
+        volume = storage.volumes.get(claim.volume_name) if claim is not None else None
+        if volume is None:
+            continue
+        zones = topologies_of(volume.labels)
+        if not volume.matches_node(node.labels) or not all(
+            zone.allows(node.labels, labels_are_one=True) for zone in zones
+        ):
+            return False
+    return True

@@ -1,0 +1,225 @@
+"""Records of a plan: evictions, their effect on each constraint, and the reasons if there is no plan."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.records import NamedTuple
+
+
+class Span(NamedTuple):
+    """A number over all outcomes."""
+
+    least: int
+    most: int
+
+
+class Verdict(Enum):
+    """Result for some workloads.
+
+    EVICT: a list of evictions repairs the constraints. RESTART: only, or better, a rollout restart does. NO_PLAN:
+    neither does.
+    """
+
+    EVICT = "evict"
+    RESTART = "restart"
+    NO_PLAN = "noPlan"
+
+
+class Eviction(NamedTuple):
+    """An eviction of a running pod.
+
+    nodes: nodes on which the replacement may land, over all outcomes. places: their domains, by topology key. budget:
+    name of the PodDisruptionBudget that selects the pod. volatile: volumes whose data is lost with the pod.
+    """
+
+    pod: str
+    owner: OwnerKey
+    node: str
+    nodes: tuple[str, ...]
+    places: dict[str, tuple[str, ...]] = {}  # noqa: RUF012 (never written to)
+    budget: str = ""
+    volatile: tuple[str, ...] = ()
+
+
+class DomainChange(NamedTuple):
+    """Matching pods of a domain before and after."""
+
+    value: str
+    before: int
+    after: Optional[Span] = None
+
+
+class ConstraintChange(NamedTuple):
+    """A constraint before and after a plan; `after` and `skew_after` are None without a plan.
+
+    is_violated: before.
+    """
+
+    owner: OwnerKey
+    position: int
+    topology_key: str
+    max_skew: int
+    when_unsatisfiable: str
+    min_domains: Optional[int]
+    is_default: bool
+    is_violated: bool
+    domains: tuple[DomainChange, ...]
+    skew: Optional[int]
+    skew_after: Optional[Span] = None
+
+
+class Coverage(NamedTuple):
+    """What was visited: outcomes at the end, states on the way, and whether that is all of them."""
+
+    outcomes: int
+    states: int
+    is_exact: bool
+
+
+class EvictionPlan(NamedTuple):
+    """A list of evictions, one after the other, each once the replacement of the previous pod is ready.
+
+    at_least: no list shorter than this repairs the constraints. fewest_ready: the fewest ready pods on the way, of the
+    evicted pod's workload.
+    """
+
+    evictions: tuple[Eviction, ...]
+    at_least: int
+    coverage: Coverage
+    changes: tuple[ConstraintChange, ...]
+    fewest_ready: int
+
+    @property
+    def is_smallest(self) -> bool:
+        """Return whether no shorter list repairs the constraints."""
+        return len(self.evictions) <= self.at_least
+
+
+class RestartPlan(NamedTuple):
+    """A rollout restart that repairs the constraints in every outcome.
+
+    pods: number of running pods, which it replaces. volatile: volumes whose data is lost with these.
+    """
+
+    key: OwnerKey
+    pods: int
+    wanted: int
+    fewest_ready: int
+    coverage: Coverage
+    changes: tuple[ConstraintChange, ...]
+    volatile: tuple[str, ...] = ()
+
+
+class ObstacleKind(Enum):
+    """Reason why evictions do not repair the constraints.
+
+    CONTROLLER: what the controller does is not simulated. ABSENT: the controller is not in the cluster facts.
+    UNCOUNTED: the selector misses running pods. NO_DOMAIN: no node counts. UNREACHABLE: no distribution of the movable
+    pods satisfies the constraint. CONFLICT: none satisfies all constraints together. PINNED: volumes keep pods in their
+    domain. PENDING: a replacement finds no node. REFUSED: a budget refuses an eviction. DISPLACES: a replacement would
+    evict other pods. UNREADY: replacements do not become ready. ENDLESS: the cluster does not come to rest. RETURNS:
+    evictions succeed, but replacements may land where they do not help. TOO_MANY: a plan needs more evictions than
+    allowed. GAVE_UP: the search ended early.
+    """
+
+    CONTROLLER = "controller"
+    ABSENT = "absent"
+    UNCOUNTED = "uncounted"
+    NO_DOMAIN = "noDomain"
+    UNREACHABLE = "unreachable"
+    CONFLICT = "conflict"
+    PINNED = "pinned"
+    PENDING = "pending"
+    REFUSED = "refused"
+    DISPLACES = "displaces"
+    UNREADY = "unready"
+    ENDLESS = "endless"
+    RETURNS = "returns"
+    TOO_MANY = "tooMany"
+    GAVE_UP = "gaveUp"
+
+
+class Obstacle(NamedTuple):
+    """A reason, with the pods or domains that it concerns, and the message of a component if there is one."""
+
+    kind: ObstacleKind
+    owner: Optional[OwnerKey] = None
+    pods: tuple[str, ...] = ()
+    message: str = ""
+    topology_key: str = ""
+    number: int = 0
+
+
+class RemedyKind(Enum):
+    """A change that makes a plan possible."""
+
+    ADD_NODES = "addNodes"
+    UNCORDON = "uncordon"
+    BUDGET = "budget"
+    HONOR_TAINTS = "honorTaints"
+    MAX_SKEW = "maxSkew"
+    SOFTEN = "soften"
+
+
+class Remedy(NamedTuple):
+    """A simulated change after which the constraints hold.
+
+    nodes: nodes to uncordon, or for each node to add its domain of `topology_key`. like: node that new nodes resemble.
+    name: the budget. number: new value of the changed field. evictions: how many are needed after the change.
+    is_rollout: the change starts a rollout that repairs the constraints.
+    """
+
+    kind: RemedyKind
+    owner: OwnerKey
+    topology_key: str = ""
+    nodes: tuple[str, ...] = ()
+    like: str = ""
+    name: str = ""
+    number: int = 0
+    position: int = 0
+    evictions: int = 0
+    is_rollout: bool = False
+    is_exact: bool = True
+
+
+class Repair(NamedTuple):
+    """Result for workloads that are repaired together.
+
+    keys: the workloads. wanted: the number of their pods. before: their violated constraints. plan, restarts: what
+    repairs them. obstacles: why evictions do not. remedies: what would make a plan possible.
+    """
+
+    keys: tuple[OwnerKey, ...]
+    wanted: dict[OwnerKey, int]
+    verdict: Verdict
+    before: tuple[ConstraintChange, ...]
+    plan: Optional[EvictionPlan] = None
+    restarts: tuple[RestartPlan, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
+
+    @property
+    def is_repaired(self) -> bool:
+        """Return whether a plan repairs the constraints in every outcome."""
+        return self.verdict is not Verdict.NO_PLAN
+
+
+class Rebalance(NamedTuple):
+    """Result for all selected workloads.
+
+    repairs: those with violated constraints. checked: the selected workloads. notes: features
+    that were not simulated. is_late: the time limit ended a search.
+    """
+
+    repairs: tuple[Repair, ...]
+    checked: tuple[OwnerKey, ...]
+    notes: tuple[str, ...] = ()
+    is_late: bool = False
+
+    @property
+    def is_fine(self) -> bool:
+        """Return whether every violated constraint has a plan."""
+        return all(item.is_repaired for item in self.repairs)

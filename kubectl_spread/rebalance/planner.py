@@ -1,0 +1,140 @@
+"""Search for the evictions that repair one group of workloads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.rebalance.board import Board, originals
+from kubectl_spread.rebalance.goals import Goal, goals, NEVER
+from kubectl_spread.rebalance.search import Search, SearchLimits, SearchResult, useful
+from kubectl_spread.rebalance.tally import Tally
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.simulate.running.status import counted, CountedWorkload
+from kubectl_spread.timeline.run import Watch
+from kubectl_spread.timeline.setup.loading import with_owners
+from kubectl_spread.timeline.state import P
+
+MOVABLE = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")  # kinds that replace evicted pods
+_TRIES = 3_000  # Most evictions that one search tries.
+_WIDE = 60  # Most movable pods for a search among all of them.
+
+
+class Workloads(NamedTuple):
+    """All workloads of a cluster, with the counts of their constraints."""
+
+    cluster: Cluster
+    profiles: Mapping[str, Profile]
+    items: tuple[CountedWorkload, ...]
+
+    def goals(self, wanted: Iterable[OwnerKey], *, has_soft: bool) -> tuple[Goal, ...]:
+        """Return the constraints that a plan must repair or must not break."""
+        return tuple(goals(self.items, self.cluster.nodes, wanted, has_soft=has_soft))
+
+    def goals_of(self, keys: Iterable[OwnerKey]) -> list[Goal]:
+        """Return the constraints of some workloads."""
+        wanted = frozenset(keys)
+        items = [item for item in self.items if item.status.key in wanted]
+        return list(goals(items, self.cluster.nodes, wanted, has_soft=True))
+
+
+def workloads_of(cluster: Cluster, profiles: Mapping[str, Profile]) -> Workloads:
+    """Count the pods of all constraints."""
+    cluster = with_owners(cluster)
+    return Workloads(cluster, profiles, tuple(counted(cluster, profiles)))
+
+
+class Group(NamedTuple):
+    """Workloads that are repaired together.
+
+    repaired: workloads whose constraints hold after earlier plans. earlier: uids of the pods that these plans evict.
+    """
+
+    keys: tuple[OwnerKey, ...]
+    repaired: tuple[OwnerKey, ...] = ()
+    earlier: tuple[str, ...] = ()
+
+
+class Proposal(NamedTuple):
+    """A search's result for one group, in terms of the simulation."""
+
+    board: Board
+    tally: Tally
+    result: SearchResult
+    most: int  # evictions that were allowed
+
+
+class SearchOptions(NamedTuple):
+    """Extent of a search.
+
+    has_soft: repair ScheduleAnyway constraints, too. most_moves: most evictions of a plan; None for no limit.
+    deadline: a `time.monotonic()` at which to stop. watch: shows the progress, and can end the search.
+    """
+
+    has_soft: bool
+    most_moves: Optional[int]
+    deadline: float
+    watch: Watch
+
+
+def propose(known: Workloads, group: Group, options: SearchOptions) -> Proposal:
+    """Search for the smallest list of evictions for a group."""
+    keys = group.keys
+    board = Board(
+        known.cluster,
+        known.profiles,
+        {*keys, *group.repaired},
+        earlier=group.earlier,
+        deadline=options.deadline,
+        watch=options.watch,
+    )
+    wanted = known.goals([*keys, *group.repaired], has_soft=options.has_soft)
+    owners = [at for key in keys if key.kind in MOVABLE and (at := board.world.find_owner(key)) is not None]
+    tally = Tally(board.world, _relevant(wanted, keys, board), owners)
+    movable = sum(map(tally.is_movable, min(board.beginning.states).pods))
+    most = movable if options.most_moves is None else min(movable, options.most_moves)
+    return Proposal(board, tally, _searched(board, tally, most=most), most)
+
+
+def _relevant(wanted: Sequence[Goal], keys: Sequence[OwnerKey], board: Board) -> list[Goal]:
+    """Return the goals that count pods of the workloads to repair, or are theirs."""
+    owners = {board.world.find_owner(key) for key in keys}
+    classes = [board.world.classes[at] for at in {pod.cls for pod in board.loaded.pods if pod.owner in owners}]
+    return [goal for goal in wanted if goal.key in keys or any(map(goal.is_counted, classes))]
+
+
+def _searched(board: Board, tally: Tally, *, most: int) -> SearchResult:
+    """Search among the pods of full domains, and then, if a shorter list is possible, among all of them."""
+    start = board.beginning.states
+    least = tally.need(start)
+    if least >= NEVER or least > most:
+        return SearchResult(None, least, True, ())
+    narrow = useful(tally, start)
+    movable = [pod for pod in originals(start) if tally.is_movable(pod)]
+    found = _search(board, tally, narrow, most)
+    smaller = most if found.plan is None else len(found.plan.slots) - 1
+    if smaller < least:
+        return found
+    if len(movable) > _WIDE or len(narrow) == len(movable) or board.is_late:
+        is_over = found.is_over and len(narrow) == len(movable)
+        return found._replace(at_least=found.at_least if is_over else least, is_over=is_over)
+    wide = _search(board, tally, movable, smaller)
+    troubles = tuple(dict.fromkeys((*found.troubles, *wide.troubles)))
+    if wide.plan is not None or found.plan is None:
+        return wide._replace(troubles=troubles)
+    board.name_nodes(_nodes(board, narrow))  # The states of the first search's plan are of these.
+    at_least = len(found.plan.slots) if wide.is_over else wide.at_least
+    return found._replace(at_least=at_least, is_over=wide.is_over, troubles=troubles)
+
+
+def _search(board: Board, tally: Tally, pods: Sequence[P], most: int) -> SearchResult:
+    board.name_nodes(_nodes(board, pods))
+    search = Search(board, tally, pods, SearchLimits(most, _TRIES))
+    found = search.run()
+    return found if found.plan is not None or found.is_over else search.any(found)
+
+
+def _nodes(board: Board, pods: Iterable[P]) -> frozenset[str]:
+    return frozenset(board.world.node_names[pod.node] for pod in pods)

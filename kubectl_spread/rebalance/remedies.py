@@ -1,0 +1,249 @@
+"""Changes that make a plan possible, each simulated: a node more, a cordon less, a weaker constraint."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Optional
+
+from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, HONOR, SCHEDULE_ANYWAY
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.rebalance.goals import is_broken
+from kubectl_spread.rebalance.plan import Obstacle, ObstacleKind, Remedy, RemedyKind
+from kubectl_spread.rebalance.planner import Group, propose, SearchOptions, Workloads, workloads_of
+from kubectl_spread.rebalance.rollouts import RESTARTABLE, rolled_out
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.simulate.running.status import ConstraintStatus
+from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.nodes import cordoned
+
+_MOST_REMEDIES = 3  # of one kind: one
+_MOST_NEW_NODES = 3
+_MOST_TRIED = 12  # sets of new nodes
+_SECONDS = 5.0  # for one change
+
+
+_FIELDS = {
+    RemedyKind.SOFTEN: {"whenUnsatisfiable": SCHEDULE_ANYWAY},
+    RemedyKind.HONOR_TAINTS: {"nodeTaintsPolicy": HONOR},
+}
+
+
+class _Case(NamedTuple):
+    """The group to repair, and its violated constraints."""
+
+    known: Workloads
+    keys: tuple[OwnerKey, ...]
+    broken: tuple[tuple[OwnerKey, ConstraintStatus], ...]
+    options: SearchOptions
+
+    @property
+    def is_late(self) -> bool:
+        return self.options.watch.is_stopped or time.monotonic() > self.options.deadline
+
+
+def remedies(
+    known: Workloads, keys: Sequence[OwnerKey], found: Iterable[Obstacle], options: SearchOptions
+) -> tuple[Remedy, ...]:
+    """Return a few changes after which the constraints can hold, the least harmful first.
+
+    Args:
+        known: all workloads.
+        keys: the workloads to repair.
+        found: why there is no plan.
+        options: extent of the searches.
+    """
+    broken = tuple(
+        (item.status.key, status)
+        for item in known.items
+        for status in item.status.constraints
+        if item.status.key in keys and is_broken(status, has_soft=options.has_soft)
+    )
+    case = _Case(known, tuple(keys), broken, options)
+    made: list[Remedy] = []
+    for way in _ways({item.kind for item in found}):
+        if len(made) == _MOST_REMEDIES or case.is_late:
+            break
+        remedy = next(way(case), None)
+        made += [] if remedy is None else [remedy]
+    return tuple(made)
+
+
+def _ways(kinds: set[ObstacleKind]) -> Iterator[Any]:
+    if ObstacleKind.REFUSED in kinds:
+        yield _budgets
+    yield _uncordoned
+    yield _nodes
+    yield _honouring
+    yield _weaker
+    yield _softer
+
+
+def _evictions(case: _Case, cluster: Cluster) -> Optional[tuple[int, bool]]:
+    """Return the length of the plan on a changed cluster, and whether it is exact; None without a plan."""
+    limit = min(case.options.deadline, time.monotonic() + _SECONDS)
+    known = workloads_of(cluster, case.known.profiles)
+    found = propose(known, Group(case.keys), case.options._replace(deadline=limit)).result.plan
+    return None if found is None else (len(found.slots), found.is_exact)
+
+
+def _budgets(case: _Case) -> Iterator[Remedy]:
+    """Let each budget of the workloads allow one disruption."""
+    cluster = case.known.cluster
+    for at, budget in enumerate(cluster.budgets):
+        if not any(
+            budget.namespace == pod.namespace
+            and cluster.top_owner(pod) in case.keys
+            and budget.selector.matches(dict(pod.cls.labels))
+            for pod in cluster.bound()
+        ):
+            continue
+        changed = budget._replace(min_available=None, max_unavailable=1)
+        budgets = (*cluster.budgets[:at], changed, *cluster.budgets[at + 1 :])
+        found = _evictions(case, cluster._replace(budgets=budgets))
+        if found is not None:
+            yield Remedy(
+                RemedyKind.BUDGET, case.keys[0], name=budget.name, number=1, evictions=found[0], is_exact=found[1]
+            )
+
+
+def _uncordoned(case: _Case) -> Iterator[Remedy]:
+    """Uncordon one node, or all cordoned nodes."""
+    cluster = case.known.cluster
+    names = [node.name for node in cluster.nodes if node.unschedulable]
+    for chosen in [*[[name] for name in names[:_MOST_TRIED]], *([names] if len(names) > 1 else [])]:
+        nodes = tuple(cordoned(node, is_cordoned=False) if node.name in chosen else node for node in cluster.nodes)
+        found = _evictions(case, cluster._replace(nodes=nodes))
+        if found is not None:
+            yield Remedy(RemedyKind.UNCORDON, case.keys[0], nodes=tuple(chosen), evictions=found[0], is_exact=found[1])
+
+
+def _nodes(case: _Case) -> Iterator[Remedy]:
+    """Add a few nodes, each like one that exists; domains with few pods or few nodes come first."""
+    models = list(_models(case))
+    sizes = range(1, _MOST_NEW_NODES + 1)
+    sets = itertools.chain.from_iterable(itertools.combinations_with_replacement(models, size) for size in sizes)
+    cluster = case.known.cluster
+    for chosen in itertools.islice(sets, _MOST_TRIED):
+        if case.is_late:
+            return
+        new = tuple(_copy(model, at) for at, model in enumerate(chosen, 1))
+        found = _evictions(case, cluster._replace(nodes=(*cluster.nodes, *new)))
+        if found is not None:
+            yield Remedy(
+                RemedyKind.ADD_NODES,
+                case.keys[0],
+                topology_key=_coarse(case),
+                nodes=tuple(_place(model, _coarse(case)) for model in chosen),
+                like=chosen[0].name,
+                evictions=found[0],
+                is_exact=found[1],
+            )
+
+
+def _coarse(case: _Case) -> str:
+    """Return the key by which places of new nodes are named: the one with the fewest domains."""
+    keys = {
+        status.topology_key: len(status.domains)
+        for item in case.known.items
+        if item.status.key in case.keys
+        for status in item.status.constraints
+    }
+    return min(keys, key=lambda key: (keys[key], key))
+
+
+def _place(node: Node, topology_key: str) -> str:
+    return node.labels.get(topology_key, "")
+
+
+def _models(case: _Case) -> Iterator[Node]:
+    """Yield one usable node of each domain, from the domain with the fewest pods per node or the fewest nodes on."""
+    coarse = _coarse(case)
+    counted = {
+        domain.value: (domain.matching, domain.nodes)
+        for _, status in case.broken
+        if status.topology_key == coarse
+        for domain in status.domains
+    }
+    usable: dict[str, Node] = {}
+    sizes: dict[str, int] = {}
+    for node in case.known.cluster.nodes:
+        place = _place(node, coarse)
+        sizes[place] = sizes.get(place, 0) + 1
+        if place and not node.unschedulable and not any(taint.repels for taint in node.taints):
+            usable.setdefault(place, node)
+    for place in sorted(usable, key=lambda item: (*counted.get(item, (0, sizes[item])), item)):
+        yield usable[place]
+
+
+def _copy(node: Node, number: int) -> Node:
+    name = f"{node.name}-new-{number}"
+    return node._replace(name=name, labels={**node.labels, HOSTNAME: name}, created="")
+
+
+def _honouring(case: _Case) -> Iterator[Remedy]:
+    """Leave out nodes with taints that the pods do not tolerate."""
+    for key, status in _own_constraints(case):
+        if status.when_unsatisfiable == DO_NOT_SCHEDULE:
+            yield from _template(case, key, status, RemedyKind.HONOR_TAINTS, 0)
+
+
+def _weaker(case: _Case) -> Iterator[Remedy]:
+    """Raise maxSkew to the smallest value with which a rollout ends well."""
+    for key, status in _own_constraints(case):
+        for skew in dict.fromkeys((status.max_skew + 1, status.skew or 0)):
+            if skew > status.max_skew:
+                yield from _template(case, key, status, RemedyKind.MAX_SKEW, skew)
+
+
+def _softer(case: _Case) -> Iterator[Remedy]:
+    for key, status in _own_constraints(case):
+        if status.when_unsatisfiable == DO_NOT_SCHEDULE:
+            yield from _template(case, key, status, RemedyKind.SOFTEN, 0)
+
+
+def _own_constraints(case: _Case) -> Iterator[tuple[OwnerKey, ConstraintStatus]]:
+    for key, status in case.broken:
+        if not status.is_default and key.kind in RESTARTABLE and key in case.known.cluster.controllers:
+            yield key, status
+
+
+def _template(case: _Case, key: OwnerKey, status: ConstraintStatus, kind: RemedyKind, number: int) -> Iterator[Remedy]:
+    """Change a constraint of the template, which starts a rollout; yield the change if the rollout ends well."""
+    if case.is_late:
+        return
+    fields: dict[str, Any] = {**_FIELDS.get(kind, {}), **({"maxSkew": number} if number else {})}
+    changed = _patched(case.known.cluster.controllers[key], status.position, fields)
+    found = rolled_out(
+        case.known,
+        case.keys,
+        [steps.Apply(changed)],
+        has_soft=False,
+        seconds=_SECONDS,
+        changed={key: changed},
+    )
+    if found is not None:
+        yield Remedy(
+            kind,
+            key,
+            topology_key=status.topology_key,
+            number=number,
+            position=status.position,
+            is_rollout=True,
+            is_exact=found.coverage.is_exact,
+        )
+
+
+def _patched(controller: Controller, position: int, fields: dict[str, Any]) -> Controller:
+    owner = controller.workload
+    spec = owner.template.get("spec") or {}
+    written = [dict(item) for item in mappings(spec.get("topologySpreadConstraints"))]
+    written[position].update(fields)
+    if "whenUnsatisfiable" in fields:
+        written[position].pop("minDomains", None)
+    template = {**owner.template, "spec": {**spec, "topologySpreadConstraints": written}}
+    return controller._replace(workload=owner._replace(template=template, known_hash=""))

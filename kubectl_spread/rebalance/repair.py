@@ -1,0 +1,185 @@
+"""Repairs for all workloads that violate their constraints.
+
+    workloads ─▶ violated? ─▶ groups that count each other's pods ─▶ search ─┬▶ list of evictions
+                                                                             ├▶ rollout restart
+                                                                             └▶ obstacles and remedies
+
+Each group's plan begins where the plans of the previous groups end.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Optional
+
+from kubectl_spread.cluster.ownership import OwnedPods
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.objects.selectors.labels import Labels
+from kubectl_spread.rebalance import changes, evictions, obstacles, remedies, rollouts
+from kubectl_spread.rebalance.goals import is_broken
+from kubectl_spread.rebalance.plan import Coverage, EvictionPlan, Rebalance, Repair, RestartPlan, Verdict
+from kubectl_spread.rebalance.planner import Group, Proposal, propose, SearchOptions, Workloads, workloads_of
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.simulate.running.status import ConstraintState, CountedWorkload, WorkloadStatus
+from kubectl_spread.timeline.run import Watch
+
+_SHARE = 0.6  # Share of a group's time for the search of evictions.
+_ROLLOUT_S = 10.0
+
+
+class RebalanceRequest(NamedTuple):
+    """What to repair, and within which limits.
+
+    wants: selects workloads by their key and labels. has_soft: include ScheduleAnyway constraints. most_moves: most
+    evictions of a plan; None for no limit. seconds: None for no limit.
+    """
+
+    wants: Callable[[OwnerKey, Labels], bool] = lambda *_: True
+    has_soft: bool = False
+    most_moves: Optional[int] = None
+    seconds: Optional[float] = 60.0
+
+
+def rebalance(
+    cluster: Cluster,
+    profiles: Mapping[str, Profile],
+    request: Optional[RebalanceRequest] = None,
+    watch: Optional[Watch] = None,
+) -> Rebalance:
+    """Return a repair for each group of workloads with violated constraints."""
+    request = request or RebalanceRequest()
+    known = workloads_of(cluster, profiles)
+    chosen = [item for item in known.items if request.wants(item.status.key, item.status.labels)]
+    checked = tuple(item.status.key for item in chosen)
+    groups = _groups([item for item in chosen if _is_broken(item.status, has_soft=request.has_soft)], known)
+    return _Repairing(known, request, watch or Watch()).all(groups, checked)
+
+
+def _is_broken(status: WorkloadStatus, *, has_soft: bool) -> bool:
+    return any(
+        is_broken(item, has_soft=has_soft) or (not item.is_fine and item.standing is not ConstraintState.UNKNOWN)
+        for item in status.constraints
+    )
+
+
+def _groups(broken: Sequence[CountedWorkload], known: Workloads) -> list[tuple[OwnerKey, ...]]:
+    """Return the workloads, those together whose constraints count each other's pods."""
+    owned = OwnedPods(known.cluster)
+    classes = {item.status.key: {id(pod.cls): pod.cls for pod in owned.of(item.status.key)}.values() for item in broken}
+    groups: list[list[OwnerKey]] = []
+    for item in broken:
+        key = item.status.key
+        goals = known.goals_of([key, *(other for group in groups for other in group)])
+        joined = [
+            group
+            for group in groups
+            if any(
+                (goal.key == key and any(goal.is_counted(cls) for other in group for cls in classes[other]))
+                or (goal.key in group and any(goal.is_counted(cls) for cls in classes[key]))
+                for goal in goals
+            )
+        ]
+        groups = [group for group in groups if group not in joined]
+        groups.append([*(other for group in joined for other in group), key])
+    return [tuple(sorted(group)) for group in groups]
+
+
+class _Repairing:
+    """Repair of one group after the other."""
+
+    def __init__(self, known: Workloads, request: RebalanceRequest, watch: Watch) -> None:
+        self._known = known
+        self._request = request
+        self._watch = watch
+        self._end = None if request.seconds is None else time.monotonic() + request.seconds
+        self._repaired: list[OwnerKey] = []
+        self._evicted: list[str] = []
+        self._notes: dict[str, None] = {}
+
+    def all(self, groups: Sequence[tuple[OwnerKey, ...]], checked: tuple[OwnerKey, ...]) -> Rebalance:
+        """Return the repairs of all groups, in order."""
+        found = []
+        for at, keys in enumerate(groups):
+            self._watch.step = at
+            found.append(self._repair(keys, self._deadline(len(groups) - at)))
+        is_late = self._end is not None and time.monotonic() > self._end
+        return Rebalance(tuple(found), checked, tuple(self._notes), is_late)
+
+    def _deadline(self, groups: int) -> float:
+        now = time.monotonic()
+        return now + (3600.0 if self._end is None else max(1.0, (self._end - now) / groups))
+
+    def _repair(self, keys: tuple[OwnerKey, ...], deadline: float) -> Repair:
+        known, soft = self._known, self._request.has_soft
+        before = tuple(
+            change
+            for item in known.items
+            if item.status.key in keys
+            for change in changes.before(item.status, has_soft=soft)
+        )
+        reasons = tuple(obstacles.beforehand(known, keys))
+        plan = None
+        if not reasons:
+            now = time.monotonic()
+            proposal = propose(
+                known,
+                Group(keys, tuple(self._repaired), tuple(self._evicted)),
+                self._options(now + (deadline - now) * _SHARE),
+            )
+            self._notes.update(proposal.board.world.notes)
+            plan = self._plan(keys, proposal)
+            if plan is None:
+                reasons = tuple(obstacles.of_search(known, keys, proposal))
+        restarts = self._restarts(keys, plan, deadline)
+        if plan is None and restarts is None:
+            found = remedies.remedies(known, keys, reasons, self._options(deadline))
+            return Repair(keys, self._wanted(keys), Verdict.NO_PLAN, before, obstacles=reasons, remedies=found)
+        self._repaired += keys
+        wanted = self._wanted(keys)
+        verdict = Verdict.RESTART if _is_better(restarts, plan, sum(wanted.values())) else Verdict.EVICT
+        return Repair(keys, wanted, verdict, before, plan, restarts or (), reasons)
+
+    def _wanted(self, keys: tuple[OwnerKey, ...]) -> dict[OwnerKey, int]:
+        found = {item.status.key: item.status for item in self._known.items}
+        return {key: found[key].running if found[key].wanted is None else found[key].wanted or 0 for key in keys}
+
+    def _options(self, deadline: float) -> SearchOptions:
+        return SearchOptions(self._request.has_soft, self._request.most_moves, deadline, self._watch)
+
+    def _plan(self, keys: tuple[OwnerKey, ...], proposal: Proposal) -> Optional[EvictionPlan]:
+        found, board = proposal.result.plan, proposal.board
+        if found is None:
+            return None
+        states = found.reached[-1].states if found.reached else board.beginning.states
+        cluster = self._known.cluster
+        topology_keys = {goal.status.topology_key for goal in proposal.tally.goals if goal.key in keys}
+        pods = evictions.chosen_pods(found, board, cluster)
+        self._evicted += [pod.uid for pod in pods]
+        is_exact = found.is_exact and board.beginning.is_exact
+        return EvictionPlan(
+            tuple(evictions.evictions(found, pods, board, cluster, sorted(topology_keys))),
+            proposal.result.at_least,
+            Coverage(len(states), sum(item.visited for item in found.reached), is_exact),
+            changes.after(keys, proposal.tally, states, alike=board.alike, has_soft=self._request.has_soft),
+            min((item.fewest_ready for item in found.reached), default=0),
+        )
+
+    def _restarts(
+        self, keys: tuple[OwnerKey, ...], plan: Optional[EvictionPlan], deadline: float
+    ) -> Optional[tuple[RestartPlan, ...]]:
+        """Return restarts if there are no evictions, or if a restart replaces hardly more pods."""
+        running = sum(item.status.running for item in self._known.items if item.status.key in keys)
+        if plan is not None and 2 * len(plan.evictions) <= running:
+            return None
+        seconds = min(_ROLLOUT_S, max(0.5, deadline - time.monotonic()))
+        return rollouts.restarts(self._known, keys, has_soft=self._request.has_soft, seconds=seconds)
+
+
+def _is_better(restarts: Optional[tuple[RestartPlan, ...]], plan: Optional[EvictionPlan], wanted: int) -> bool:
+    """Return whether restarts repair what evictions do not, or keep more pods ready."""
+    if not restarts or plan is None:
+        return bool(restarts)
+    is_kept = all(item.fewest_ready >= item.wanted and item.coverage.is_exact for item in restarts)
+    return is_kept and plan.fewest_ready < wanted

@@ -1,0 +1,153 @@
+"""Rollouts that repair constraints: a restart, or a change of the template."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.rebalance import changes
+from kubectl_spread.rebalance.evictions import volatile_volumes
+from kubectl_spread.rebalance.goals import is_broken
+from kubectl_spread.rebalance.plan import ConstraintChange, Coverage, RestartPlan
+from kubectl_spread.rebalance.planner import Workloads
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.simulate.running.status import counted, WorkloadStatus
+from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.results.answer import Outcome
+from kubectl_spread.timeline.run import Limits, Mode, play, StepAnswer
+
+RESTARTABLE = ("Deployment", "StatefulSet")
+_FIRST = Limits(mode=Mode.FIRST, has_messages=False, seconds=10.0)
+_MOST_OUTCOMES = 200  # Most outcomes whose constraints are counted.
+
+
+class Rollout(NamedTuple):
+    """A rollout after which every constraint holds, in each outcome that was visited."""
+
+    steps: tuple[StepAnswer, ...]
+    changes: tuple[ConstraintChange, ...]
+    coverage: Coverage
+
+
+def restarts(
+    known: Workloads, keys: Sequence[OwnerKey], *, has_soft: bool, seconds: float
+) -> Optional[tuple[RestartPlan, ...]]:
+    """Return the restarts of all workloads of a group, one after the other; None if they do not repair it."""
+    if not all(key.kind in RESTARTABLE and key in known.cluster.controllers for key in keys):
+        return None
+    ops = [steps.Restart(key) for key in keys]
+    found = rolled_out(known, keys, ops, has_soft=has_soft, seconds=seconds)
+    if found is None:
+        return None
+    running = {item.status.key: item.status for item in known.items}
+    return tuple(
+        RestartPlan(
+            key,
+            running[key].running,
+            running[key].wanted or running[key].running,
+            step.fewest_ready.get(key, 0),
+            found.coverage,
+            found.changes if at == len(keys) - 1 else (),
+            volatile_volumes(key, known.cluster),
+        )
+        for at, (key, step) in enumerate(zip(keys, found.steps, strict=True))
+    )
+
+
+def rolled_out(
+    known: Workloads,
+    keys: Sequence[OwnerKey],
+    ops: Sequence[steps.Op],
+    *,
+    has_soft: bool,
+    seconds: float,
+    changed: Optional[Mapping[OwnerKey, Controller]] = None,
+) -> Optional[Rollout]:
+    """Simulate steps; None if a workload does not complete, or a constraint does not hold, in some outcome.
+
+    Args:
+        known: all workloads.
+        keys: the workloads to repair.
+        ops: the steps.
+        has_soft: include ScheduleAnyway constraints.
+        seconds: time limit of the search.
+        changed: controllers as the steps change them.
+    """
+    for limits in (_FIRST, Limits(max_states=3_000, samples=20, seconds=seconds, has_messages=False)):
+        answer = play(known.cluster, known.profiles, [(), *ops], limits=limits)
+        last = answer.last
+        if not last.outcomes or last.is_endless:
+            return None
+        judged = [
+            _judged(known, outcome, keys, has_soft=has_soft, changed=changed or {})
+            for outcome in last.outcomes[:_MOST_OUTCOMES]
+        ]
+        if not all(judged):
+            return None
+    is_exact = all(step.is_exact for step in answer.steps) and len(last.outcomes) <= _MOST_OUTCOMES
+    coverage = Coverage(len(last.outcomes), sum(step.states for step in answer.steps), is_exact)
+    statuses = [item for item in judged if item is not None]
+    return Rollout(answer.steps[1:], _changes(known, statuses, last, has_soft=has_soft), coverage)
+
+
+def _judged(
+    known: Workloads,
+    outcome: Outcome,
+    keys: Sequence[OwnerKey],
+    *,
+    has_soft: bool,
+    changed: Mapping[OwnerKey, Controller],
+) -> Optional[dict[OwnerKey, WorkloadStatus]]:
+    """Return the status of the workloads in an outcome; None if it is not good."""
+    if not outcome.is_steady or outcome.newly_pending or outcome.blocked:
+        return None
+    if not all(key in outcome.workloads and outcome.workloads[key].is_complete for key in keys):
+        return None
+    after = _cluster(outcome, changed)
+    broken = {
+        (item.status.key, status.position)
+        for item in known.items
+        for status in item.status.constraints
+        if is_broken(status, has_soft=has_soft)
+    }
+    found = {item.status.key: item.status for item in counted(after, known.profiles)}
+    for key, status in found.items():
+        for constraint in status.constraints:
+            is_old = key not in keys and (key, constraint.position) in broken
+            if is_broken(constraint, has_soft=has_soft) and not is_old:
+                return None
+    return {key: found[key] for key in keys if key in found}
+
+
+def _cluster(outcome: Outcome, changed: Mapping[OwnerKey, Controller]) -> Cluster:
+    after = outcome.cluster()
+    return after._replace(controllers={**after.controllers, **changed})
+
+
+def _changes(
+    known: Workloads, statuses: Sequence[Mapping[OwnerKey, WorkloadStatus]], last: StepAnswer, *, has_soft: bool
+) -> tuple[ConstraintChange, ...]:
+    found = []
+    for item in known.items:
+        key = item.status.key
+        if key not in statuses[0]:
+            continue
+        for at, status in enumerate(item.status.constraints):
+            if not status.domains or not (has_soft or status.when_unsatisfiable == "DoNotSchedule"):
+                continue
+            counts = [
+                dict(after[key].constraints[at].counts.domains)
+                for after in statuses
+                if at < len(after[key].constraints)
+            ]
+            found.append(
+                changes.change(
+                    key,
+                    status,
+                    is_violated=is_broken(status, has_soft=has_soft),
+                    counts=counts,
+                    alike=last.symmetry.alike(status.topology_key),
+                )
+            )
+    return tuple(found)

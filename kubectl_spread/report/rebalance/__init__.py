@@ -1,0 +1,1 @@
+"""Plans of evictions for people and for programs."""

@@ -1,0 +1,176 @@
+"""Sentences: why there is no plan, and what would make one possible."""
+
+from __future__ import annotations
+
+from kubectl_spread.rebalance.plan import Obstacle, ObstacleKind, Remedy, RemedyKind
+from kubectl_spread.report.rebalance.words import series
+from kubectl_spread.report.simulation.words import name, plural
+
+_MOST_NAMES = 5
+
+
+def obstacle(item: Obstacle) -> str:
+    """Return why evictions do not repair the constraints."""
+    return _OBSTACLES[item.kind](item)
+
+
+def _pods(item: Obstacle) -> str:
+    shown = list(item.pods[:_MOST_NAMES])
+    left = len(item.pods) - len(shown)
+    return series([*shown, plural(left, "other pod")] if left else shown)
+
+
+def _controller(item: Obstacle) -> str:
+    kind = "" if item.owner is None else item.owner.kind
+    if kind == "Pod":
+        return f"{name(item.owner)} has no controller: nothing would create it again"
+    return f"{name(item.owner)}: what a {kind} does after an eviction is not simulated"
+
+
+def _absent(item: Obstacle) -> str:
+    return f"{name(item.owner)} is not in the cluster facts, so it is not known how it replaces pods"
+
+
+def _uncounted(item: Obstacle) -> str:
+    verb = "is" if len(item.pods) == 1 else "are"
+    return (
+        f"the constraint on {item.topology_key} counts only some pods of {name(item.owner)}: {_pods(item)} {verb} "
+        "missed by its selector, so its counts say nothing about them"
+    )
+
+
+def _no_domain(item: Obstacle) -> str:
+    return f"no node that counts has the label {item.topology_key}: every new pod would stay Pending"
+
+
+def _unreachable(item: Obstacle) -> str:
+    return (
+        f"no distribution of these pods satisfies the constraint on {item.topology_key} of {name(item.owner)}: "
+        "it also counts pods that this plan may not evict"
+    )
+
+
+def _conflict(item: Obstacle) -> str:
+    return (
+        f"no distribution of the pods satisfies the constraints on {item.topology_key} together: the nodes are "
+        "distributed too unevenly over the domains"
+    )
+
+
+def _pinned(item: Obstacle) -> str:
+    verb = "is" if len(item.pods) == 1 else "are"
+    whose = "its" if len(item.pods) == 1 else "their"
+    return f"{_pods(item)} {verb} bound to one domain of {item.topology_key} by {whose} volumes, and cannot leave it"
+
+
+def _pending(item: Obstacle) -> str:
+    said = f": {item.message}" if item.message else ""
+    return f"the pod that replaces {_pods(item)} would stay Pending{said}"
+
+
+def _refused(item: Obstacle) -> str:
+    return f"the eviction of {_pods(item)} would be refused: {item.message}"
+
+
+def _displaces(item: Obstacle) -> str:
+    return f"the pod that replaces {_pods(item)} would take the place of another pod (preemption)"
+
+
+def _unready(item: Obstacle) -> str:
+    return f"the pod that replaces {_pods(item)} would not become ready, as no pod of its revision is"
+
+
+def _endless(item: Obstacle) -> str:
+    return f"after the eviction of {_pods(item)} the cluster would not come to rest"
+
+
+def _returns(_item: Obstacle) -> str:
+    return "new pods may land where they do not help, whichever pods are evicted"
+
+
+def _too_many(item: Obstacle) -> str:
+    return f"a plan needs at least {plural(item.number, 'eviction')}, more than --max-moves allows"
+
+
+def _gave_up(item: Obstacle) -> str:
+    return (
+        f"the search ended before it had tried everything ({plural(item.number, 'eviction')} tried); "
+        "--timeout gives it more time"
+    )
+
+
+_OBSTACLES = {
+    ObstacleKind.CONTROLLER: _controller,
+    ObstacleKind.ABSENT: _absent,
+    ObstacleKind.UNCOUNTED: _uncounted,
+    ObstacleKind.NO_DOMAIN: _no_domain,
+    ObstacleKind.UNREACHABLE: _unreachable,
+    ObstacleKind.CONFLICT: _conflict,
+    ObstacleKind.PINNED: _pinned,
+    ObstacleKind.PENDING: _pending,
+    ObstacleKind.REFUSED: _refused,
+    ObstacleKind.DISPLACES: _displaces,
+    ObstacleKind.UNREADY: _unready,
+    ObstacleKind.ENDLESS: _endless,
+    ObstacleKind.RETURNS: _returns,
+    ObstacleKind.TOO_MANY: _too_many,
+    ObstacleKind.GAVE_UP: _gave_up,
+}
+
+
+def remedy(item: Remedy) -> str:
+    """Return a change that makes a plan possible, with what follows from it."""
+    return f"{_CHANGES[item.kind](item)}; {_effect(item)}"
+
+
+def _effect(item: Remedy) -> str:
+    where = "in every outcome" if item.is_exact else "in every outcome that was simulated"
+    if item.is_rollout:
+        return f"this starts a rollout, which completes, and all constraints hold {where}"
+    if not item.evictions:
+        return "then the constraints hold without an eviction"
+    return f"then {plural(item.evictions, 'eviction')} would be enough {where}"
+
+
+def _add_nodes(item: Remedy) -> str:
+    where = series([f"{place}" for place in dict.fromkeys(item.nodes)])
+    count = plural(len(item.nodes), "node")
+    each = " each" if len(set(item.nodes)) > 1 and len(item.nodes) == len(set(item.nodes)) else ""
+    number = "one node" if each else count
+    return f"add {number}{each} in {item.topology_key} {where}, like {item.like}"
+
+
+def _uncordon(item: Remedy) -> str:
+    return f"uncordon {series(list(item.nodes))} (`kubectl uncordon {' '.join(item.nodes)}`)"
+
+
+def _budget(item: Remedy) -> str:
+    return f"let the disruption budget {item.name} allow one pod to be missing (maxUnavailable: {item.number})"
+
+
+def _max_skew(item: Remedy) -> str:
+    return f"raise maxSkew of the constraint on {item.topology_key} to {item.number} in {name(item.owner)}"
+
+
+def _honor(item: Remedy) -> str:
+    return (
+        f"set nodeTaintsPolicy: Honor in the constraint on {item.topology_key} of {name(item.owner)}, so that nodes "
+        "with taints that the pods do not tolerate no longer count"
+    )
+
+
+def _soften(item: Remedy) -> str:
+    return (
+        f"change the constraint on {item.topology_key} of {name(item.owner)} to ScheduleAnyway, "
+        "which gives up its guarantee"
+    )
+
+
+_CHANGES = {
+    RemedyKind.ADD_NODES: _add_nodes,
+    RemedyKind.UNCORDON: _uncordon,
+    RemedyKind.BUDGET: _budget,
+    RemedyKind.HONOR_TAINTS: _honor,
+    RemedyKind.MAX_SKEW: _max_skew,
+    RemedyKind.SOFTEN: _soften,
+}

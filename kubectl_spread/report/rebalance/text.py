@@ -1,0 +1,270 @@
+"""A plan for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.rebalance.plan import (
+    ConstraintChange,
+    Coverage,
+    DomainChange,
+    Eviction,
+    EvictionPlan,
+    Rebalance,
+    Repair,
+    RestartPlan,
+    Span,
+    Verdict,
+)
+from kubectl_spread.report.rebalance import commands, reasons
+from kubectl_spread.report.rebalance.words import series
+from kubectl_spread.report.simulation.words import name, plural
+from kubectl_spread.report.table import paint, table, wrapped
+
+_MOST_DOMAINS = 12
+_MOST_NODES = 4
+_MOST_EVICTIONS = 40
+_STYLES = {Verdict.EVICT: "green", Verdict.RESTART: "green", Verdict.NO_PLAN: "red"}
+
+
+def render(found: Rebalance, *, width: int, colour: bool, is_wide: bool = False) -> str:
+    """Return the answer; `is_wide`: long lists are complete."""
+    blocks: list[str] = []
+    for item in found.repairs:
+        blocks += ["\n".join(block) for block in _Repair(item, width=width, colour=colour, is_wide=is_wide).blocks()]
+    if found.notes:
+        lines = [line for note in found.notes for line in wrapped(note, width, indent="  ", hanging="  ")]
+        blocks.append("\n".join(["Not simulated:", *lines]))
+    return "\n\n".join(blocks)
+
+
+class _Repair:
+    def __init__(self, item: Repair, *, width: int, colour: bool, is_wide: bool) -> None:
+        self.item = item
+        self.width = width
+        self.colour = colour
+        self.is_wide = is_wide
+
+    def blocks(self) -> Iterator[list[str]]:
+        """Yield the parts that have lines."""
+        parts: list[Iterable[str]] = [self._headline()]
+        if self.item.verdict is Verdict.EVICT and self.item.plan is not None:
+            parts += self._evictions(self.item.plan)
+        elif self.item.verdict is Verdict.RESTART:
+            parts += self._restart(self.item.restarts)
+        else:
+            parts += [self._obstacles(), self._remedies()]
+        for part in parts:
+            lines = list(part)
+            if lines:
+                yield lines
+
+    def _wrap(self, text: str, indent: str = "") -> list[str]:
+        return wrapped(text, self.width, indent=indent, hanging="  " if indent else "")
+
+    def _headline(self) -> Iterator[str]:
+        names = series([name(key) for key in self.item.keys])
+        yield f"{names}: {paint(self._verdict(), _STYLES[self.item.verdict], colour=self.colour)}"
+        for change in self.item.before:
+            yield from self._wrap(f"{self._whose(change)}{_violation(change, is_wide=self.is_wide)}", "  ")
+
+    def _verdict(self) -> str:
+        item = self.item
+        if item.verdict is Verdict.RESTART:
+            return "a rollout restart repairs it"
+        if item.verdict is Verdict.NO_PLAN or item.plan is None:
+            return "no plan"
+        if not item.plan.evictions:
+            return "repaired without an eviction, once the cluster settles"
+        return f"{plural(len(item.plan.evictions), 'eviction')} repair{'s' * (len(item.plan.evictions) == 1)} it"
+
+    def _whose(self, change: ConstraintChange) -> str:
+        return f"{change.owner.name}: " if len(self.item.keys) > 1 else ""
+
+    def _evictions(self, plan: EvictionPlan) -> Iterator[Iterable[str]]:
+        if plan.evictions:
+            yield [*self._warning(plan), *self._table(plan)]
+        for change in plan.changes:
+            yield self._change(change)
+        yield self._certainty(plan)
+        yield self._alternative(self.item.restarts)
+        if plan.evictions:
+            yield ["Commands:", *(f"  {line}" for line in commands.of_plan(plan, self.item.wanted))]
+
+    def _warning(self, plan: EvictionPlan) -> Iterator[str]:
+        number = len(plan.evictions)
+        what = "1 running pod" if number == 1 else f"{number} running pods, one after the other"
+        yield from self._wrap(
+            f"This plan deletes {what}. Nothing was deleted yet. "
+            + ("" if number == 1 else "Continue only once the new pod is ready. ")
+            + _losses(plan.evictions)
+        )
+
+    def _table(self, plan: EvictionPlan) -> list[str]:
+        rows = [("", "POD", "NODE", "THE NEW POD GOES TO")]
+        shown = plan.evictions if self.is_wide else plan.evictions[:_MOST_EVICTIONS]
+        rows += [(str(at), item.pod, item.node, _landing(item)) for at, item in enumerate(shown, 1)]
+        lines = table([(at or "#", *cells) for at, *cells in rows], self.width, indent="  ")
+        left = len(plan.evictions) - len(shown)
+        return [*lines, f"  and {plural(left, 'more eviction')}; --wide lists all"] if left else lines
+
+    def _change(self, change: ConstraintChange) -> Iterator[str]:
+        head = (f"{self._whose(change)}{change.topology_key}", "before", "after")
+        shown = _shown(change.domains, is_wide=self.is_wide)
+        rows = [(item.value or '""', str(item.before), _span(item.after)) for item in shown]
+        yield from table([head, *rows], self.width, indent="  ")
+        if len(shown) < len(change.domains):
+            yield f"  and {plural(len(change.domains) - len(shown), 'more domain')}"
+        after = "" if change.skew_after is None else f" before, {_span(change.skew_after)} after"
+        yield from self._wrap(f"Skew {change.skew}{after}; maxSkew is {change.max_skew}{_min_domains(change)}.", "  ")
+
+    def _certainty(self, plan: EvictionPlan) -> Iterator[str]:
+        yield from self._wrap(_covered(plan.coverage))
+        if plan.evictions:
+            yield from self._wrap(f"{_smallest(plan)} {_ready(plan.fewest_ready, self._wanted)}")
+
+    @property
+    def _wanted(self) -> int:
+        return sum(self.item.wanted.values())
+
+    def _alternative(self, restarts: tuple[RestartPlan, ...]) -> Iterator[str]:
+        if restarts and self.item.plan is not None:
+            pods = sum(item.pods for item in restarts)
+            ready = min(item.fewest_ready for item in restarts)
+            yield from self._wrap(
+                f"A rollout restart repairs it, too: it replaces all {plural(pods, 'pod')}, and "
+                f"{ready} stay ready on the way. {_simulated(restarts[-1].coverage)}"
+            )
+
+    def _restart(self, restarts: tuple[RestartPlan, ...]) -> Iterator[Iterable[str]]:
+        pods = sum(item.pods for item in restarts)
+        yield self._wrap(
+            f"This plan replaces {'the running pod' if pods == 1 else f'all {pods} running pods'}. "
+            f"Nothing was replaced yet. {_losses_of_restart(self.item)}".strip()
+        )
+        yield self._why_restart(restarts)
+        for change in restarts[-1].changes:
+            yield self._change(change)
+        yield self._wrap(_covered(restarts[-1].coverage))
+        yield ["Commands:", *(f"  {line}" for item in restarts for line in commands.of_restart(item))]
+
+    def _why_restart(self, restarts: tuple[RestartPlan, ...]) -> Iterator[str]:
+        ready = min(item.fewest_ready for item in restarts)
+        if self.item.plan is not None:
+            number = len(self.item.plan.evictions)
+            yield from self._wrap(
+                f"Why not evict: {plural(number, 'eviction')} would repair it, too, but leave only "
+                f"{self.item.plan.fewest_ready} of {plural(self._wanted, 'pod')} ready on the way. The rollout creates "
+                f"new pods first: {ready} stay ready."
+            )
+            return
+        yield "Why not evict:"
+        for reason in self.item.obstacles:
+            yield from self._wrap(f"- {reasons.obstacle(reason)}", "  ")
+        yield from self._wrap(f"The rollout keeps at least {ready} of {plural(self._wanted, 'pod')} ready.")
+
+    def _obstacles(self) -> Iterator[str]:
+        yield "Why:"
+        for item in self.item.obstacles:
+            yield from self._wrap(f"- {reasons.obstacle(item)}", "  ")
+
+    def _remedies(self) -> Iterator[str]:
+        if not self.item.remedies:
+            yield from self._wrap(
+                "No node to add, no cordon to remove and no weaker constraint was found that makes a plan possible."
+            )
+            return
+        yield "What would help, each simulated:"
+        for item in self.item.remedies:
+            yield from self._wrap(f"- {reasons.remedy(item)}", "  ")
+
+
+def _violation(change: ConstraintChange, *, is_wide: bool) -> str:
+    shown = _shown(change.domains, is_wide=is_wide)
+    counts = " ".join(f"{item.value}={item.before}" for item in shown)
+    more = f" and {plural(len(change.domains) - len(shown), 'more domain')}" if len(shown) < len(change.domains) else ""
+    return (
+        f"{change.topology_key} ({change.when_unsatisfiable}): {counts}{more}; "
+        f"skew {change.skew}, maxSkew {change.max_skew}{_min_domains(change)}"
+    )
+
+
+def _min_domains(change: ConstraintChange) -> str:
+    if change.min_domains is None or len(change.domains) >= change.min_domains:
+        return ""
+    return f", with fewer than minDomains ({change.min_domains}) domains, so that the minimum is 0"
+
+
+def _shown(domains: tuple[DomainChange, ...], *, is_wide: bool) -> tuple[DomainChange, ...]:
+    """Return the domains to list; of many, those that change come first, then the fullest."""
+    if is_wide or len(domains) <= _MOST_DOMAINS:
+        return domains
+    ranked = sorted(domains, key=lambda item: (not _changes(item), -item.before))
+    chosen = set(ranked[:_MOST_DOMAINS])
+    return tuple(item for item in domains if item in chosen)
+
+
+def _changes(domain: DomainChange) -> bool:
+    return domain.after is not None and domain.after != Span(domain.before, domain.before)
+
+
+def _span(found: Span | None) -> str:
+    if found is None:
+        return ""
+    return str(found.least) if found.least == found.most else f"{found.least} to {found.most}"
+
+
+def _landing(item: Eviction) -> str:
+    if len(item.nodes) <= _MOST_NODES:
+        return series(item.nodes, "or")
+    places = {key: values for key, values in item.places.items() if key != HOSTNAME and values}
+    if not places:
+        return f"one of {len(item.nodes)} nodes"
+    key = min(places, key=lambda key: (len(places[key]), key))
+    return f"one of {len(item.nodes)} nodes in {series(list(places[key][:_MOST_NODES]), 'or')}"
+
+
+def _losses(evictions: Iterable[Eviction]) -> str:
+    """Return which pods lose data."""
+    found = [item for item in evictions if item.volatile]
+    if not found:
+        return ""
+    volumes = series(sorted({volume for item in found for volume in item.volatile}))
+    pods = series([item.pod for item in found[:_MOST_NODES]])
+    more = f" and {len(found) - _MOST_NODES} more" if len(found) > _MOST_NODES else ""
+    return f"The data of these pods in {volumes} (emptyDir or ephemeral) is lost: {pods}{more}."
+
+
+def _losses_of_restart(item: Repair) -> str:
+    volumes = sorted({volume for found in item.restarts for volume in found.volatile})
+    return f"The data of its pods in {series(volumes)} (emptyDir or ephemeral) is lost." if volumes else ""
+
+
+def _smallest(plan: EvictionPlan) -> str:
+    if plan.is_smallest:
+        return "No shorter list of evictions is enough."
+    return f"At least {plural(plan.at_least, 'eviction')} are needed; no list shorter than this one was found."
+
+
+def _ready(fewest: int, wanted: int) -> str:
+    return f"At least {fewest} of {plural(wanted, 'pod')} {'stays' if fewest == 1 else 'stay'} ready on the way."
+
+
+def _covered(coverage: Coverage) -> str:
+    if coverage.is_exact:
+        where = "the only outcome" if coverage.outcomes == 1 else f"all {coverage.outcomes:,} outcomes"
+        return (
+            f"The constraints hold afterwards in {where} ({plural(coverage.states, 'state')} visited). "
+            "No other pod is moved."
+        )
+    return (
+        f"The constraints hold afterwards in all {coverage.outcomes:,} outcomes that were simulated "
+        f"({plural(coverage.states, 'state')} visited). Not every state was visited, so other outcomes are possible."
+    )
+
+
+def _simulated(coverage: Coverage) -> str:
+    if coverage.is_exact:
+        return f"The constraints hold afterwards in every outcome ({plural(coverage.states, 'state')} visited)."
+    return "The constraints hold afterwards in the outcomes that were simulated; others are possible."

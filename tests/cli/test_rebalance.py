@@ -1,0 +1,141 @@
+"""`rebalance`: the command line, the plan as text and JSON, exit codes and messages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from kubectl_spread import schemas
+from kubectl_spread.cli.main import run
+
+Plain = dict[str, Any]
+
+SHOP = str(Path(__file__).parents[2] / "examples" / "shop" / "running.yaml")
+
+
+def answer(capsys: pytest.CaptureFixture[str], *args: str) -> Plain:
+    """Run with -o json, and return the document, which is valid."""
+    run(["rebalance", *args, "-o", "json"])
+    document: Plain = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, schemas.load("rebalance-plan"))
+    return document
+
+
+def test_a_plan_as_text(capsys: pytest.CaptureFixture[str]) -> None:
+    """The pods to delete, where the new ones go, the counts, the certainty, and the commands."""
+    code = run(["rebalance", "deploy/api", "-n", "shop", "--soft", "--snapshot", SHOP])
+
+    assert (
+        capsys.readouterr().out
+        == """\
+Deployment shop/api: 1 eviction repairs it
+  topology.kubernetes.io/zone (ScheduleAnyway): a=0 b=2; skew 2, maxSkew 1
+
+This plan deletes 1 running pod. Nothing was deleted yet.
+  #   POD               NODE   THE NEW POD GOES TO
+  1   api-5c4b6-m8ttv   b-1    a-1 or a-2
+
+  topology.kubernetes.io/zone   before   after
+  a                             0        1
+  b                             2        1
+  Skew 2 before, 0 after; maxSkew is 1.
+
+The constraints hold afterwards in all 2 outcomes (8 states visited). No other pod is moved.
+No shorter list of evictions is enough. At least 1 of 2 pods stays ready on the way.
+
+Commands:
+  kubectl delete pod api-5c4b6-m8ttv -n shop
+  kubectl rollout status deployment/api -n shop
+"""
+    )
+    assert code == 0
+
+
+def test_a_soft_constraint_is_left_alone_without_soft(capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(["rebalance", "deploy/api", "-n", "shop", "--snapshot", SHOP])
+
+    assert capsys.readouterr().out == (
+        "No violated constraint found in shop namespace: there is nothing to rebalance.\n"
+    )
+    assert code == 0
+
+
+def test_without_a_plan_the_reasons_and_remedies_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """The exit code is 1, and no command is printed."""
+    code = run(["rebalance", "-n", "shop", "--snapshot", SHOP])
+    said = capsys.readouterr().out
+
+    assert said.startswith("Deployment shop/web: no plan\n")
+    assert "would stay Pending: 0/4 nodes are available" in said
+    assert "- uncordon c-1 (`kubectl uncordon c-1`); then 2 evictions would be enough in every outcome" in said
+    assert "Commands:" not in said
+    assert code == 1
+
+
+def test_the_document_of_a_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    found = answer(capsys, "deploy/api", "-n", "shop", "--soft", "--snapshot", SHOP)
+    (repair,) = found["repairs"]
+    (eviction,) = repair["plan"]["evictions"]
+
+    assert found["repaired"]
+    assert repair["verdict"] == "evict"
+    assert eviction["pod"] == "api-5c4b6-m8ttv"
+    assert eviction["landsOn"] == ["a-1", "a-2"]
+    assert eviction["landsIn"] == {"topology.kubernetes.io/zone": ["a"]}
+    assert repair["commands"] == eviction["commands"]
+    assert repair["plan"]["smallest"]
+    assert repair["plan"]["exact"]
+
+
+def test_the_document_without_a_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    found = answer(capsys, "-n", "shop", "--snapshot", SHOP)
+    (repair,) = found["repairs"]
+
+    assert not found["repaired"]
+    assert (repair["verdict"], repair["plan"], repair["commands"]) == ("noPlan", None, [])
+    assert [item["reason"] for item in repair["obstacles"]] == ["pending"]
+    assert repair["remedies"][0]["change"] == "uncordon"
+    assert repair["remedies"][0]["nodes"] == ["c-1"]
+    assert repair["remedies"][0]["evictions"] == 2
+
+
+def test_nothing_to_do_is_a_document_too(capsys: pytest.CaptureFixture[str]) -> None:
+    found = answer(capsys, "deploy/api", "-n", "shop", "--snapshot", SHOP)
+
+    assert (found["repaired"], found["checked"], found["repairs"]) == (True, 1, [])
+
+
+def test_a_workload_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(["rebalance", "deploy/nope", "-n", "shop", "--snapshot", SHOP])
+    said = capsys.readouterr()
+
+    assert said.out == ""
+    assert said.err == 'error: deployments.apps "nope" not found in namespace "shop" of the cluster facts\n'
+    assert code == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["-A", "-n", "shop"], "error: --namespace and --all-namespaces exclude each other\n"),
+        (["-A", "deploy/web"], "error: a resource by name and --all-namespaces exclude each other\n"),
+        (["--timeout", "soon"], "error: invalid value for '--timeout': soon is no duration; write it as 30s or 2m\n"),
+        (["--max-moves", "0"], "error: invalid value for '--max-moves': 0 is not in the range x>=1\n"),
+    ],
+)
+def test_wrong_usage(args: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(["rebalance", *args, "--snapshot", SHOP])
+
+    assert capsys.readouterr().err.startswith(message)
+    assert code == 2
+
+
+def test_an_input_that_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(["rebalance", "--snapshot", "nowhere.yaml"])
+
+    assert "nowhere.yaml" in capsys.readouterr().err
+    assert code == 3

@@ -1,0 +1,1 @@
+"""Plans of evictions: searched, executed by the engine and by the slow controllers, and compared with brute force."""
