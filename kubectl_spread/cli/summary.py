@@ -10,25 +10,18 @@ import click
 from kubectl_spread.cli.console.stderr import complain, flush
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.fix_options import FixOptions, offer
+from kubectl_spread.cli.parameters.outputs import Output, page_source
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.operations.inputs.rule_choice import LEVELS
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import counted
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.operations.check import CheckResult
-    from kubectl_spread.report.check.report import Running
+    from kubectl_spread.report.check.report import PageFacts, Running
     from kubectl_spread.simulate.placement import Placement
 
-FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit")  # as in report.check
-
-
-class Output(NamedTuple):
-    """A format and its file; standard output if the file is empty."""
-
-    format: str
-    file: str
+FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "html")  # as in report.check
 
 
 def outputs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[Output, ...]:
@@ -65,6 +58,8 @@ def print_result(
     checked = {name: count for name, count in outcome.counts._asdict().items() if count or name not in _WHERE_ANY}
     report = CheckReport(outcome.findings, outcome.placements, outcome.errors, checked, outcome.files, outcome.running)
     report = report._replace(unread=outcome.unread, not_applied=outcome.not_applied)
+    if any(output.format == "html" for output in outputs):
+        report = report._replace(page=_page(outcome))
     for output in outputs:
         text = render(report, output.format, colour=colour and not output.file)
         if output.file:
@@ -80,6 +75,16 @@ def print_result(
         click.echo(_summary(outcome, fixes), err=True)
     if statistics:
         _print_statistics(outcome.findings)
+
+
+def _page(outcome: CheckResult) -> PageFacts:
+    from kubectl_spread.report.check.report import PageFacts
+
+    facts = PageFacts(page_source(outcome.known), notes=outcome.notes)
+    if outcome.known is None:
+        return facts
+    wants = outcome.selection.includes if outcome.selection is not None else None
+    return facts._replace(cluster=outcome.known.cluster, profiles=outcome.known.profiles, wants=wants)
 
 
 def is_for_people(outputs: list[Output]) -> bool:

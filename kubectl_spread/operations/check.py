@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.pipeline import SelectedFindings
     from kubectl_spread.lint.selection.policy import Config, Policy
     from kubectl_spread.objects.workloads.workload import Workload
+    from kubectl_spread.operations.inputs.selection import Selection
     from kubectl_spread.report.check.report import Running
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.sources.live.reading import Session
@@ -150,6 +151,8 @@ class CheckResult(NamedTuple):
         unread: resources of the cluster that may not be read.
         not_applied: kinds that affect new pods, and that the facts lack.
         unread_inputs: the number of inputs that could not be read.
+        known: the cluster facts, if they are given.
+        selection: the running workloads; None for manifests.
         read: the inputs, for fixes.
         settings: the settings of the run.
     """
@@ -168,6 +171,8 @@ class CheckResult(NamedTuple):
     unread: tuple[Unread, ...] = ()
     not_applied: tuple[str, ...] = ()
     unread_inputs: int = 0
+    known: Optional[LoadedCluster] = None
+    selection: Optional[Selection] = None
 
 
 def check_files(request: CheckRequest) -> CheckResult:
@@ -235,6 +240,7 @@ def result_of(check: PreparedCheck) -> CheckResult:
         unread=known.cluster.unread if known is not None else (),
         not_applied=not_applied,
         unread_inputs=read.files - len(read.results),
+        known=known,
     )
 
 

@@ -101,6 +101,8 @@ def check_workloads(request: ClusterCheckRequest) -> CheckResult:
         scope=selection.place,
         missing=found.missing,
         unread=known.cluster.unread,
+        known=known,
+        selection=selection,
     )
 
 

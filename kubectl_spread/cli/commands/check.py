@@ -18,9 +18,10 @@ from kubectl_spread.cli.parameters.options import (
     kustomize_option,
     wants_colour,
 )
+from kubectl_spread.cli.parameters.outputs import Output
 from kubectl_spread.cli.parameters.rule_options import choice_options
 from kubectl_spread.cli.parameters.sections import SectionedCommand
-from kubectl_spread.cli.summary import complete_outputs, exit_code, FORMATS, Output, outputs, print_result
+from kubectl_spread.cli.summary import complete_outputs, exit_code, FORMATS, outputs, print_result
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.operations.check import CheckRequest
 from kubectl_spread.operations.inputs.cluster_facts import open_session

@@ -34,7 +34,7 @@ def entries(running: Running) -> list[WorkloadLine]:
     """Return the lines about running workloads, in order."""
     under_way = sorted(running.under_way, key=lambda item: not item.is_stuck)
     return [
-        *map(_waiting_line, running.waiting),
+        *map(waiting_line, running.waiting),
         *(WorkloadLine("Lost", _name(item), _lost(item)) for item in running.lost),
         *(WorkloadLine("Not created", _name(item), _uncreated(item)) for item in running.uncreated),
         *(WorkloadLine("Rollout", _name(item), _under_way(item), item.is_stuck) for item in under_way),
@@ -122,7 +122,8 @@ def _under_way(item: UnderWay) -> str:
     return f"{told}: {safe(item.pod)} stays Pending: {safe(item.message)}" if item.pod else told
 
 
-def _waiting_line(item: WaitingGroup) -> WorkloadLine:
+def waiting_line(item: WaitingGroup) -> WorkloadLine:
+    """Return the line about Pending pods of a workload."""
     is_schedulable = item.explanation.verdict is PodVerdict.SCHEDULABLE
     label = "Not scheduled yet" if is_schedulable else "Pending"
     return WorkloadLine(label, _name(item), _waiting(item), not is_schedulable)

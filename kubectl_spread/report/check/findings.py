@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Optional
+
 from kubectl_spread.lint.finding import Finding, ObjectRef, Place, Severity
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.table import paint
 from kubectl_spread.text.wording import safe
 
@@ -50,19 +53,35 @@ def object_text(ref: ObjectRef) -> str:
     return safe(f"{ref.kind} {name or '(without a name)'}")
 
 
-def _excerpt(place: Place, *, colour: bool) -> list[str]:
+class Excerpt(NamedTuple):
+    """The line of a place, and the range of its characters that are meant."""
+
+    number: int
+    text: str
+    start: int
+    width: int
+
+
+def excerpt(place: Place) -> Optional[Excerpt]:
+    """Return the line of a place, shortened if it is long; None if it is blank."""
     source = place.source
     line, column = source.position(place.span.start)
     text = source.line(line)
     if not text.strip():
-        return []
+        return None
     width = max(1, min(place.span.end, place.span.start + len(text) - column + 1) - place.span.start)
     start = column - 1
     if len(text) > _MAX_LINE:
         cut = max(0, start - _MAX_LINE // 2)
         text, start = text[cut : cut + _MAX_LINE], start - cut
         width = max(1, min(width, len(text) - start))
-    number = str(line)
-    shown = "".join(char if char.isprintable() else " " for char in text.rstrip())
-    caret = paint("^" * width, "red", colour=colour)
-    return [f"  {number} | {shown}", f"  {' ' * len(number)} | {' ' * start}{caret}"]
+    return Excerpt(line, "".join(char if char.isprintable() else " " for char in text.rstrip()), start, width)
+
+
+def _excerpt(place: Place, *, colour: bool) -> list[str]:
+    found = excerpt(place)
+    if found is None:
+        return []
+    number = str(found.number)
+    caret = paint("^" * found.width, "red", colour=colour)
+    return [f"  {number} | {found.text}", f"  {' ' * len(number)} | {' ' * found.start}{caret}"]

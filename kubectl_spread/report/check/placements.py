@@ -22,6 +22,12 @@ def lines(placement: Placement, *, colour: bool, told: frozenset[str] = frozense
     """
     out = [headline(placement, colour=colour)]
     out += [f"  {line}" for line in _domains(placement)]
+    return out + details(placement, colour=colour, told=told)
+
+
+def details(placement: Placement, *, colour: bool, told: frozenset[str] = frozenset()) -> list[str]:
+    """Return the lines about all pods of a workload that are not simply placed."""
+    out: list[str] = []
     for group in _groups(placement.pending):
         out += _pending(group, colour=colour, told=told)
     if placement.gated:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Mapping
 from typing import Optional, Protocol, TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError
@@ -10,7 +11,10 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # loads numpy
-    from kubectl_spread.cluster.snapshot import Unread
+    from kubectl_spread.cluster.snapshot import Cluster, OwnerKey, Unread
+    from kubectl_spread.objects.selectors.labels import Labels
+    from kubectl_spread.report.pages.page import PageSource
+    from kubectl_spread.scheduler.framework.profile import Profile
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.simulate.running.rollout import Lost, Stuck, Uncreated, WaitingGroup
     from kubectl_spread.simulate.running.under_way import UnderWay
@@ -33,6 +37,7 @@ FORMATS = {
     "github": ("github", "render"),
     "gitlab": ("gitlab", "render"),
     "junit": ("junit", "render"),
+    "html": (".pages.check", "render"),
 }
 
 
@@ -51,6 +56,19 @@ class Running(NamedTuple):
     under_way: tuple[UnderWay, ...] = ()
 
 
+class PageFacts(NamedTuple):
+    """What a page shows besides the report: its origin, and the cluster that it draws.
+
+    wants: selects the running workloads to draw; None if the report is about manifests.
+    """
+
+    source: PageSource
+    cluster: Optional[Cluster] = None
+    profiles: Mapping[str, Profile] = {}
+    wants: Optional[Callable[[OwnerKey, Labels], bool]] = None
+    notes: tuple[str, ...] = ()
+
+
 class CheckReport(NamedTuple):
     """The outcome of one run; `checked` counts the checked objects, `files` names the files."""
 
@@ -63,10 +81,11 @@ class CheckReport(NamedTuple):
     unread: tuple[Unread, ...] = ()
     not_applied: tuple[str, ...] = ()
     colour: bool = False  # in formats that have colours
+    page: Optional[PageFacts] = None  # for html
 
 
 def render(report: CheckReport, name: str, *, colour: bool) -> str:
     """Return the report in a format; empty if the format has no output for it."""
     module, function = FORMATS[name]
-    renderer: Renderer = getattr(importlib.import_module(f"{__package__}.{module}"), function)
+    renderer: Renderer = getattr(importlib.import_module(f".{module}", __package__), function)
     return renderer(report._replace(colour=colour))

@@ -8,14 +8,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib.resources
-from typing import Any
-
-import jinja2
-from markupsafe import Markup
+from typing import Any, TYPE_CHECKING
 
 from kubectl_spread import __version__
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import safe
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 
 class PageSource(NamedTuple):
@@ -35,6 +35,9 @@ def render(template: str, source: PageSource, *, script: str = "", **values: Any
         script: the name of a file in the folder of templates; empty for a page without a script.
         values: for the template; `title` is the title of the page.
     """
+    import jinja2  # 30 ms
+    from markupsafe import Markup
+
     environment = jinja2.Environment(
         autoescape=True,
         trim_blocks=True,
@@ -43,6 +46,7 @@ def render(template: str, source: PageSource, *, script: str = "", **values: Any
         loader=jinja2.FunctionLoader(_file),
     )
     environment.filters["safe_text"] = safe_text
+    environment.filters["coded"] = lambda value: Markup("").join(map(_coded, enumerate(safe_text(value).split("`"))))
     style = _file("style.css")
     code = _file(script) if script else ""
     return environment.get_template(template).render(
@@ -53,6 +57,14 @@ def render(template: str, source: PageSource, *, script: str = "", **values: Any
         script=Markup(code),  # noqa: S704
         **values,
     )
+
+
+def _coded(part: tuple[int, str]) -> Markup:
+    """Return a part of a text that was split at backticks; each second one is code."""
+    from markupsafe import Markup
+
+    number, text = part
+    return Markup("<code>{}</code>" if number % 2 else "{}").format(text)  # noqa: S704 (format escapes)
 
 
 def safe_text(value: object) -> str:

@@ -22,15 +22,25 @@ _NEW = Look("placed by this check", Shape.NEW, hue=2)
 _OTHER = Look("pod of another workload that a constraint counts", Shape.OTHER, hue=5)
 _TERMINATING = Look("terminating: still on its node, no longer counted", Shape.TERMINATING, hue=5)
 _PENDING = Look("Pending", Shape.PENDING, hue=4)
+_UNPREDICTED = Look("node not predictable", Shape.PENDING, hue=3)
 
 
 class ClusterPods:
     """The pods of a cluster by workload, and by the class that equal pods share; made in one pass."""
 
-    def __init__(self, cluster: Cluster, new: Collection[str] = frozenset()) -> None:
-        """Index the pods; `new` are the uids of pods that a prediction placed."""
+    def __init__(
+        self, cluster: Cluster, new: Collection[str] = frozenset(), *, unpredicted: Collection[str] = frozenset()
+    ) -> None:
+        """Index the pods.
+
+        Args:
+            cluster: the cluster.
+            new: uids of pods that a prediction placed.
+            unpredicted: uids of pods whose nodes are not predictable.
+        """
         self.cluster = cluster
         self._new = new
+        self._unpredicted = unpredicted
         self._of: dict[OwnerKey, list[Pod]] = {}
         self._classes: dict[str, dict[int, list[Pod]]] = {}
         owners: dict[int, Optional[OwnerKey]] = {}
@@ -62,7 +72,7 @@ class ClusterPods:
             if pod.terminating:
                 yield _TERMINATING
             elif not pod.node_name:
-                yield _PENDING
+                yield _UNPREDICTED if pod.uid in self._unpredicted else _PENDING
             elif pod.uid in self._new:
                 yield _NEW
             elif has_several:

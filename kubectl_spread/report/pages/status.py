@@ -25,7 +25,7 @@ def render(
 ) -> str:
     """Return the page of running workloads."""
     pods = ClusterPods(cluster)
-    ordered = sorted(statuses, key=lambda status: _ORDER[tone(status)])
+    ordered = sorted(statuses, key=rank)
     header = table.header(has_namespace=True, is_wide=False)
     rows = [row.cells for row in table.rows(ordered[:_MOST_ROWS], has_namespace=True, is_wide=False)]
     missing = unread_text.of_workloads(unread)
@@ -58,7 +58,13 @@ def picture(status: WorkloadStatus, cluster: Cluster, pods: ClusterPods) -> dict
         "charts": [charts.chart(item) for item in status.constraints],
         "messages": _messages(status),
         "why": status.why,
+        "lines": [],
     }
+
+
+def rank(status: WorkloadStatus) -> int:
+    """Return the place of a workload on a page: those with problems come first."""
+    return _ORDER[tone(status)]
 
 
 def worst(status: WorkloadStatus) -> Optional[ConstraintState]:
