@@ -15,7 +15,7 @@ from typing import Any
 from kubectl_spread.lint.finding import Place
 
 _MARKS = ("${", "$(", "{{", "{%", "<%")
-_KEY = re.compile(r"[\w./-]+:\s")
+_KEY = r"[\w./-]+:\s"
 _IN_A_COMMENT = re.compile(r"[ \t]*:?[ \t]+#(?:@|\{)")
 
 
@@ -31,6 +31,6 @@ def is_filled_in(place: Place) -> bool:
     """Return whether a place is the place of a placeholder; a line with a key is not."""
     text, span = place.source.text, place.span
     written = text[span.start : span.end]
-    if has_placeholder(written.strip("\"'")) and not _KEY.match(written):
+    if has_placeholder(written.strip("\"'")) and not re.match(_KEY, written):
         return True
     return _IN_A_COMMENT.match(text, span.end) is not None

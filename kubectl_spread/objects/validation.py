@@ -21,8 +21,7 @@ from kubectl_spread.objects.constraints.constraint import (
     TopologySpreadConstraint,
 )
 from kubectl_spread.objects.reading import go_format
-from kubectl_spread.objects.releases.behaviours import LABEL_WORDS, MATCH_KEYS_ARE_MERGED, SELECTOR_IS_VALIDATED
-from kubectl_spread.objects.releases.version import FIELD_SINCE, LATEST, Release, usual
+from kubectl_spread.objects.releases.version import FIELD_SINCE, usual
 from kubectl_spread.objects.selectors.labels import key_errors, Labels, value_errors
 from kubectl_spread.objects.selectors.selector import LabelRequirement, LabelSelector
 from kubectl_spread.records import NamedTuple
@@ -75,15 +74,37 @@ def constraint_errors(
             None for a template, which is validated unchanged.
         minor: the API server's minor version, the latest by default. Fields that it drops are not validated.
     """
-    release = LATEST if minor is None else usual(minor)
-    if release.minor < max(FIELD_SINCE.values()):
-        constraints = tuple(kept_fields(constraint, release.minor) for constraint in constraints)
+    practice = LATEST_PRACTICE if minor is None else _practice(minor)
+    if minor is not None and minor < max(FIELD_SINCE.values()):
+        constraints = tuple(kept_fields(constraint, minor) for constraint in constraints)
     errors: list[FieldError] = []
     for constraint in constraints:
-        errors += _constraint_errors(constraint, constraints, created_with, release)
-    if LABEL_WORDS.of(release):
+        errors += _constraint_errors(constraint, constraints, created_with, practice)
+    if practice.has_label_words:
         return errors
     return [error._replace(detail=_older_words(error.detail)) for error in errors]
+
+
+class Practice(NamedTuple):
+    """Differences between releases: the rows of `releases.behaviours` about validation."""
+
+    merges_match_keys: bool
+    validates_selectors: bool
+    has_label_words: bool
+
+
+LATEST_PRACTICE = Practice(merges_match_keys=True, validates_selectors=True, has_label_words=True)
+
+
+def _practice(minor: int) -> Practice:
+    from kubectl_spread.objects.releases import behaviours  # 4 ms; most runs have no other release than the latest
+
+    release = usual(minor)
+    return Practice(
+        behaviours.MATCH_KEYS_ARE_MERGED.of(release),
+        behaviours.SELECTOR_IS_VALIDATED.of(release),
+        behaviours.LABEL_WORDS.of(release),
+    )
 
 
 def _older_words(detail: str) -> str:
@@ -124,7 +145,7 @@ def _constraint_errors(
     constraint: TopologySpreadConstraint,
     all_constraints: tuple[TopologySpreadConstraint, ...],
     created_with: Optional[Labels],
-    release: Release,
+    practice: Practice,
 ) -> Iterator[FieldError]:
     base = "topologySpreadConstraints"
     path = _Path(f"{base}[{constraint.position}]", (base, constraint.position))
@@ -147,11 +168,11 @@ def _constraint_errors(
     ):
         if policy not in (None, HONOR, IGNORE):
             yield path.child(field).error(Rule.INCLUSION_POLICY_INVALID, _unsupported(policy or "", HONOR, IGNORE))
-    if MATCH_KEYS_ARE_MERGED.of(release):
+    if practice.merges_match_keys:
         yield from _match_label_keys(constraint, path, created_with)
     else:
         yield from _unmerged_label_keys(constraint, path.child("matchLabelKeys"))
-    if constraint.label_selector is not None and SELECTOR_IS_VALIDATED.of(release):
+    if constraint.label_selector is not None and practice.validates_selectors:
         yield from _selector_errors(constraint.label_selector, path)
 
 

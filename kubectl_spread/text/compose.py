@@ -23,13 +23,13 @@ MAX_DEPTH = 256  # levels; the deepest Kubernetes object nests about 20
 
 _CUT = re.compile(r"^(?:---(?=[ \t\r\n]|\Z)|\.\.\.[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z))", re.MULTILINE)
 # kubectl takes each of these lines for a separator, and refuses other text than white space and comments.
-_SEPARATOR = re.compile(r"^---(?![ \t]*\{\{)[^\r\n]*[^\s][^\r\n]*", re.MULTILINE)
+_SEPARATOR = r"(?m)^---(?![ \t]*\{\{)[^\r\n]*[^\s][^\r\n]*"  # compiled on first use
 _SEPARATOR_TEXT = re.compile(r"^---[ \t]*(?P<text>[^\s#][^\r\n]*)", re.MULTILINE)
 # Nothing in these can match in two ways, so that they cost no more than the text is long.
-_COMMENTS = re.compile(r"\s*(?:#[^\r\n]*(?:[\r\n]\s*|\Z))*")
-_DIRECTIVES = re.compile(r"\s*(?:[#%][^\r\n]*(?:[\r\n]\s*|\Z))*")
+_COMMENTS = r"\s*(?:#[^\r\n]*(?:[\r\n]\s*|\Z))*"
+_DIRECTIVES = r"\s*(?:[#%][^\r\n]*(?:[\r\n]\s*|\Z))*"
 
-_LIKE_JSON = re.compile(r"""\s*(?:\{\s*["}]|\[)""")
+_LIKE_JSON = r"""\s*(?:\{\s*["}]|\[)"""
 
 _BEGINS_AS_JSON = r"""\s*\{\s*\""""
 
@@ -164,12 +164,12 @@ def separator_texts(text: str) -> Iterator[Span]:
 
 def _without_separator_texts(chunk: Chunk) -> Chunk:
     """Return the chunk with blanks in place of the text on its separator lines."""
-    text = _SEPARATOR.sub(lambda match: "---" + " " * (len(match[0]) - 3), chunk.text)
+    text = re.sub(_SEPARATOR, lambda match: "---" + " " * (len(match[0]) - 3), chunk.text)
     return Chunk(chunk.start, text)
 
 
-def _is_only(lines: re.Pattern[str], text: str) -> bool:
-    match = lines.match(text)
+def _is_only(lines: str, text: str) -> bool:
+    match = re.match(lines, text)
     return match is not None and match.end() == len(text)
 
 
@@ -245,7 +245,7 @@ def _broken_json(source: SourceFile, chunk: Chunk, refused: _RefusedError) -> Op
 
 def _roots(chunk: Chunk) -> Iterable[Node]:
     """Return the roots of a chunk. Like kubectl, parse it as JSON if it begins like JSON, else as YAML."""
-    if _LIKE_JSON.match(chunk.text):
+    if re.match(_LIKE_JSON, chunk.text):
         from kubectl_spread.text import json_nodes  # json: 5 ms
 
         try:

@@ -27,9 +27,11 @@ for _word in ("y", "yes", "true", "on"):
 for _word in ("n", "no", "false", "off"):
     _WORDS.update(dict.fromkeys((_word, _word.capitalize(), _word.upper()), False))
 
-_INTEGER = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]([0-7]+)|0([0-7]*)|([1-9][0-9]*))\Z")
+# Compiled on first use.
+_INTEGER = r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]([0-7]+)|0([0-7]*)|([1-9][0-9]*))\Z"
+_DIGITS = frozenset("0123456789")
 _BASES = (16, 2, 8, 8, 10)  # of the groups above, after the sign
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
+_FLOAT = r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z"
 _LONGEST = 100  # digits; no number of 64 bits has more, but for leading zeros
 
 
@@ -43,6 +45,8 @@ def resolve(text: str) -> Value:
         return text
     if first == ".":
         return _float(text)
+    if text in _DIGITS:  # as most numbers are
+        return int(text)
     plain = text.replace("_", "")
     number = _integer(plain)
     if number is not None:
@@ -71,7 +75,7 @@ def key_text(value: Value) -> str:
 
 def _integer(text: str) -> Optional[int]:
     """Go's ParseInt(text, 0, 64), else ParseUint, which takes no sign."""
-    match = _INTEGER.match(text)
+    match = re.match(_INTEGER, text)
     if match is None:
         return None
     sign, *groups = match.groups()
@@ -87,7 +91,7 @@ def _integer(text: str) -> Optional[int]:
 
 def _float(text: str) -> Union[float, str]:
     """Return the result of Go's ParseFloat; return the text if it is no float or too large."""
-    if _FLOAT.match(text) is None:
+    if re.match(_FLOAT, text) is None:
         return text
     value = float(text)
     return text if math.isinf(value) else value

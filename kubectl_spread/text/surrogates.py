@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import re
 
-_HINT = re.compile(r"\\u[dD][89a-fA-F]")
 # Compiled on first use.
+_HINT = r"\\u[dD][89a-fA-F]"
 _ESCAPE = r"(?s)\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
 
 
 def without_lone(text: str) -> str:
     """JSON text whose lone surrogates are replaced."""
-    if _HINT.search(text) is None:
+    if re.search(_HINT, text) is None:
         return text
     return re.sub(_ESCAPE, lambda match: r"\ufffd" if match[3] else match[0], text)
 
 
 def as_yaml(text: str) -> str:
     r"""JSON text that YAML reads alike: YAML escapes whole characters only (`\U0001f600`)."""
-    if _HINT.search(text) is None:
+    if re.search(_HINT, text) is None:
         return text
     return re.sub(_ESCAPE, _yaml_escape, text)
 

@@ -6,7 +6,10 @@ from typing import Any, Optional
 
 import pytest
 
+from kubectl_spread.objects import validation
 from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.releases import behaviours
+from kubectl_spread.objects.releases.version import LATEST
 from kubectl_spread.objects.validation import constraint_errors
 
 VALID = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
@@ -229,3 +232,10 @@ def test_older_releases_count_characters_and_name_keys_otherwise() -> None:
     assert errors(long, labels=None, minor=36)[0].endswith("must be no more than 63 bytes")
     assert ": a qualified name must consist of" in errors(slashes, labels=None, minor=34)[0]
     assert ": a valid label key must consist of" in errors(slashes, labels=None, minor=35)[0]
+
+
+def test_the_practice_of_the_latest_release_is_that_of_the_table() -> None:
+    """The table is not loaded for the latest release, so both have to say the same."""
+    rows = (behaviours.MATCH_KEYS_ARE_MERGED, behaviours.SELECTOR_IS_VALIDATED, behaviours.LABEL_WORDS)
+
+    assert validation.LATEST_PRACTICE == tuple(row.of(LATEST) for row in rows)

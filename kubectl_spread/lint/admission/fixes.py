@@ -19,7 +19,7 @@ from kubectl_spread.text.source import SourceFile, Span
 
 Plain = dict[str, Any]
 
-_INT32 = re.compile(r"[0-9]{1,9}")
+_INT32 = r"[0-9]{1,9}"
 
 _WORDS = {
     Rule.WHEN_UNSATISFIABLE_INVALID: (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY),
@@ -72,7 +72,7 @@ def for_type(problem: decode.Problem, *, value: Any, written: str) -> Optional[F
     """Return the fix that puts a string in quotes, as it is written, or takes a number out of them."""
     if hints.needs_quotes(problem):
         return Fix("put the value in quotes", (Put(problem.route, written),), is_safe=True)
-    if problem.expected in hints.INTEGERS and isinstance(value, str) and _INT32.fullmatch(value.strip()):
+    if problem.expected in hints.INTEGERS and isinstance(value, str) and re.fullmatch(_INT32, value.strip()):
         return Fix("write the number without quotes", (Put(problem.route, int(value)),), is_safe=True)
     return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import operator
 from collections.abc import Iterable
@@ -77,6 +76,8 @@ def without(manifest: Manifest, routes: Iterable[Route]) -> Manifest:
     found = manifest
     for route in routes:
         if found is manifest:
+            import copy  # 1 ms; few manifests have blanks
+
             found = manifest._replace(plain=copy.deepcopy(manifest.plain))
         holder = functools.reduce(operator.getitem, route[:-1], cast("Any", found.plain))
         holder[route[-1]] = None

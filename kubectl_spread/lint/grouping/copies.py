@@ -19,7 +19,7 @@ from typing import Optional, Union
 
 from kubectl_spread.records import NamedTuple
 
-_WORD = re.compile(r"[A-Za-z0-9]+")
+_WORD = r"[A-Za-z0-9]+"
 
 
 class CopyPath(NamedTuple):
@@ -152,4 +152,4 @@ def _union(units: list[_Unit], rivals: list[set[int]], chosen: dict[int, int]) -
 
 
 def _words(name: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(name.lower()))
+    return frozenset(re.findall(_WORD, name.lower()))

@@ -19,7 +19,7 @@ FILE_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 _REPLICAS_POINTER = "/spec/replicas"
 _MOST_LEVELS = 20  # of components in components; they may lead in a circle
-_REPETITION = re.compile(r"[*+{]")
+_REPETITION = r"[*+{]"
 
 
 class UnknownReplicas(Enum):
@@ -173,7 +173,7 @@ def _target(plain: Any) -> Optional[PatchTarget]:
 
 def _is_simple(pattern: str) -> bool:
     """Return whether matching takes linear time: Python's expressions, other than kustomize's, may be exponential."""
-    return len(_REPETITION.findall(pattern)) <= 1
+    return len(re.findall(_REPETITION, pattern)) <= 1
 
 
 def _count(value: Any) -> Replicas:

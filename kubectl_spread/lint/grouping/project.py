@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, Optional, Protocol, TYPE_CHECKING, Union
@@ -107,6 +106,8 @@ class Project:
             return self
         target = self._target_of(manifest.document.source)
         if target not in self._seen:
+            import copy  # 1 ms; most runs have one target
+
             seen = copy.copy(self)
             seen.target = target
             self._seen[target] = seen

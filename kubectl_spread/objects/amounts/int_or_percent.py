@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from typing import Any, Optional
 
-_PERCENT = re.compile(r"([0-9]{1,9})%\Z")
+_PERCENT = r"([0-9]{1,9})%\Z"  # compiled on first use
 
 
 def percentage(value: Any) -> Optional[int]:
     """Return the number of a text like `25%`; None for anything else."""
-    match = _PERCENT.match(value) if isinstance(value, str) else None
+    match = re.match(_PERCENT, value) if isinstance(value, str) else None
     return None if match is None else int(match[1])
 
 

@@ -16,9 +16,10 @@ FORMAT_WRONG = "quantities must match the regular expression '^([+-]?[0-9.]+)([e
 NUMERIC_WRONG = "unable to parse numeric part of quantity"
 SUFFIX_WRONG = "unable to parse quantity's suffix"
 
-_NUMBER = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?")
-_SUFFIX = re.compile(r"[eEinumkKMGTP]*[-+]?[0-9]*\Z")
-_EXPONENT = re.compile(r"[eE]([-+]?)0*([0-9]{1,18})\Z")
+# Compiled on first use.
+_NUMBER = r"([+-]?)([0-9]*)(?:\.([0-9]*))?"
+_SUFFIX = r"[eEinumkKMGTP]*[-+]?[0-9]*\Z"
+_EXPONENT = r"[eE]([-+]?)0*([0-9]{1,18})\Z"
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _NEED_DIGITS = ("Pi", "Ei")  # and exponents below -9
@@ -46,12 +47,12 @@ def parse(value: Any) -> int:
 
 @functools.lru_cache(maxsize=4096)  # a cluster has few different quantities
 def _parse(text: str) -> int:
-    match = _NUMBER.match(text)
+    match = re.match(_NUMBER, text)
     if not text or match is None:
         raise QuantityError(FORMAT_WRONG)
     sign, whole, fraction = match.groups(default="")
     suffix = text[match.end() :]
-    if _SUFFIX.match(suffix) is None:
+    if re.match(_SUFFIX, suffix) is None:
         raise QuantityError(FORMAT_WRONG)
     power = _power(suffix)
     digits = whole + fraction
@@ -77,7 +78,7 @@ def _power(suffix: str) -> int:
         return 0
     if suffix in _DECIMAL:
         return _DECIMAL[suffix]
-    exponent = _EXPONENT.match(suffix)
+    exponent = re.match(_EXPONENT, suffix)
     if exponent is None:
         raise QuantityError(SUFFIX_WRONG)
     power = min(2 * _LONGEST, int(exponent[2]))

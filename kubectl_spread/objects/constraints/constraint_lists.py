@@ -23,9 +23,10 @@ Plain = dict[str, Any]
 FIELDS = ("maxSkew", "topologyKey", "whenUnsatisfiable")
 _NAME = "topologyspreadconstraints"
 _IN_TEXT = "opologySpreadConstraints"  # a chart may have a word of its own before it
-_FIELD = re.compile("|".join(FIELDS))
-_COMMENT = re.compile(r"[ \t]*#")
-_KYVERNO = re.compile(r"[-+^=X<]*\((.*)\)")  # its anchors around a key: `+(name)`, `<(name)`
+# Compiled on first use.
+_FIELD = "|".join(FIELDS)
+_COMMENT = r"[ \t]*#"
+_KYVERNO = r"[-+^=X<]*\((.*)\)"  # its anchors around a key: `+(name)`, `<(name)`
 _NOT_APPLIED = frozenset({"metadata", "status"})  # fields of an object that controllers and tools write
 # Fields of Kyverno's policies: patterns to compare an object with, and patches to merge into it.
 _PATTERNS = frozenset({"pattern", "anyPattern", "preconditions", "deny"})
@@ -94,8 +95,9 @@ def may_hold(text: str) -> bool:
     """Return whether a text may hold constraints outside comments: it names the list, and a field of an entry."""
     if _IN_TEXT not in text:
         return False
+    comment = re.compile(_COMMENT)
     return any(
-        _COMMENT.match(text, text.rfind("\n", 0, match.start()) + 1) is None for match in _FIELD.finditer(text)
+        comment.match(text, text.rfind("\n", 0, match.start()) + 1) is None for match in re.finditer(_FIELD, text)
     ) or _patches_entries(text)
 
 
@@ -200,7 +202,7 @@ def _pointer(path: str) -> list[str]:
 def _is_name(key: str) -> bool:
     if not key.lower().endswith((_NAME, f"{_NAME})")):
         return False
-    anchored = _KYVERNO.fullmatch(key)
+    anchored = re.fullmatch(_KYVERNO, key)
     return anchored is None or anchored[1].lower().endswith(_NAME)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Optional
 
@@ -61,6 +62,7 @@ def usual(minor: int) -> Release:
 LATEST = usual(LAST_MINOR)
 
 
+@functools.lru_cache(maxsize=256)  # the rows of `behaviours` name the same few releases
 def release_of(text: str) -> Release:
     """Parse a version: `1.36`, `v1.34.1`, `v1.29.3-gke.1`. Versions newer than all supported ones parse, too.
 

@@ -12,7 +12,7 @@ Labels = Mapping[str, str]
 
 _NAME = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]\Z")
 _VALUE = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?\Z")
-_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\Z")
+_SUBDOMAIN = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\Z"  # compiled on first use
 
 _NAME_FORM = (
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
@@ -73,6 +73,6 @@ def _subdomain_errors(text: str) -> list[str]:
     errors = []
     if len(text.encode()) > 253:
         errors.append("must be no more than 253 bytes")
-    if _SUBDOMAIN.match(text) is None:
+    if re.match(_SUBDOMAIN, text) is None:
         errors.append(_SUBDOMAIN_FORM)
     return errors
