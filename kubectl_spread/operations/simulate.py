@@ -97,7 +97,12 @@ def read_inputs(request: SimulateRequest) -> SimulateInputs:
 
 
 def simulate(
-    read: SimulateInputs, commands: Sequence[Command], limits: Limits, *, watch: Optional[Watch] = None
+    read: SimulateInputs,
+    commands: Sequence[Command],
+    limits: Limits,
+    *,
+    watch: Optional[Watch] = None,
+    has_frames: bool = False,
 ) -> SimulateResult:
     """Simulate commands on a cluster.
 
@@ -106,6 +111,7 @@ def simulate(
         commands: the steps.
         limits: of the search.
         watch: shows the progress of the search, and can end it.
+        has_frames: also return the moments of one run, for drawing.
 
     Raises:
         StepError: kubectl would print its usage.
@@ -116,7 +122,12 @@ def simulate(
     effects = [effect(command, scene.situation) for command in commands]
     answer = scene.play((item.ops for item in effects), limits, watch)
     told = tuple(
-        Played(command.text, summarize(step, done.concerns, number=at), done.refusal, done.notes)
+        Played(
+            command.text,
+            summarize(step, done.concerns, number=at, has_frames=has_frames),
+            done.refusal,
+            done.notes,
+        )
         for at, (command, done, step) in enumerate(zip(commands, effects, answer.steps, strict=True), 1)
     )
     return SimulateResult(Simulation(told, answer.notes, watch.is_stopped), read.known, scene.errors)

@@ -25,7 +25,7 @@ from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.setup import reading
 from kubectl_spread.timeline.setup.become import steps_to
 from kubectl_spread.timeline.setup.loading import load, with_owners
-from kubectl_spread.timeline.state import EventKind, Move, P, State, Step
+from kubectl_spread.timeline.state import P, State, Step
 from kubectl_spread.timeline.world import Kubelet, World
 
 Written = Union[steps.Op, Sequence[steps.Op]]
@@ -417,15 +417,15 @@ class _Path:
         self._found = found
         self._end = end
 
-    def __call__(self) -> tuple[Move, ...]:
-        """Return the moves."""
+    def __call__(self) -> tuple[Step, ...]:
+        """Return the steps with their moves."""
         way: list[State] = []
         state: Optional[State] = self._end
         while state is not None:
             way.append(state)
             state = self._found.came_from.get(state)
         way.reverse()
-        made: list[Move] = []
+        made: list[Step] = []
         now = self._start
         for wanted in way[1:]:
             step = self._leading(now, wanted)
@@ -434,9 +434,9 @@ class _Path:
                 step = self._leading(way[way.index(wanted) - 1], wanted)
             if step is None:
                 break
-            made += step.moves
+            made.append(step)
             now = step.state
-        return tuple(move for move in made if move.kind is not EventKind.DONE or move.number >= 0)
+        return tuple(made)
 
     def _leading(self, now: State, wanted: State) -> Optional[Step]:
         """Return the step from one state to another, or to an equivalent one."""

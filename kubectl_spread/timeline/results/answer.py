@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
+from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.claims import storage_of
 from kubectl_spread.timeline.controllers import daemonset, deployment, job, replicaset, statefulset
-from kubectl_spread.timeline.state import Deletion, EventKind, Move, NO_ORDINAL, of_owner, P, PENDING, Stage, State
+from kubectl_spread.timeline.state import (
+    Deletion,
+    EventKind,
+    Move,
+    NO_ORDINAL,
+    of_owner,
+    P,
+    PENDING,
+    Stage,
+    State,
+    Step,
+)
 from kubectl_spread.timeline.world import World
 
 
@@ -68,6 +80,9 @@ class TraceEvent(NamedTuple):
     text: str = ""
 
 
+Facts = tuple[tuple[PodState, ...], tuple[Node, ...], frozenset[str]]  # pods, nodes, nodes that do not answer
+
+
 class Outcome:
     """A steady state in which a step can end."""
 
@@ -76,7 +91,7 @@ class Outcome:
         view: View,
         state: State,
         *,
-        path: Callable[[], tuple[Move, ...]],
+        path: Callable[[], tuple[Step, ...]],
         is_steady: bool = True,
         before: Optional[Outcome] = None,
     ) -> None:
@@ -137,7 +152,24 @@ class Outcome:
 
     def trace(self) -> tuple[TraceEvent, ...]:
         """Return the events on the shortest known path to this outcome."""
-        return tuple(self._view.event(move) for move in self._path())
+        return tuple(event for step in self._path() for event in self._events(step))
+
+    def run(self) -> Iterator[tuple[tuple[TraceEvent, ...], Facts]]:
+        """Yield the events of each step of the same path, with the pods and the nodes after it, without messages."""
+        for step in self._path():
+            yield self._events(step), (self._view.quiet_pods(step.state), *self._view.nodes(step.state))
+
+    def nodes(self) -> tuple[tuple[Node, ...], frozenset[str]]:
+        """Return the nodes that exist, and the names of those that do not answer."""
+        return self._view.nodes(self.state)
+
+    def constraints_of(self, key: OwnerKey) -> tuple[TopologySpreadConstraint, ...]:
+        """Return the spread constraints of a workload's target revision."""
+        return self._view.constraints_of(self.state, key)
+
+    def _events(self, step: Step) -> tuple[TraceEvent, ...]:
+        moves = (move for move in step.moves if move.kind is not EventKind.DONE or move.number >= 0)
+        return tuple(map(self._view.event, moves))
 
 
 class View:
@@ -273,6 +305,25 @@ class View:
         """Return the domains of a key, sorted."""
         nodes = self.world.facts[state.facts].nodes
         return sorted({node.labels[topology_key] for node in nodes if node is not None and topology_key in node.labels})
+
+    def quiet_pods(self, state: State) -> tuple[PodState, ...]:
+        """Return the pods of a state without messages, which take long."""
+        return View(self.world, self._start, message=lambda *_: "").pods(state)
+
+    def nodes(self, state: State) -> tuple[tuple[Node, ...], frozenset[str]]:
+        """Return the nodes that exist, and the names of those that do not answer."""
+        facts = self.world.facts[state.facts]
+        return (
+            tuple(node for node in facts.nodes if node is not None),
+            frozenset(self.world.node_names[at] for at in facts.down),
+        )
+
+    def constraints_of(self, state: State, key: OwnerKey) -> tuple[TopologySpreadConstraint, ...]:
+        """Return the spread constraints of a workload's target revision; none if the workload does not exist."""
+        owner = self.world.find_owner(key)
+        own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
+        rev = -1 if own is None else self.world.specs[own.spec].rev
+        return _constraints(self.world, rev) if rev >= 0 else ()
 
     def revision_of(self, state: State, key: OwnerKey) -> int:
         """Return the number of the workload's target revision; 0 if the workload does not exist."""

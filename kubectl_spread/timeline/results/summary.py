@@ -11,7 +11,10 @@ from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.results.answer import Outcome, PodState, SteadyWorkload, TraceEvent
+from kubectl_spread.timeline.results.frames import step_frames, StepFrames
 from kubectl_spread.timeline.run import StepAnswer
+
+MOST_DRAWN_ENDINGS = 12
 
 
 class Verdict(Enum):
@@ -115,7 +118,7 @@ class StepSummary(NamedTuple):
     states. runs: number of random runs. lost: pods without a controller that are gone afterwards, which no controller
     creates again. witness: a shortest path to an outcome that does not complete, over this step and the previous ones.
     begin: pods at the start of that path. stuck: Pending pods at its end. together: pods of all concerned workloads, if
-    there are several.
+    there are several. frames: for drawing, on request.
     """
 
     verdict: Verdict
@@ -132,17 +135,23 @@ class StepSummary(NamedTuple):
     begin: tuple[PodState, ...] = ()
     stuck: tuple[PodState, ...] = ()
     together: tuple[WorkloadSpread, ...] = ()
+    frames: Optional[StepFrames] = None
 
 
-def summarize(step: StepAnswer, concerns: Iterable[OwnerKey], *, number: int = 1) -> StepSummary:
+def summarize(
+    step: StepAnswer, concerns: Iterable[OwnerKey], *, number: int = 1, has_frames: bool = False
+) -> StepSummary:
     """Return the summary of a step.
 
     Args:
         step: result of the simulation.
         concerns: the workloads that the step names or changes.
         number: of the step among the reported steps, from 1.
+        has_frames: also return the moments of a run, for drawing.
     """
-    return _Summary(step, frozenset(concerns)).make(number)
+    found = _Summary(step, frozenset(concerns))
+    made = found.make(number)
+    return made._replace(frames=found.frames()) if has_frames and step.outcomes else made
 
 
 class _Waits(NamedTuple):
@@ -190,6 +199,11 @@ class _Summary:
             tuple(pod for pod in self.bad[0].pending if pod.owner in self.concerns) if self.bad else (),
             self._together(),
         )
+
+    def frames(self) -> StepFrames:
+        """Return the moments of the run to the first outcome that does not complete, else to the first outcome."""
+        followed = (*self.bad, *self.outcomes)[0]
+        return step_frames(followed, [outcome for _, outcome in self.endings[:MOST_DRAWN_ENDINGS]])
 
     def _has_changed(self, key: OwnerKey) -> bool:
         before = {_pods_of(item, key) for item in self.before}
