@@ -33,6 +33,10 @@ Find your problem below, change to its folder in `scenarios/`, and run the comma
 scaling, volumes, and a Redis cluster of many shards. `kubectl spread simulate run simulations/` runs them.
 
 `simulations/` has scenario files for `kubectl spread simulate run` ([how to write them](../docs/simulate.md)).
+
+`rebalance/` has clusters whose constraints are violated ([repair](../docs/rebalance.md)):
+`kubectl spread rebalance -A --soft --snapshot rebalance/zone-came-back.yaml`.
+
 `make demo` in the root of the repository walks through `shop/`: a manifest with mistakes, a Pending pod, a solution.
 """
 

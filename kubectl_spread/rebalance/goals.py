@@ -65,6 +65,16 @@ class Goal(NamedTuple):
             movable: those of them that may be evicted.
             arriving: pods without a node, which may arrive without any eviction.
         """
+        found = self._bound(counts, movable, arriving=arriving)
+        if found.evictions or self._holds(counts):
+            return found
+        return found._replace(evictions=1)  # The pods that could arrive did not.
+
+    def _holds(self, counts: Mapping[str, int]) -> bool:
+        skew = self.counts(counts).skew
+        return skew is not None and skew <= self.most_skew
+
+    def _bound(self, counts: Mapping[str, int], movable: Mapping[str, int], *, arriving: int) -> Need:
         numbers = [counts.get(value, 0) for value in self.values]
         able = [movable.get(value, 0) for value in self.values]
         if not numbers:

@@ -8,6 +8,7 @@ from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.rebalance.feasible import conflict
 from kubectl_spread.rebalance.goals import NEVER
 from kubectl_spread.rebalance.plan import Obstacle, ObstacleKind
 from kubectl_spread.rebalance.planner import MOVABLE, Proposal, Workloads
@@ -33,9 +34,9 @@ def beforehand(known: Workloads, keys: Iterable[OwnerKey]) -> Iterator[Obstacle]
             yield Obstacle(ObstacleKind.ABSENT, key)
         for item in of[key].constraints:
             if item.standing is ConstraintState.VIOLATED and not item.domains:
-                yield Obstacle(ObstacleKind.NO_DOMAIN, key, topology_key=item.topology_key)
+                yield Obstacle(ObstacleKind.NO_DOMAIN, key, topology_keys=(item.topology_key,))
             elif item.standing is ConstraintState.PARTLY_COUNTED and item.uncounted is not None:
-                yield Obstacle(ObstacleKind.UNCOUNTED, key, item.uncounted.pods, topology_key=item.topology_key)
+                yield Obstacle(ObstacleKind.UNCOUNTED, key, item.uncounted.pods, topology_keys=(item.topology_key,))
 
 
 def of_search(known: Workloads, keys: Iterable[OwnerKey], proposal: Proposal) -> Iterator[Obstacle]:
@@ -62,7 +63,11 @@ def _unreachable(proposal: Proposal) -> Iterator[Obstacle]:
     tally, states = proposal.tally, proposal.board.beginning.states
     for at, goal in enumerate(tally.goals):
         if any(tally.needs(state)[at].evictions >= NEVER for state in states):
-            yield Obstacle(ObstacleKind.UNREACHABLE, goal.key, topology_key=goal.status.topology_key)
+            yield Obstacle(ObstacleKind.UNREACHABLE, goal.key, topology_keys=(goal.status.topology_key,))
+    together = conflict(tally.goals, tally.counts(min(states)))
+    if together:
+        keys = tuple(goal.status.topology_key for goal in together)
+        yield Obstacle(ObstacleKind.CONFLICT, together[0].key, topology_keys=keys)
 
 
 def pinned(cluster: Cluster, keys: Iterable[OwnerKey], topology_keys: Iterable[str]) -> Iterator[Obstacle]:
@@ -79,7 +84,7 @@ def pinned(cluster: Cluster, keys: Iterable[OwnerKey], topology_keys: Iterable[s
             if _reachable(pod, cluster, topology_key) == {node.labels.get(topology_key)}:
                 found.setdefault(owner, []).append(pod.name)
         for owner, names in found.items():
-            yield Obstacle(ObstacleKind.PINNED, owner, tuple(sorted(names)), topology_key=topology_key)
+            yield Obstacle(ObstacleKind.PINNED, owner, tuple(sorted(names)), topology_keys=(topology_key,))
 
 
 def _reachable(pod: Pod, cluster: Cluster, topology_key: str) -> set[str | None]:

@@ -149,7 +149,7 @@ class Obstacle(NamedTuple):
     owner: Optional[OwnerKey] = None
     pods: tuple[str, ...] = ()
     message: str = ""
-    topology_key: str = ""
+    topology_keys: tuple[str, ...] = ()
     number: int = 0
 
 
@@ -159,7 +159,9 @@ class RemedyKind(Enum):
     ADD_NODES = "addNodes"
     UNCORDON = "uncordon"
     BUDGET = "budget"
+    BY_REVISION = "matchLabelKeys"
     HONOR_TAINTS = "honorTaints"
+    HONOR_BY_REVISION = "honorTaintsAndMatchLabelKeys"
     MAX_SKEW = "maxSkew"
     SOFTEN = "soften"
 

@@ -7,6 +7,7 @@ from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.rebalance.board import Board, originals
+from kubectl_spread.rebalance.feasible import conflict
 from kubectl_spread.rebalance.goals import Goal, goals, NEVER
 from kubectl_spread.rebalance.search import Search, SearchLimits, SearchResult, useful
 from kubectl_spread.rebalance.tally import Tally
@@ -111,6 +112,8 @@ def _searched(board: Board, tally: Tally, *, most: int) -> SearchResult:
     least = tally.need(start)
     if least >= NEVER or least > most:
         return SearchResult(None, least, True, ())
+    if least and conflict(tally.goals, tally.counts(min(start))):
+        return SearchResult(None, NEVER, True, ())
     narrow = useful(tally, start)
     movable = [pod for pod in originals(start) if tally.is_movable(pod)]
     found = _search(board, tally, narrow, most)

@@ -11,7 +11,8 @@ from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, HONOR, SCHEDULE_ANYWAY
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.reading.plain import mappings
-from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
+from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 from kubectl_spread.rebalance.goals import is_broken
 from kubectl_spread.rebalance.plan import Obstacle, ObstacleKind, Remedy, RemedyKind
 from kubectl_spread.rebalance.planner import Group, propose, SearchOptions, Workloads, workloads_of
@@ -21,15 +22,17 @@ from kubectl_spread.simulate.running.status import ConstraintStatus
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.nodes import cordoned
 
-_MOST_REMEDIES = 3  # of one kind: one
+_MOST_REMEDIES = 4
 _MOST_NEW_NODES = 3
 _MOST_TRIED = 12  # sets of new nodes
 _SECONDS = 5.0  # for one change
 
 
-_FIELDS = {
+_FIELDS: dict[RemedyKind, dict[str, Any]] = {
     RemedyKind.SOFTEN: {"whenUnsatisfiable": SCHEDULE_ANYWAY},
     RemedyKind.HONOR_TAINTS: {"nodeTaintsPolicy": HONOR},
+    RemedyKind.BY_REVISION: {"matchLabelKeys": [POD_TEMPLATE_HASH]},
+    RemedyKind.HONOR_BY_REVISION: {"nodeTaintsPolicy": HONOR, "matchLabelKeys": [POD_TEMPLATE_HASH]},
 }
 
 
@@ -78,6 +81,7 @@ def _ways(kinds: set[ObstacleKind]) -> Iterator[Any]:
         yield _budgets
     yield _uncordoned
     yield _nodes
+    yield _by_revision
     yield _honouring
     yield _weaker
     yield _softer
@@ -138,7 +142,7 @@ def _nodes(case: _Case) -> Iterator[Remedy]:
                 RemedyKind.ADD_NODES,
                 case.keys[0],
                 topology_key=_coarse(case),
-                nodes=tuple(_place(model, _coarse(case)) for model in chosen),
+                nodes=tuple(model.labels.get(_coarse(case), "") for model in chosen),
                 like=chosen[0].name,
                 evictions=found[0],
                 is_exact=found[1],
@@ -146,25 +150,21 @@ def _nodes(case: _Case) -> Iterator[Remedy]:
 
 
 def _coarse(case: _Case) -> str:
-    """Return the key by which places of new nodes are named: the one with the fewest domains."""
+    """Return the key by which places of new nodes are named: the one with the fewest domains, or else the zone."""
     keys = {
         status.topology_key: len(status.domains)
         for item in case.known.items
         if item.status.key in case.keys
         for status in item.status.constraints
     }
-    return min(keys, key=lambda key: (keys[key], key))
-
-
-def _place(node: Node, topology_key: str) -> str:
-    return node.labels.get(topology_key, "")
+    return min(keys.keys() - {HOSTNAME}, key=lambda key: (keys[key], key), default=ZONE)
 
 
 def _models(case: _Case) -> Iterator[Node]:
-    """Yield one usable node of each domain, from the domain with the fewest pods per node or the fewest nodes on."""
+    """Yield one usable node for each domain: those with few pods come first, then those with few nodes."""
     coarse = _coarse(case)
     counted = {
-        domain.value: (domain.matching, domain.nodes)
+        domain.value: domain.matching
         for _, status in case.broken
         if status.topology_key == coarse
         for domain in status.domains
@@ -172,12 +172,16 @@ def _models(case: _Case) -> Iterator[Node]:
     usable: dict[str, Node] = {}
     sizes: dict[str, int] = {}
     for node in case.known.cluster.nodes:
-        place = _place(node, coarse)
+        place = node.labels.get(coarse, "")
         sizes[place] = sizes.get(place, 0) + 1
-        if place and not node.unschedulable and not any(taint.repels for taint in node.taints):
+        if not node.unschedulable and not any(taint.repels for taint in node.taints):
             usable.setdefault(place, node)
-    for place in sorted(usable, key=lambda item: (*counted.get(item, (0, sizes[item])), item)):
-        yield usable[place]
+    anywhere = next(iter(usable.values()), None)
+    for place in sorted(sizes, key=lambda item: (counted.get(item, 0), sizes[item], item)):
+        if place in usable:
+            yield usable[place]
+        elif place and anywhere is not None:
+            yield anywhere._replace(labels={**anywhere.labels, coarse: place})
 
 
 def _copy(node: Node, number: int) -> Node:
@@ -185,11 +189,19 @@ def _copy(node: Node, number: int) -> Node:
     return node._replace(name=name, labels={**node.labels, HOSTNAME: name}, created="")
 
 
+def _by_revision(case: _Case) -> Iterator[Remedy]:
+    """Count only pods of the new revision, so that a rollout ends evenly."""
+    for key, status in _own_constraints(case):
+        if status.selector is not None:
+            yield from _template(case, key, status, RemedyKind.BY_REVISION, 0)
+
+
 def _honouring(case: _Case) -> Iterator[Remedy]:
     """Leave out nodes with taints that the pods do not tolerate."""
     for key, status in _own_constraints(case):
         if status.when_unsatisfiable == DO_NOT_SCHEDULE:
             yield from _template(case, key, status, RemedyKind.HONOR_TAINTS, 0)
+            yield from _template(case, key, status, RemedyKind.HONOR_BY_REVISION, 0)
 
 
 def _weaker(case: _Case) -> Iterator[Remedy]:
@@ -214,7 +226,8 @@ def _own_constraints(case: _Case) -> Iterator[tuple[OwnerKey, ConstraintStatus]]
 
 def _template(case: _Case, key: OwnerKey, status: ConstraintStatus, kind: RemedyKind, number: int) -> Iterator[Remedy]:
     """Change a constraint of the template, which starts a rollout; yield the change if the rollout ends well."""
-    if case.is_late:
+    is_by_revision = "matchLabelKeys" in _FIELDS.get(kind, {})
+    if case.is_late or (is_by_revision and key.kind != "Deployment"):
         return
     fields: dict[str, Any] = {**_FIELDS.get(kind, {}), **({"maxSkew": number} if number else {})}
     changed = _patched(case.known.cluster.controllers[key], status.position, fields)
@@ -222,7 +235,7 @@ def _template(case: _Case, key: OwnerKey, status: ConstraintStatus, kind: Remedy
         case.known,
         case.keys,
         [steps.Apply(changed)],
-        has_soft=False,
+        has_soft=case.options.has_soft and kind is not RemedyKind.SOFTEN,
         seconds=_SECONDS,
         changed={key: changed},
     )

@@ -25,7 +25,7 @@ class BrokenPlanError(Exception):
     """A plan that does not end as it says."""
 
 
-def by_engine(cluster: Cluster, uids: Iterable[str], *, has_soft: bool = False) -> Iterator[Outcome]:
+def by_engine(cluster: Cluster, uids: Iterable[str]) -> Iterator[Outcome]:
     """Yield every outcome at the end; each step waits until the cluster is at rest.
 
     Raises:

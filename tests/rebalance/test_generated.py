@@ -1,6 +1,6 @@
 """Plans for generated violations, executed by the engine and by the slow controllers, and compared with brute force.
 
-`python -m tests.bench.rebalance FIRST LAST` does the same for many more of them.
+`python -m tests.bench.rebalance FIRST LAST MOST` does the same for many more of them.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def _obstacle(item: Obstacle) -> Plain:
         "reason": item.kind.value,
         "object": None if item.owner is None else item.owner._asdict(),
         "pods": list(item.pods),
-        "topologyKey": item.topology_key or None,
+        "topologyKeys": list(item.topology_keys),
         "number": item.number,
         "message": item.message or None,
         "text": reasons.obstacle(item),

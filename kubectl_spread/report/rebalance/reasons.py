@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from kubectl_spread.rebalance.plan import Obstacle, ObstacleKind, Remedy, RemedyKind
 from kubectl_spread.report.rebalance.words import series
 from kubectl_spread.report.simulation.words import name, plural
@@ -34,33 +36,35 @@ def _absent(item: Obstacle) -> str:
 def _uncounted(item: Obstacle) -> str:
     verb = "is" if len(item.pods) == 1 else "are"
     return (
-        f"the constraint on {item.topology_key} counts only some pods of {name(item.owner)}: {_pods(item)} {verb} "
-        "missed by its selector, so its counts say nothing about them"
+        f"the constraint on {series(item.topology_keys)} counts only some pods of {name(item.owner)}: "
+        f"{_pods(item)} {verb} missed by its selector, so its counts say nothing about them"
     )
 
 
 def _no_domain(item: Obstacle) -> str:
-    return f"no node that counts has the label {item.topology_key}: every new pod would stay Pending"
+    return f"no node that counts has the label {series(item.topology_keys)}: every new pod would stay Pending"
 
 
 def _unreachable(item: Obstacle) -> str:
     return (
-        f"no distribution of these pods satisfies the constraint on {item.topology_key} of {name(item.owner)}: "
-        "it also counts pods that this plan may not evict"
+        f"no distribution of these pods satisfies the constraint on {series(item.topology_keys)} of "
+        f"{name(item.owner)}: it also counts pods that this plan may not evict"
     )
 
 
 def _conflict(item: Obstacle) -> str:
     return (
-        f"no distribution of the pods satisfies the constraints on {item.topology_key} together: the nodes are "
-        "distributed too unevenly over the domains"
+        f"no distribution of the pods of {name(item.owner)} satisfies its constraints on {series(item.topology_keys)} "
+        "together: some domains have too few nodes for their share of the pods, so any pod that is evicted for one "
+        "constraint violates another"
     )
 
 
 def _pinned(item: Obstacle) -> str:
     verb = "is" if len(item.pods) == 1 else "are"
     whose = "its" if len(item.pods) == 1 else "their"
-    return f"{_pods(item)} {verb} bound to one domain of {item.topology_key} by {whose} volumes, and cannot leave it"
+    key = series(item.topology_keys)
+    return f"{_pods(item)} {verb} bound to one domain of {key} by {whose} volumes, and cannot leave it"
 
 
 def _pending(item: Obstacle) -> str:
@@ -133,11 +137,11 @@ def _effect(item: Remedy) -> str:
 
 
 def _add_nodes(item: Remedy) -> str:
-    where = series([f"{place}" for place in dict.fromkeys(item.nodes)])
-    count = plural(len(item.nodes), "node")
-    each = " each" if len(set(item.nodes)) > 1 and len(item.nodes) == len(set(item.nodes)) else ""
-    number = "one node" if each else count
-    return f"add {number}{each} in {item.topology_key} {where}, like {item.like}"
+    counts = Counter(item.nodes)
+    if "" in counts:
+        return f"add {plural(len(item.nodes), 'node')} like {item.like}"
+    parts = [f"{plural(number, 'node')} in {place}" for place, number in counts.items()]
+    return f"add {series(parts)} ({item.topology_key}), like {item.like}"
 
 
 def _uncordon(item: Remedy) -> str:
@@ -153,10 +157,26 @@ def _max_skew(item: Remedy) -> str:
 
 
 def _honor(item: Remedy) -> str:
+    return f"set nodeTaintsPolicy: Honor in {_constraint(item)}, so that nodes with {_REPELLING} no longer count"
+
+
+def _by_revision(item: Remedy) -> str:
+    return f"add matchLabelKeys: [pod-template-hash] to {_constraint(item)}, so that {_NEW_PODS}"
+
+
+def _honor_by_revision(item: Remedy) -> str:
     return (
-        f"set nodeTaintsPolicy: Honor in the constraint on {item.topology_key} of {name(item.owner)}, so that nodes "
-        "with taints that the pods do not tolerate no longer count"
+        f"set nodeTaintsPolicy: Honor and matchLabelKeys: [pod-template-hash] in {_constraint(item)}, "
+        f"so that nodes with {_REPELLING} no longer count, and {_NEW_PODS}"
     )
+
+
+def _constraint(item: Remedy) -> str:
+    return f"the constraint on {item.topology_key} of {name(item.owner)}"
+
+
+_REPELLING = "taints that the pods do not tolerate"
+_NEW_PODS = "new pods are spread without counting old ones"
 
 
 def _soften(item: Remedy) -> str:
@@ -170,6 +190,8 @@ _CHANGES = {
     RemedyKind.ADD_NODES: _add_nodes,
     RemedyKind.UNCORDON: _uncordon,
     RemedyKind.BUDGET: _budget,
+    RemedyKind.BY_REVISION: _by_revision,
+    RemedyKind.HONOR_BY_REVISION: _honor_by_revision,
     RemedyKind.HONOR_TAINTS: _honor,
     RemedyKind.MAX_SKEW: _max_skew,
     RemedyKind.SOFTEN: _soften,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.rebalance.plan import (
@@ -120,7 +120,7 @@ class _Repair:
         yield from self._wrap(f"Skew {change.skew}{after}; maxSkew is {change.max_skew}{_min_domains(change)}.", "  ")
 
     def _certainty(self, plan: EvictionPlan) -> Iterator[str]:
-        yield from self._wrap(_covered(plan.coverage))
+        yield from self._wrap(_covered(plan.coverage, plan.evictions, "No other pod is moved."))
         if plan.evictions:
             yield from self._wrap(f"{_smallest(plan)} {_ready(plan.fewest_ready, self._wanted)}")
 
@@ -146,7 +146,7 @@ class _Repair:
         yield self._why_restart(restarts)
         for change in restarts[-1].changes:
             yield self._change(change)
-        yield self._wrap(_covered(restarts[-1].coverage))
+        yield self._wrap(_covered(restarts[-1].coverage, (), ""))
         yield ["Commands:", *(f"  {line}" for item in restarts for line in commands.of_restart(item))]
 
     def _why_restart(self, restarts: tuple[RestartPlan, ...]) -> Iterator[str]:
@@ -251,13 +251,13 @@ def _ready(fewest: int, wanted: int) -> str:
     return f"At least {fewest} of {plural(wanted, 'pod')} {'stays' if fewest == 1 else 'stay'} ready on the way."
 
 
-def _covered(coverage: Coverage) -> str:
+def _covered(coverage: Coverage, evictions: Sequence[Eviction], more: str) -> str:
     if coverage.is_exact:
         where = "the only outcome" if coverage.outcomes == 1 else f"all {coverage.outcomes:,} outcomes"
-        return (
-            f"The constraints hold afterwards in {where} ({plural(coverage.states, 'state')} visited). "
-            "No other pod is moved."
-        )
+        if coverage.outcomes == 1 and any(len(item.nodes) > 1 for item in evictions):
+            where += ", whichever of several equal nodes takes a pod"
+        states = plural(coverage.states, "state")
+        return f"The constraints hold afterwards in {where} ({states} visited). {more}".rstrip()
     return (
         f"The constraints hold afterwards in all {coverage.outcomes:,} outcomes that were simulated "
         f"({plural(coverage.states, 'state')} visited). Not every state was visited, so other outcomes are possible."
