@@ -1,4 +1,4 @@
-"""Finds a JSON Schema: inside the installed package, else beside it in a checkout or an editable install."""
+"""JSON Schemas: in the installed package, or next to it in a checkout or an editable install."""
 
 from __future__ import annotations
 

@@ -69,6 +69,11 @@ def targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list
     return [_item(found) for found in _types() if found.startswith(incomplete)]
 
 
+def _beginning(words: dict[str, str], incomplete: str) -> list[CompletionItem]:
+    """Return the words that begin so, with their summaries."""
+    return [_item(word, summary) for word, summary in words.items() if word.startswith(incomplete)]
+
+
 def steps(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return a verb with its second word, then kubectl's candidates: TYPE/NAME, or the name of a node."""
     from kubectl_spread.timeline.commands.grammar import GROUPS, VERBS
@@ -76,12 +81,12 @@ def steps(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
     before = tuple(ctx.params.get(param.name or "") or ())
     if not before:
         words = {verb.split()[0]: "" if " " in verb else found.summary for verb, found in VERBS.items()}
-        return [_item(word, summary) for word, summary in words.items() if word.startswith(incomplete)]
+        return _beginning(words, incomplete)
     if len(before) == 1 and before[0] in GROUPS:
         seconds = {verb.split()[1]: found.summary for verb, found in VERBS.items() if verb.startswith(f"{before[0]} ")}
-        return [_item(word, summary) for word, summary in seconds.items() if word.startswith(incomplete)]
+        return _beginning(seconds, incomplete)
     if before[0] in ("drain", "cordon", "uncordon"):
-        return [_item(name) for name in _names(ctx, "Node") if name.startswith(incomplete)]
+        return _beginning(dict.fromkeys(_names(ctx, "Node"), ""), incomplete)
     return _targets_after(before[2 if before[0] in GROUPS else 1 :], ctx, incomplete)
 
 

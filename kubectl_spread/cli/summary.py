@@ -7,6 +7,7 @@ from typing import Optional, TYPE_CHECKING
 
 import click
 
+from kubectl_spread.cli.console import terminal
 from kubectl_spread.cli.console.stderr import complain, flush
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.fix_options import FixOptions, offer
@@ -20,6 +21,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.operations.check import CheckResult
     from kubectl_spread.report.check.report import PageFacts, Running
     from kubectl_spread.simulate.placement import Placement
+    from kubectl_spread.simulate.running.rollout import WaitingGroup
 
 FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "html")  # as in report.check
 
@@ -61,7 +63,8 @@ def print_result(
     if any(output.format == "html" for output in outputs):
         report = report._replace(page=_page(outcome))
     for output in outputs:
-        text = render(report, output.format, colour=colour and not output.file)
+        width = None if output.file else terminal.finding_width()
+        text = render(report, output.format, colour=colour and not output.file, width=width)
         if output.file:
             from kubectl_spread.sources.atomic_write import write
 
@@ -97,9 +100,7 @@ def exit_code(outcome: CheckResult, outputs: list[Output], *, fail_on: str, is_a
 
     With SARIF alone its reader judges the findings, unless --fail-on is given (`is_asked`).
     """
-    if outcome.errors or any(isinstance(error, ClusterError) for error in outcome.missing):
-        return Exit.UNREADABLE
-    if any(finding.is_unreadable for finding in outcome.findings):
+    if _is_unreadable(outcome):
         return Exit.UNREADABLE
     if not is_asked and all(output.format == "sarif" for output in outputs):
         return Exit.CLEAN
@@ -113,6 +114,13 @@ def exit_code(outcome: CheckResult, outputs: list[Output], *, fail_on: str, is_a
     if "warning" in levels and any(placement.unpredicted for placement in outcome.placements):
         return Exit.FINDINGS
     return Exit.FINDINGS if any(item.rule.severity.value in levels for item in outcome.findings) else Exit.CLEAN
+
+
+def _is_unreadable(outcome: CheckResult) -> bool:
+    """Return whether an input could not be read, so that the answer is incomplete."""
+    if outcome.errors or any(isinstance(error, ClusterError) for error in outcome.missing):
+        return True
+    return any(finding.is_unreadable for finding in outcome.findings)
 
 
 def _is_stuck(placement: Placement) -> bool:
@@ -159,26 +167,33 @@ def _results(outcome: CheckResult) -> list[str]:
     left = " left" if counts.fixed else ""
     if outcome.findings or not outcome.unread_inputs or counts.files > outcome.unread_inputs:
         parts.append(_findings(outcome) + left)
-    parts += [f"{counted(outcome.unread_inputs, 'input')} not read"] if outcome.unread_inputs else []
-    parts += [f"{counts.ignored} ignored"] if counts.ignored else []
-    parts += [f"{counts.baselined} in the baseline"] if counts.baselined else []
-    parts += [f"{counted(counts.rejected, 'workload')} rejected"] if counts.rejected else []
+    texts = {
+        f"{counted(outcome.unread_inputs, 'input')} not read": outcome.unread_inputs,
+        f"{counts.ignored} ignored": counts.ignored,
+        f"{counts.baselined} in the baseline": counts.baselined,
+        f"{counted(counts.rejected, 'workload')} rejected": counts.rejected,
+    }
+    parts += [text for text, number in texts.items() if number]
     if outcome.running is not None:
         parts += _of_running(outcome.running, is_all=bool(outcome.scope))
-    if outcome.placements:
-        pending = sum(len(placement.pending) for placement in outcome.placements)
-        parts.append(f"{counted(pending, 'pod')} Pending" if pending else "nothing Pending")
-        parts += _beside_pending(outcome.placements)
-        unpredicted = sum(len(placement.unpredicted) for placement in outcome.placements)
-        parts += [f"{counted(unpredicted, 'pod')} not predictable"] if unpredicted else []
-    return parts
+    return parts + (_of_placements(outcome.placements) if outcome.placements else [])
+
+
+def _of_placements(placements: list[Placement]) -> list[str]:
+    pending = sum(len(placement.pending) for placement in placements)
+    unpredicted = sum(len(placement.unpredicted) for placement in placements)
+    return [
+        f"{counted(pending, 'pod')} Pending" if pending else "nothing Pending",
+        *_beside_pending(placements),
+        *([f"{counted(unpredicted, 'pod')} not predictable"] if unpredicted else []),
+    ]
 
 
 def _findings(outcome: CheckResult) -> str:
     """Return the number of findings; do not report success if an input could not be read."""
     if outcome.findings:
         return counted(len(outcome.findings), "finding")
-    return "nothing found in what may be read" if outcome.unread else "no findings"
+    return "nothing found in the readable resources" if outcome.unread else "no findings"
 
 
 def _beside_pending(placements: list[Placement]) -> list[str]:
@@ -192,18 +207,20 @@ def _beside_pending(placements: list[Placement]) -> list[str]:
     return [f"{counted(count, 'pod')} {what}" for what, count in counts.items() if count]
 
 
-def _of_running(running: Running, *, is_all: bool) -> list[str]:
+def _of_waiting(waiting: tuple[WaitingGroup, ...]) -> list[str]:
     from kubectl_spread.explain.explanation import PodVerdict
 
-    sizes = [
-        (item.explanation.verdict is PodVerdict.SCHEDULABLE, 1 + len(item.explanation.others))
-        for item in running.waiting
-    ]
-    soon = sum(size for is_schedulable, size in sizes if is_schedulable)
-    waiting = sum(size for is_schedulable, size in sizes if not is_schedulable)
-    parts = [f"{counted(waiting, 'pod')} Pending"] if waiting and is_all else []
-    parts += [f"{counted(soon, 'pod')} {'waits' if soon == 1 else 'wait'} to be scheduled"] if soon and is_all else []
-    parts += ["nothing Pending"] if is_all and not sizes else []
+    sizes: Counter[bool] = Counter()
+    for item in waiting:
+        sizes[item.explanation.verdict is PodVerdict.SCHEDULABLE] += 1 + len(item.explanation.others)
+    pending, soon = sizes[False], sizes[True]
+    parts = [f"{counted(pending, 'pod')} Pending"] if pending else []
+    parts += [f"{counted(soon, 'pod')} {'waits' if soon == 1 else 'wait'} to be scheduled"] if soon else []
+    return parts or ["nothing Pending"]
+
+
+def _of_running(running: Running, *, is_all: bool) -> list[str]:
+    parts = _of_waiting(running.waiting) if is_all else []
     counts = {
         "on missing nodes": sum(len(item.pods) for item in running.lost),
         "not created": sum(item.number for item in running.uncreated),

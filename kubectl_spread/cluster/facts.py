@@ -199,7 +199,7 @@ class ClusterFacts(Protocol):
         """Return the workload's running pods that a constraint's selector does not match, if it matches others."""
         ...
 
-    def anew(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
+    def placed_again(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
         """Return the domains of the running pods if all were placed again; None if some would find no node."""
         ...
 
@@ -211,7 +211,9 @@ class ClusterFacts(Protocol):
         """Return the other workloads whose running pods a hard constraint counts."""
         ...
 
-    def elsewhere(self, workload: Workload, constraint: TopologySpreadConstraint) -> tuple[tuple[str, int], ...]:
+    def pods_of_other_namespaces(
+        self, workload: Workload, constraint: TopologySpreadConstraint
+    ) -> tuple[tuple[str, int], ...]:
         """Return how many pods of each other namespace a constraint selects, and does not count."""
         ...
 

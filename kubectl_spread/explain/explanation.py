@@ -238,44 +238,59 @@ def explain_filtered(
     `is_detailed`: with the counted pods, the arithmetic of each conflict, the scores and the candidates of
     preemption.
     """
-    diagnosis = filtered.diagnosis()
+    diagnosis, nodes = filtered.diagnosis(), filtered.columns.nodes
     profile = scheduler.profile_of(pod.cls)
     beyond = not_evaluated(pod.cls, profile, scheduler.columns.cluster)
-    is_pending = not diagnosis.feasible
-    preemption = post_filter(pod, filtered, scheduler) if is_pending and not beyond else None
-    found = requirements(pod.cls, filtered)
-    of_causes = merged(found)
-    sets = conflict_sets(of_causes, has_words=is_detailed) if is_pending else ConflictSets()
-    node_names = tuple(node.name for node in filtered.columns.nodes)
-    return Explanation(
+    key = _domain_key(pod.cls)
+    item = Explanation(
         pod=pod,
-        verdict=_verdict(is_predictable=not beyond, is_pending=is_pending),
+        verdict=_verdict(is_predictable=not beyond, is_pending=not diagnosis.feasible),
         diagnosis=diagnosis,
-        message=diagnosis.message(preemption.message) if preemption is not None else "",
         reported=pod.message,
         nodes=_nodes(diagnosis, filtered),
-        constraints=constraint_reports(
-            pod.cls,
-            filtered,
-            is_detailed=is_detailed,
-            refusing=found if is_detailed else (),
-            profile=profile if is_detailed else None,
-        ),
+        node_names=tuple(node.name for node in nodes),
+        claims=claims.troubles(pod.cls, scheduler.columns.cluster) if filtered.rejection is not None else (),
+        domain_key=key,
+        domain_of=tuple(node.labels.get(key, "") for node in nodes),
+        beyond=beyond,
+        ignored=Ignored(f"1.{profile.minor}", ignored_in(pod.cls.constraints, profile.minor)),
+    )
+    item = _with_preemption(item, filtered, scheduler, is_detailed=is_detailed)
+    item = _with_requirements(item, filtered, is_detailed=is_detailed)
+    found = item.requirements if is_detailed else ()
+    reports = constraint_reports(
+        pod.cls, filtered, is_detailed=is_detailed, refusing=found, profile=profile if is_detailed else None
+    )
+    scores = score_table(pod, filtered, scheduler) if is_detailed else None
+    return item._replace(constraints=reports, scores=scores)
+
+
+def _with_preemption(
+    item: Explanation, filtered: FilterResult, scheduler: Scheduler, *, is_detailed: bool
+) -> Explanation:
+    """Return the explanation of a Pending pod with the result of preemption, which completes the message."""
+    if item.diagnosis.feasible or item.beyond:
+        return item
+    result = post_filter(item.pod, filtered, scheduler)
+    return item._replace(
+        message=item.diagnosis.message(result.message),
+        nominated_node=result.node,
+        victims=result.victims,
+        preemption=_preempting(item.pod, filtered, scheduler, result) if is_detailed else None,
+    )
+
+
+def _with_requirements(item: Explanation, filtered: FilterResult, *, is_detailed: bool) -> Explanation:
+    """Return the explanation with the pod's requirements, and their conflicts if no node fits."""
+    found = requirements(item.pod.cls, filtered)
+    of_causes = merged(found)
+    sets = ConflictSets() if item.diagnosis.feasible else conflict_sets(of_causes, has_words=is_detailed)
+    return item._replace(
         requirements=tuple(found),
         conflicts=sets.sets,
         more_conflicts=sets.more,
         conflicts_are_complete=sets.is_complete,
-        node_names=node_names,
-        causes=causes(of_causes, sets.sets, node_names, has_words=is_detailed),
-        claims=claims.troubles(pod.cls, scheduler.columns.cluster) if filtered.rejection is not None else (),
-        domain_key=(key := _domain_key(pod.cls)),
-        domain_of=tuple(node.labels.get(key, "") for node in filtered.columns.nodes),
-        beyond=beyond,
-        nominated_node="" if preemption is None else preemption.node,
-        victims=() if preemption is None else preemption.victims,
-        preemption=_preempting(pod, filtered, scheduler, preemption) if is_detailed else None,
-        scores=score_table(pod, filtered, scheduler) if is_detailed else None,
-        ignored=Ignored(f"1.{profile.minor}", ignored_in(pod.cls.constraints, profile.minor)),
+        causes=causes(of_causes, sets.sets, item.node_names, has_words=is_detailed),
     )
 
 
@@ -285,9 +300,9 @@ def _domain_key(cls: PodClass) -> str:
 
 
 def _preempting(
-    pod: Pod, filtered: FilterResult, scheduler: Scheduler, result: Optional[PostFilterResult]
+    pod: Pod, filtered: FilterResult, scheduler: Scheduler, result: PostFilterResult
 ) -> Optional[PreemptionReport]:
-    if result is None or result.dry_run is None:
+    if result.dry_run is None:
         return None
     return preemption_report(pod, filtered, scheduler, result.dry_run)
 

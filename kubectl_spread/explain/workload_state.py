@@ -53,24 +53,27 @@ def state_of(key: OwnerKey, owned: OwnedPods) -> Optional[WorkloadState]:
     if controller is None and not pods:
         return None
     staying = [pod for pod in pods if not pod.terminating]
-    pending = tuple(pod for pod in staying if not pod.node_name)
+    running = tuple(pod for pod in staying if pod.node_name)
     names = {node.name for node in cluster.nodes}
     state = WorkloadState(
         key=key,
         wanted=_wanted(controller),
-        running=tuple(pod for pod in staying if pod.node_name),
-        pending=pending,
+        running=running,
+        pending=tuple(pod for pod in staying if not pod.node_name),
         terminating=tuple(pod for pod in pods if pod.terminating),
-        lost=tuple(pod for pod in staying if pod.node_name and pod.node_name not in names),
+        lost=tuple(pod for pod in running if pod.node_name not in names),
     )
-    if controller is None:
-        return state
+    return state if controller is None else _with_controller(state, controller, cluster)
+
+
+def _with_controller(state: WorkloadState, controller: Controller, cluster: Cluster) -> WorkloadState:
+    """Return the state with what the controller reports, and why it has not created the missing pods."""
     state = state._replace(is_suspended=bool(controller.spec.get("suspend")))
     if not state.missing:
         return state
     return state._replace(
-        failures=tuple(_failures(key, cluster)),
-        waiting=_waiting(controller, staying),
+        failures=tuple(_failures(state.key, cluster)),
+        waiting=_waiting(controller, [*state.running, *state.pending]),
         is_paused=bool(controller.spec.get("paused")),
     )
 

@@ -52,7 +52,7 @@ def _counts(text: str) -> dict[str, str]:
     """Return `counts = a: 1, podDomains = x Exists, nodeDomains = x In [a]` as three details."""
     parts = _COUNTS.split(text.rstrip(" )"))[1:]
     pairs = zip(parts[::2], parts[1::2], strict=True)
-    return {name: told for name, part in pairs if (told := part.strip(" ,"))}
+    return {name: value for name, part in pairs if (value := part.strip(" ,"))}
 
 
 def filled(template: str, details: dict[str, str]) -> str:
@@ -69,7 +69,7 @@ _UNNAMED = {
     "key": "its topology key",
     "node": "its node",
     "pod": "the pod",
-    "why": "it does not say why",
+    "why": "it gave no reason",
     "owner": "NAME",
     "what": "topology constraint",
     "claim": "NAME",

@@ -180,7 +180,7 @@ FORMS = (
          r"(?:error: *)?YAML parse error on (?P<file>\S+?): *error converting YAML to JSON: *yaml: *(?:line "
          r"(?P<line>\d+): *)?(?P<why>[^\n]*)",
          "The chart's template {file} does not render valid YAML: {why}. Usually the indent after toYaml is wrong. "
-         "The line number is that of the rendered text.",
+         "The line number counts lines of the rendered text.",
          ("helm template RELEASE CHART --debug",)),
     Form("chartValues", Component.HELM,
          r"(?<![\w.])(?P<path>[\w.]{0,200}topologySpreadConstraints): *invalid type\. expected: *(?P<type>\w+), "

@@ -169,7 +169,7 @@ def volume(plain: Plain) -> Volume:
     metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
     required = (spec.get("nodeAffinity") or {}).get("required")
     reference = spec.get("claimRef")
-    csi = spec.get("csi")
+    labels = constraint_reader.labels(metadata)
     affinity = read.node_affinity({"requiredDuringSchedulingIgnoredDuringExecution": required})
     return Volume(
         metadata.get("name") or "",
@@ -178,15 +178,19 @@ def volume(plain: Plain) -> Volume:
         frozenset(strings(spec.get("accessModes"))),
         spec.get("volumeMode") or "Filesystem",
         affinity.required,
-        constraint_reader.labels(metadata),
+        labels,
         (plain.get("status") or {}).get("phase") == "Available",
         metadata.get("deletionTimestamp") is not None,
         None if reference is None else ObjectKey(reference.get("namespace") or "", reference.get("name") or ""),
         (reference or {}).get("uid") or "",
-        attached_as(spec, constraint_reader.labels(metadata))
-        if csi is None
-        else (csi.get("driver") or "", csi.get("volumeHandle") or ""),
+        _attachment(spec, labels),
     )
+
+
+def _attachment(spec: Plain, labels: dict[str, str]) -> Optional[tuple[str, str]]:
+    """Return the CSI driver that attaches a volume, and its name of the volume; in-tree volumes are migrated."""
+    csi = spec.get("csi")
+    return attached_as(spec, labels) if csi is None else (csi.get("driver") or "", csi.get("volumeHandle") or "")
 
 
 def _class_name(metadata: Plain, spec: Plain) -> str:

@@ -222,5 +222,5 @@ def _notes(wanted: Selection, cluster: Cluster) -> tuple[str, ...]:
     else:
         them = "the workloads themselves, so they were"
     kinds = ",".join(sorted({"deployments", "statefulsets", *(f"{kind.lower()}s" for kind in unseen.values())}))
-    told = f"the snapshot has the pods of {names} but not {them} not checked"
-    return (f"{told}; add the output of `kubectl get {kinds} -A -o yaml`",)
+    problem = f"the snapshot has the pods of {names} but not {them} not checked"
+    return (f"{problem}; add the output of `kubectl get {kinds} -A -o yaml`",)

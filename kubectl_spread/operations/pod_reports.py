@@ -98,7 +98,7 @@ def reason_without_pod(placement: Placement) -> str:
         return f"not predictable: its pods need {', '.join(placement.not_predictable)}"
     if placement.placed:
         return f"its {counted(len(placement.placed), 'pod')} already {'runs' if len(placement.placed) == 1 else 'run'}"
-    return "it wants no pods"
+    return "its number of replicas is 0"
 
 
 def _pod(name: str, asked: ReportSettings) -> list[PodReport]:
@@ -128,7 +128,7 @@ def _workload(target: ObjectName, asked: ReportSettings) -> list[PodReport]:
         for first, *rest in groups[:_MOST_GROUPS]
     ]
     if groups:
-        found[-1] = found[-1]._replace(untold=_untold(groups))
+        found[-1] = found[-1]._replace(not_reported=_not_reported(groups))
     if state.lost:
         first, *rest = state.lost
         others = tuple(pod.name for pod in rest if pod.node_name == first.node_name)
@@ -166,10 +166,10 @@ def _placement(placement: Placement, asked: ReportSettings) -> Iterator[PodRepor
     for at, (first, *rest) in enumerate(grouped[:_MOST_GROUPS], 1):
         report = _report(first, moment, asked, others=tuple(pod.name for pod in rest))
         if at == _MOST_GROUPS:
-            report = report._replace(untold=_untold(grouped))
-        told = explanations[first.name]
-        if told.diagnosis.feasible:  # a plugin failed while it scored them
-            report = report._replace(explanation=told._replace(pod=first, others=report.explanation.others))
+            report = report._replace(not_reported=_not_reported(grouped))
+        explained = explanations[first.name]
+        if explained.diagnosis.feasible:  # a plugin failed while it scored them
+            report = report._replace(explanation=explained._replace(pod=first, others=report.explanation.others))
         yield _with_ignored(report, placement)
     if not grouped and placement.first is not None:
         first_pod = placement.first.pod
@@ -196,7 +196,7 @@ def _alike(pods: Iterable[Pod]) -> list[list[Pod]]:
     return list(groups.values())
 
 
-def _untold(groups: list[list[Pod]]) -> tuple[str, ...]:
+def _not_reported(groups: list[list[Pod]]) -> tuple[str, ...]:
     return tuple(pod.name for group in groups[_MOST_GROUPS:] for pod in group)
 
 
@@ -217,7 +217,7 @@ def _suggesting(
 ) -> PodReport:
     """Return the report on one pod, with the changes that would let it be placed."""
     examined, cluster = prospect.examined, asked.known.cluster
-    report = _with_disagreement(_told(examined, cluster, asked, others=others, state=state))
+    report = _with_disagreement(_pod_report(examined, cluster, asked, others=others, state=state))
     if not asked.suggests:
         return report
     known = asked.known
@@ -268,14 +268,14 @@ def _report(
     Raises:
         NotFoundError: the requested node does not exist.
     """
-    return _told(_examined(pod, cluster, asked), cluster, asked, others=others, state=state)
+    return _pod_report(_examined(pod, cluster, asked), cluster, asked, others=others, state=state)
 
 
 def _examined(pod: Pod, cluster: Cluster, asked: ReportSettings) -> Examined:
     return examine(pod, cluster, asked.known.profiles, all_nodes=asked.known.all_nodes)
 
 
-def _told(
+def _pod_report(
     examined: Examined,
     cluster: Cluster,
     asked: ReportSettings,

@@ -37,7 +37,7 @@ def counts(text: str) -> Counts:
     """
     match = _RANGE.match(text)
     if match is None:
-        raise StepError(f"--replicas takes a range here, as 1..50, not {text or 'empty'}")
+        raise StepError(f"--replicas takes a range, such as 1..50, not {text or 'empty'}")
     found = Counts(int(match[1]), int(match[2]))
     if found.least > found.most:
         raise StepError(

@@ -224,6 +224,16 @@ class _Check:
     def broken(self) -> Iterator[tuple[str, str, str]]:
         """Yield unmet expectations: the field, the expected value, and the actual one."""
         yield from self._complete()
+        yield from self._numbers()
+        for topology_key, wanted in self.expect.domains:
+            yield from self._domains(topology_key, wanted)
+        for topology_key, bounds in self.expect.skew:
+            skews = [_skew(self._counts(item, topology_key).values()) for item in self.outcomes]
+            yield from self._number(f"skew of {topology_key}", bounds, skews)
+        yield from self._message()
+
+    def _numbers(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the numbers of pods that differ from the expected ones."""
         expect = self.expect
         yield from self._number("placed", expect.placed, [self._pods(item, is_placed=True) for item in self.outcomes])
         yield from self._number(
@@ -234,14 +244,12 @@ class _Check:
         yield from self._number("restarted", expect.restarted, restarted)
         ready = sum(self.found.fewest_ready.get(key, 0) for key in self.keys)
         yield from self._number("ready", expect.ready, [ready])
-        for topology_key, wanted in expect.domains:
-            yield from self._domains(topology_key, wanted)
-        for topology_key, bounds in expect.skew:
-            skews = [_skew(self._counts(item, topology_key).values()) for item in self.outcomes]
-            yield from self._number(f"skew of {topology_key}", bounds, skews)
+
+    def _message(self) -> Iterator[tuple[str, str, str]]:
+        wanted = self.expect.message
         messages = {pod.message for item in self.outcomes for pod in item.pending}
-        if expect.message and not any(expect.message in message for message in messages):
-            yield "message", expect.message, "; ".join(sorted(messages)) or "no Pending pod"
+        if wanted and not any(wanted in message for message in messages):
+            yield "message", wanted, "; ".join(sorted(messages)) or "no Pending pod"
 
     def _complete(self) -> Iterator[tuple[str, str, str]]:
         if self.expect.complete is None:

@@ -121,7 +121,7 @@ def simulate(
     scene = SimulationSetup(read)
     effects = [effect(command, scene.situation) for command in commands]
     answer = scene.play((item.ops for item in effects), limits, watch)
-    told = tuple(
+    summaries = tuple(
         Played(
             command.text,
             summarize(step, done.concerns, number=at, has_frames=has_frames),
@@ -130,7 +130,7 @@ def simulate(
         )
         for at, (command, done, step) in enumerate(zip(commands, effects, answer.steps, strict=True), 1)
     )
-    return SimulateResult(Simulation(told, answer.notes, watch.is_stopped), read.known, scene.errors)
+    return SimulateResult(Simulation(summaries, answer.notes, watch.is_stopped), read.known, scene.errors)
 
 
 class SimulationSetup:

@@ -27,8 +27,8 @@ def lines(message: Message, *, width: int, colour: bool) -> list[str]:
     width = max(NARROWEST, width)
     out = [paint(line, "bold", colour=colour) for line in _wrapped(headline(message), width, "")]
     of_groups = message.form == "notScaled"
-    told = [(part, meanings.meaning(part, of_groups=of_groups)) for part in message.parts]
-    out += _parts(told, width, colour=colour)
+    meanings_of_parts = [(part, meanings.meaning(part, of_groups=of_groups)) for part in message.parts]
+    out += _parts(meanings_of_parts, width, colour=colour)
     whole = meanings.meaning_of_whole(message)
     if whole and message.form != "unknown":  # then the headline says it
         out += ["", *_wrapped(whole, width, "")]
@@ -115,14 +115,14 @@ def _era(era: MinorRange) -> str:
     return f"1.{era.first}" if era.first == era.last else f"1.{era.first} to 1.{era.last}"
 
 
-def _parts(told: list[tuple[Part, str]], width: int, *, colour: bool) -> list[str]:
+def _parts(meanings_of_parts: list[tuple[Part, str]], width: int, *, colour: bool) -> list[str]:
     """Return the parts, each with its count in a column and its meaning below."""
-    if not told:
+    if not meanings_of_parts:
         return []
-    column = max(len(str(part.number)) if part.number is not None else 0 for part, _ in told)
+    column = max(len(str(part.number)) if part.number is not None else 0 for part, _ in meanings_of_parts)
     indent = " " * (column + 4 if column else 2)
     out: list[str] = []
-    for part, meaning in told:
+    for part, meaning in meanings_of_parts:
         count = f"  {'' if part.number is None else part.number:>{column}}  " if column else indent
         reason = _wrapped(part.reason + (" ..." if part.is_cut else ""), width, indent)
         first = count + (reason[0][len(indent) :] if reason else "")

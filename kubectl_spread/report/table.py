@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Optional, Union
 
@@ -75,6 +76,36 @@ def fitted(lines: Iterable[str], width: int) -> list[str]:
         lead = len(line) - len(line.lstrip())
         out += wrapped(line.strip(), width, indent=" " * lead, hanging="  ") if len(line) > width else [line]
     return out
+
+
+def hung(lines: Iterable[str], width: Optional[int], *, hanging: str = "  ") -> list[str]:
+    """Break lines that may be painted and are longer than `width`; None breaks no line.
+
+    A line goes on with its own indentation and `hanging`.
+    """
+    if width is None:
+        return list(lines)
+    return [part for line in lines for part in _hung(line, max(width, NARROWEST), hanging=hanging)]
+
+
+def _hung(line: str, width: int, *, hanging: str) -> list[str]:
+    """Return the parts of one line; colour codes take no room."""
+    if _columns_of(line) <= width:
+        return [line]
+    text = line.lstrip(" ")
+    lead = line[: len(line) - len(text)]
+    first, *words = text.split(" ")
+    parts = [lead + first]
+    for word in words:
+        if _columns_of(parts[-1]) + 1 + _columns_of(word) <= width:
+            parts[-1] += f" {word}"
+        else:
+            parts.append(lead + hanging + word)
+    return parts
+
+
+def _columns_of(text: str) -> int:
+    return len(re.sub(r"\x1b\[\d+m", "", text)) if "\x1b" in text else len(text)
 
 
 def table(rows: Sequence[tuple[str, ...]], width: Optional[int] = None, *, indent: str = "") -> list[str]:

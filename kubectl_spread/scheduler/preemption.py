@@ -118,8 +118,8 @@ def post_filter(pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> PostF
             if found.chosen is not None:
                 return PostFilterResult("", found.chosen.node, found.chosen.victims, found)
             prefixes.append(f"preemption: {_message(found, scheduler)}")
-    is_told = PREEMPTION_IN_MESSAGE.of(profile.release)
-    return PostFilterResult(", ".join(prefixes) if is_told else "", dry_run=found)
+    is_in_message = PREEMPTION_IN_MESSAGE.of(profile.release)
+    return PostFilterResult(", ".join(prefixes) if is_in_message else "", dry_run=found)
 
 
 def dry_run(pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> DryRun:

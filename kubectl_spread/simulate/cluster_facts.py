@@ -151,7 +151,7 @@ class KnownCluster:
             return None
         return uncounted(constraint, found.own, dict(found.pod_class.labels))
 
-    def anew(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
+    def placed_again(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
         """Place the running pods again as if none of them ran; returns None unless all find a node."""
         found, report = self._hard(workload, constraint)
         if found is None or report is None:
@@ -184,7 +184,9 @@ class KnownCluster:
                     domains.setdefault(owner, []).append(value)
         return tuple(ForeignPods(key.kind, key.name, tuple(sorted(domains[key]))) for key in sorted(domains))
 
-    def elsewhere(self, workload: Workload, constraint: TopologySpreadConstraint) -> tuple[tuple[str, int], ...]:
+    def pods_of_other_namespaces(
+        self, workload: Workload, constraint: TopologySpreadConstraint
+    ) -> tuple[tuple[str, int], ...]:
         """Count the pods of other namespaces that a constraint selects, without workloads of the same kind and name."""
         found = self._evidence_of(workload)
         if found is None or constraint.position not in found.positions:

@@ -81,7 +81,7 @@ def twins(pod: Pod, owner: Workload, count: int) -> Optional[Workload]:
     if named & _ITS_OWN or owner.claim_templates:
         return None
     template = {**owner.template, "metadata": {"labels": dict(pod_class.labels)}}
-    return Workload("ReplicaSet", "apps/v1", owner.namespace, f"{owner.name} anew", count, template)
+    return Workload("ReplicaSet", "apps/v1", owner.namespace, f"{owner.name} recreated", count, template)
 
 
 def softened(owner: Workload, positions: Iterable[int]) -> Workload:

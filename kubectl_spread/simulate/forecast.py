@@ -127,17 +127,21 @@ def forecast(
     if not is_sampled and not _is_told_apart(pods, owner) and filtered.feasible.any():
         kinds = node_kinds.alike_to_scheduler(pods[0], filtered, scheduler, counts=[item.counts for item in counted])
     outcomes, is_exact = _outcomes(rehearsal, kinds, affordable, is_sampled=is_sampled)
-    made = _forecast(workload, counted, _Told(rehearsal.columns, outcomes, kinds if is_exact else None), outcomes)
+    made = _forecast(
+        workload, counted, _OutcomeRanges(rehearsal.columns, outcomes, kinds if is_exact else None), outcomes
+    )
     return made._replace(is_exact=is_exact, is_sampled=is_sampled)
 
 
-def _forecast(workload: Workload, counted: list[_Counted], told: _Told, outcomes: list[Placement]) -> Forecast:
+def _forecast(
+    workload: Workload, counted: list[_Counted], ranges: _OutcomeRanges, outcomes: list[Placement]
+) -> Forecast:
     return Forecast(
         workload=workload,
         replicas=outcomes[0].replicas,
         placed=_range([len(outcome.placed) for outcome in outcomes]),
-        constraints=tuple(told.constraint(item) for item in counted),
-        nodes=told.nodes(),
+        constraints=tuple(ranges.constraint(item) for item in counted),
+        nodes=ranges.nodes(),
         runs=len(outcomes),
     )
 
@@ -219,7 +223,7 @@ def _counted(pod_class: PodClass, filtered: FilterResult, scheduler: Scheduler) 
     return sorted(found, key=lambda item: item.counts.constraint.position)
 
 
-class _Told:
+class _OutcomeRanges:
     """Ranges over outcomes.
 
     `kinds`: kind of each node, if the outcomes also represent exchanges of nodes of one kind.

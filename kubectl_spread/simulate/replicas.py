@@ -115,9 +115,9 @@ class Rehearsal:
             placings[at].start()
         settle(list(placings.values()), placer, evicts=evicts, explains=explain_first)
         found = [placing.placement() for placing in placings.values()]
-        told = dict(zip(placings, _with_uncounted(found, self._profiles), strict=True))
+        complete = dict(zip(placings, _with_uncounted(found, self._profiles), strict=True))
         minor = self._release.minor
-        return [told[at]._replace(ignored=_ignored(owner, minor)) for at, owner in enumerate(self._written)]
+        return [complete[at]._replace(ignored=_ignored(owner, minor)) for at, owner in enumerate(self._written)]
 
 
 def _ignored(owner: Workload, minor: int) -> Ignored:

@@ -134,7 +134,7 @@ class _Reading:
             self.problems += [(nodes.span(field.key), f"not a label key: {key}: {error}") for error in key_errors(key)]
             written = self._written(("domains", key))
             for at, (place, value) in enumerate(written):
-                errors = value_errors(value) or ["it is there twice"] * (value in [text for _, text in written[:at]])
+                errors = value_errors(value) or ["it is listed twice"] * (value in [text for _, text in written[:at]])
                 self.problems += [(place, f"domains.{key}: {value}: {error}") for error in errors]
             found[key] = tuple(text for _, text in written)
         return found

@@ -284,7 +284,7 @@ class _Reading:
                 self._refuse(route, f"{most} is greater than {least}: write {least}..{most}")
                 return Bounds(least, most)
             if match is None:
-                self._refuse(route, f"must be a number or a range, as 2..4, not {value or 'empty'}")
+                self._refuse(route, f"must be a number or a range, such as 2..4, not {value or 'empty'}")
                 return Bounds(0, 0)
             return Bounds(int(match[1]), int(match[2]))
         number = self._integer(route, value)

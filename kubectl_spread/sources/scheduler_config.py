@@ -97,7 +97,7 @@ def _not_asked(loaded: dict[str, Profile]) -> Iterator[str]:
             )
     for extender in next(iter(loaded.values())).extenders:
         whose = f"that request {' or '.join(sorted(extender.resources))} " if extender.resources else ""
-        yield f"the extender {extender.url} is not asked: pods {whose}are not predictable"
+        yield f"the extender {extender.url} is not called: pods {whose}are not predictable"
 
 
 def _document(source: SourceFile) -> compose.Document:
@@ -132,11 +132,8 @@ def _as_v1(plain: Plain, version: str, notes: list[str], release: Release) -> Pl
 def _profile_as_v1(profile: Plain, version: str, notes: list[str], release: Release) -> Plain:
     changed = {**profile, "plugins": _without_limits(profile.get("plugins") or {}, notes)}
     args = [dict(item or {}) for item in profile.get("pluginConfig") or ()]
-    for item in args:
-        spread_args = item.get("args") or {}
-        is_spread = item.get("name") == names.POD_TOPOLOGY_SPREAD
-        if is_spread and version in _WITHOUT_DEFAULTING_TYPE and "defaultConstraints" in spread_args:
-            item["args"] = {**spread_args, "defaultingType": "List"}
+    if version in _WITHOUT_DEFAULTING_TYPE:
+        _add_defaulting_type(args)
     score = changed["plugins"].get("score") or {}
     renamed_plugins = _STRATEGIES.keys() - (() if FIT_SCORES.of(release) else _OWN_PLUGINS)
     strategies = [entry for entry in score.get("enabled") or () if entry.get("name") in renamed_plugins]
@@ -149,6 +146,14 @@ def _profile_as_v1(profile: Plain, version: str, notes: list[str], release: Rele
         notes.append(f"{strategies[-1]['name']} is read as the {strategy} strategy of {names.NODE_RESOURCES_FIT}")
     changed["pluginConfig"] = args
     return changed
+
+
+def _add_defaulting_type(args: list[Plain]) -> None:
+    """Set the field that versions without it imply: default constraints replace the built-in ones."""
+    for item in args:
+        spread_args = item.get("args") or {}
+        if item.get("name") == names.POD_TOPOLOGY_SPREAD and "defaultConstraints" in spread_args:
+            item["args"] = {**spread_args, "defaultingType": "List"}
 
 
 def _without_limits(plugins: Plain, notes: list[str]) -> Plain:

@@ -148,7 +148,7 @@ def _told_without_nodes(paths: tuple[str, ...], errors: list[SourceError], head:
     without = SourceError(
         ", ".join(paths),
         "no Node in it, so nothing can be placed; "
-        "`kubectl get nodes,namespaces,pods,replicasets -A -o yaml` prints one",
+        "save the output of `kubectl get nodes,namespaces,pods,replicasets -A -o yaml`",
     )
     if not errors and not head and len(paths) == 1:
         if os.path.isdir(paths[0]) and not os.listdir(paths[0]):
@@ -197,9 +197,7 @@ def _items(
         elif topology.is_topology(plain):
             plain = {"kind": "List", "items": _of_topology(source, errors)}
         if _is_truncated(plain):
-            warnings.append(
-                f"{source.name}: the {plain['kind']} is not complete: it was read in pieces, and this is one of them"
-            )
+            warnings.append(f"{source.name}: the {plain['kind']} is not complete: it is one page of a longer list")
         yield from _flattened(source, index, plain)
 
 

@@ -71,7 +71,7 @@ class StepObjects:
                 raise item
             objects = list(self._of_source(item.source, namespace))
             if not objects and not any(error.source == item.source.name for error in self.errors):
-                self.errors.append(SourceError(item.source.name, "no object in it that takes part in a simulation"))
+                self.errors.append(SourceError(item.source.name, "it contains no object that can be simulated"))
             found += objects
         return found
 

@@ -222,7 +222,7 @@ def _nodes(group: Plain, route: Route) -> list[Plain]:
     names = group.get("names") or []
     count = _node_count(group)
     if names and len(names) % len(zones):
-        raise _BadValueError((*route, "names"), f"{len(names)} names do not go evenly into {len(zones)} zones")
+        raise _BadValueError((*route, "names"), f"{len(names)} names cannot be divided evenly over {len(zones)} zones")
     allocatable = {key: group.get(key, default) for key, default in _DEFAULTS.items()}
     for resource, amount in (group.get("resources") or {}).items():
         allocatable[resource] = amount
@@ -278,7 +278,7 @@ def _taint(text: str) -> Plain:
 def _pods(entry: Plain, index: int, made: dict[str, Plain]) -> list[Plain]:
     node = entry["node"]
     if node not in made:
-        raise _BadValueError(("pods", index, "node"), f"no node group makes a node named `{node}`")
+        raise _BadValueError(("pods", index, "node"), f"no node group creates a node named `{node}`")
     _check_quantities(entry.get("requests") or {}, ("pods", index, "requests"))
     spec = {"nodeName": node, "containers": [{"name": "c", "resources": {"requests": entry.get("requests") or {}}}]}
     found = []

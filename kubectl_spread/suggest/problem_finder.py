@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Optional
 
 from kubectl_spread.cluster.ownership import inferred_deployment, OwnedPods, workload_of
@@ -44,11 +45,7 @@ def of_pod(
     if explanation.verdict is not PodVerdict.PENDING:
         return None
     pod = explanation.pod
-    waiting = [other for other in cluster.pending() if _is_queued(other)]
-    own = [other for other in waiting if other.key != pod.key and _is_sibling(other, pod, cluster)]
-    own = [*(other for other in own if other.key in placed_first), pod, *_without(own, placed_first)]
-    keys = {other.key for other in own}
-    others = [other for other in waiting if other.key not in keys]
+    own, others = _waiting(pod, cluster, placed_first)
     owner, target, is_known = _owner(pod, own, cluster)
     given = Given(
         pod=pod,
@@ -60,7 +57,7 @@ def of_pod(
         before=tuple(other for other in others if other.key in placed_first),
         own=tuple(own),
         after=tuple(_without(others, placed_first)),
-        running=tuple(other for other in cluster.bound() if not other.terminating and _is_sibling(other, pod, cluster)),
+        running=tuple(_running_siblings(pod, cluster)),
         is_template_known=is_known,
         pending=len(_without(own, placed_first)),
         all_nodes=all_nodes,
@@ -69,7 +66,20 @@ def of_pod(
     return PendingPodProblem(given, columns)
 
 
-def _without(pods: Iterable[Pod], keys: frozenset[str]) -> list[Pod]:
+def _waiting(pod: Pod, cluster: Cluster, placed_first: frozenset[str]) -> tuple[list[Pod], list[Pod]]:
+    """Return the waiting pods of a pod's workload in the order of their turns, and the other waiting pods."""
+    waiting = [other for other in cluster.pending() if _is_queued(other)]
+    siblings = [other for other in waiting if other.key != pod.key and _is_sibling(other, pod, cluster)]
+    first = [other for other in siblings if other.key in placed_first]
+    own = [*first, pod, *_without(siblings, placed_first)]
+    return own, _without(waiting, {other.key for other in own})
+
+
+def _running_siblings(pod: Pod, cluster: Cluster) -> Iterator[Pod]:
+    return (other for other in cluster.bound() if not other.terminating and _is_sibling(other, pod, cluster))
+
+
+def _without(pods: Iterable[Pod], keys: AbstractSet[str]) -> list[Pod]:
     return [pod for pod in pods if pod.key not in keys]
 
 
@@ -93,15 +103,11 @@ def of_placements(
     placement = placements[at]
     if not placement.pending or placement.pending[0].explanation.verdict is not PodVerdict.PENDING:
         return None
-    owner = placement.workload
+    owner, pending = placement.workload, placement.pending[0]
     owners = [item.workload for item in placements]
     cluster = with_claims(owners, with_controllers(owners, cluster))
-    claims, owned = NewClaims(cluster), OwnedPods(cluster)
-    waiting = [
-        [claims.without(pod, item.workload) for pod in missing_replicas(item.workload, owned) if not pod.cls.gates]
-        for item in placements
-    ]
-    pending = placement.pending[0]
+    owned = OwnedPods(cluster)
+    waiting = _missing_pods(owners, cluster, owned)
     own = waiting[at]
     given = Given(
         pod=next(pod for pod in own if pod.key == pending.pod.key),
@@ -119,6 +125,14 @@ def of_placements(
         all_nodes=all_nodes,
     )
     return PendingPodProblem(given)
+
+
+def _missing_pods(owners: Iterable[Workload], cluster: Cluster, owned: OwnedPods) -> list[list[Pod]]:
+    """Return for each workload the pods that its controller has yet to create and the scheduler would try."""
+    claims = NewClaims(cluster)
+    return [
+        [claims.without(pod, owner) for pod in missing_replicas(owner, owned) if not pod.cls.gates] for owner in owners
+    ]
 
 
 def _not_among(pending: Iterable[Pod], waiting: Iterable[Iterable[Pod]]) -> list[Pod]:

@@ -28,7 +28,7 @@ from kubectl_spread.suggest.judging.tried import Tried
 from kubectl_spread.suggest.moves import MOVES, rollout
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.suggestion import Suggestions
-from kubectl_spread.suggest.telling import told
+from kubectl_spread.suggest.telling import suggestion
 
 MOST = 5
 BUDGET_S = 4.0  # Estimated time, so that every machine tries the same.
@@ -84,7 +84,7 @@ class _Search:
         if not chosen:
             pairs = itertools.islice(self._pairs(ladders), _MOST_PAIRS)
             chosen, left = self._judged(arrange.arranged(self._probed(pairs)), most)
-        items = [told(item, item.judged, self._judge) for item in chosen if item.judged is not None]
+        items = [suggestion(item, item.judged, self._judge) for item in chosen if item.judged is not None]
         items.sort(key=lambda item: not item.verified)
         harmful = sum(map(arrange.is_harmful, left))
         return Suggestions(tuple(items), self._tried, len(items) + len(left), self._not_tried, harmful)

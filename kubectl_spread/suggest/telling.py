@@ -19,7 +19,7 @@ from kubectl_spread.suggest.suggestion import Effect, Rollout, Suggestion
 _NAMED = 4
 
 
-def told(item: Tried, judged: JudgedChange, judge: Judge) -> Suggestion:
+def suggestion(item: Tried, judged: JudgedChange, judge: Judge) -> Suggestion:
     """Return a helpful change as a suggestion."""
     change, scene = item.change, item.scene
     problem = scene.problem
@@ -28,8 +28,6 @@ def told(item: Tried, judged: JudgedChange, judge: Judge) -> Suggestion:
     notes = [*change.notes, *_of_equals(item), *_of_lost(judged)]
     if change.is_of_manifest:
         notes += [*_of_revision(scene), *_of_target(problem)]
-    ranges = [ends for values in judged.ranges.values() for ends in values.values()]
-    is_certain = judged.is_exact and judged.outcomes == 1 and all(least == most for least, most in ranges)
     return Suggestion(
         title=change.title,
         changes=tuple(document for action in actions for document in action.documents(plain)),
@@ -38,12 +36,18 @@ def told(item: Tried, judged: JudgedChange, judge: Judge) -> Suggestion:
         effect=_effect(judged, judge),
         gives_up=change.gives_up,
         notes=tuple(notes),
-        certainty=Certainty.CERTAIN if is_certain else Certainty.POSSIBLE,
+        certainty=_certainty(judged),
         is_of_manifest=change.is_of_manifest,
         rollout=_rollout(change, judged, problem),
         managed_by=manager_of(problem.controller) if change.is_of_manifest and problem.target.is_live else None,
         verified=judged.is_followed,
     )
+
+
+def _certainty(judged: JudgedChange) -> Certainty:
+    ranges = [ends for values in judged.ranges.values() for ends in values.values()]
+    is_certain = judged.is_exact and judged.outcomes == 1 and all(least == most for least, most in ranges)
+    return Certainty.CERTAIN if is_certain else Certainty.POSSIBLE
 
 
 def _rollout(change: Change, judged: JudgedChange, problem: PendingPodProblem) -> Rollout:
@@ -75,7 +79,7 @@ def _effect(judged: JudgedChange, judge: Judge) -> Effect:
 def _of_equals(item: Tried) -> Iterator[str]:
     """Yield a note on equivalent changes of other objects."""
     if item.equals:
-        yield f"would do as well: {' or '.join(other.change.title for other in item.equals)}"
+        yield f"would work as well: {' or '.join(other.change.title for other in item.equals)}"
 
 
 def _of_lost(judged: JudgedChange) -> Iterator[str]:
@@ -96,7 +100,7 @@ def _of_revision(scene: HypotheticalCluster) -> Iterator[str]:
         return
     placed = scene.placed(scene.own(is_same_revision=True), needed=scene.problem.pod.key)
     if scene.problem.pod.key not in placed.bound:
-        yield f"it depends on the new {label} of the changed pods: pods of the old one are not counted with them"
+        yield f"the changed pods get a new {label}, and pods with the old one are not counted together with them"
 
 
 def _of_target(problem: PendingPodProblem) -> Iterator[str]:
@@ -105,15 +109,15 @@ def _of_target(problem: PendingPodProblem) -> Iterator[str]:
     if target.is_guessed:
         yield f"{target.called} was inferred from the name of the pod's ReplicaSet"
     if target.kind not in KINDS:
-        yield f"the pods are made by {target.kind} {target.name}: change it as its controller expects"
+        yield f"{target.kind} {target.name} creates the pods: change the pod template in it"
     if target.is_paused:
-        yield f"{target.called} is paused: resumed, it also rolls out whatever else has changed since"
+        yield f"{target.called} is paused: once resumed, it also rolls out all other changes since then"
     if target.is_live and target.kind == "CronJob":
-        yield "the template of a CronJob is for its next Jobs: the present one is deleted, and created from it again"
+        yield "a changed CronJob affects only new Jobs: the current Job is deleted and created again"
     if target.is_live and target.ends_its_pods and running:
         names = ", ".join(pod.name for pod in running[:_NAMED])
         more = f" and {len(running) - _NAMED} more" if len(running) > _NAMED else ""
-        yield f"pods that run now end, and begin anew: {names}{more}"
+        yield f"these running pods are deleted and created again: {names}{more}"
     master = problem.cluster.owners.get(OwnerKey(target.kind, target.namespace, target.name))
     if master is not None:
         yield f"{target.called} is controlled by {master.kind} {master.name}: change it there, or it is undone"

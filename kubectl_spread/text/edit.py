@@ -123,7 +123,7 @@ class _Editor:
             return self._append(self._owned(change.route), change.value)
         parent, last = self._owned(change.route[:-1]), change.route[-1]
         if not (isinstance(parent, Mapping) if isinstance(last, str) else _has_item(parent, last)):
-            raise NoEditError("the place is not there")
+            raise NoEditError("the field does not exist")
         if isinstance(change, Rename):
             return [self._replace_scalar(self._pair(parent, str(last))[0], change.key)]
         if isinstance(change, Drop):
@@ -138,9 +138,9 @@ class _Editor:
         for length in range(len(route) + 1):
             found = nodes.follow(self.root, route[:length])
             if found is None:
-                raise NoEditError("the place is not there")
+                raise NoEditError("the field does not exist")
             if found.origin is not None or (length and self._is_merged(node, route[length - 1])):
-                raise NoEditError("it is written elsewhere, behind an alias")
+                raise NoEditError("an alias refers to it")
             if isinstance(found, Mapping) and self._is_flow(node) and not self._is_flow(found):
                 raise NoEditError("it is a mapping without braces, in a list")
             node = found
@@ -154,7 +154,7 @@ class _Editor:
         assert isinstance(parent, Mapping)  # noqa: S101 (a step of a route that is a name)
         field = parent.fields.get(name)
         if field is None or self._is_merged(parent, name):
-            raise NoEditError("it is written elsewhere, behind an alias")
+            raise NoEditError("an alias refers to it")
         assert isinstance(field.key, Scalar)  # noqa: S101 (the composer refuses other keys)
         return field.key, field.value
 
@@ -193,30 +193,34 @@ class _Editor:
             raise NoEditError("it has an anchor, a tag or several lines")
         return Edit(node.start, node.end, self._scalar(value, quote=written[:1]))
 
+    def _replace_text(self, parent: Node, old: Scalar, value: Any) -> list[Edit]:
+        """Replace a scalar, which may be empty, by any value."""
+        space = " " if old.start == old.end else ""
+        if not isinstance(value, (dict, list)):
+            return [Edit(old.start, old.end, " " + self._scalar(value)) if space else self._replace_scalar(old, value)]
+        if isinstance(parent, Mapping) and not self._is_flow(parent):
+            return self._fill(parent, old, value)
+        return [Edit(old.start, old.end, space + self._flow(value))]
+
     def _replace(self, parent: Node, last: Union[str, int], value: Any) -> list[Edit]:
         old = self._pair(parent, str(last))[1] if isinstance(parent, Mapping) else _item(parent, last)
         if old.origin is not None:
             return [Edit(old.start, old.end, self._flow(value))]
-        is_collection = isinstance(value, (dict, list))
-        if isinstance(old, Scalar) and not is_collection:
-            if old.start == old.end:
-                return [Edit(old.start, old.end, " " + self._scalar(value))]
-            return [self._replace_scalar(old, value)]
-        if not isinstance(old, Scalar) and self.text[old.start : old.start + 1] in ("&", "!"):
+        if isinstance(old, Scalar):
+            return self._replace_text(parent, old, value)
+        if self.text[old.start : old.start + 1] in ("&", "!"):
             raise NoEditError("it has an anchor or a tag")
-        if isinstance(old, Scalar) and isinstance(parent, Mapping) and not self._is_flow(parent):
-            return self._fill(parent, old, value)
-        if isinstance(old, Scalar) or self._is_flow(old):
+        if self._is_flow(old):
             return [Edit(old.start, old.end, (" " if old.start == old.end else "") + self._flow(value))]
         if not value or not isinstance(value, dict if isinstance(old, Mapping) else list):
-            raise NoEditError("another kind of value stands there")
+            raise NoEditError("the value there has another type")
         lines = self._block(value, self._column(old.start))
         return [Edit(old.start, self._content_end(old), lines.lstrip(" "))]
 
     def _fill(self, parent: Mapping, old: Scalar, value: Any) -> list[Edit]:
         """Write a collection below a key that has no value, or null."""
         if old.text and old.value is not None:
-            raise NoEditError("another value stands there")
+            raise NoEditError("the value there is different")
         if not value or (isinstance(value, list) and all(not isinstance(item, (dict, list)) for item in value)):
             return [Edit(old.start, old.end, ("" if old.text else " ") + self._flow(value))]
         start = len(self.text[: old.start].rstrip(" "))
@@ -237,7 +241,7 @@ class _Editor:
 
     def _append(self, parent: Node, value: Any) -> list[Edit]:
         if not isinstance(parent, Sequence):
-            raise NoEditError("it is no list")
+            raise NoEditError("it is not a list")
         if self._is_flow(parent):
             return [self._add_to_flow(parent, self._flow(value), parent.items)]
         end = self._line_end(self._content_end(parent))
@@ -267,7 +271,7 @@ class _Editor:
             value, starts, index = _item(parent, last), _items(parent), int(last)
             ends = starts
         if len(starts) == 1:
-            raise NoEditError("nothing would be left there")
+            raise NoEditError("its list or mapping would be empty")
         if self._is_flow(parent):
             return self._drop_from_flow(starts, ends, index)
         first = starts[index].start if isinstance(parent, Mapping) else self._dash(starts[index])
@@ -279,7 +283,7 @@ class _Editor:
         else:
             edit = Edit(self._content_end(ends[index - 1]), self._content_end(ends[index]), "")
         if "#" in self.text[edit.start : edit.end]:
-            raise NoEditError("a comment stands there")
+            raise NoEditError("there is a comment")
         return edit
 
     def _drop_lines(self, first: int, value: Node, following: Optional[Node]) -> Edit:
@@ -289,7 +293,7 @@ class _Editor:
         if not self.text[line:first].strip():
             return Edit(line, end, "")
         if following is None or self.text[end : following.start].strip():
-            raise NoEditError("a comment stands there")
+            raise NoEditError("there is a comment")
         return Edit(first, following.start, "")
 
     def _dash(self, item: Node) -> int:
@@ -297,7 +301,7 @@ class _Editor:
         at = len(self.text[: item.start].rstrip()) - 1
         line = at - self._column(at)
         if self.text[at] != "-" or self.text[line:at].strip():
-            raise NoEditError("a comment or another list stands there")
+            raise NoEditError("there is a comment or another list")
         return at
 
     # Writing

@@ -45,7 +45,8 @@ BOMB = "kind: Pod\na: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
 )
 NO_NODE = (
-    "no Node in it, so nothing can be placed; `kubectl get nodes,namespaces,pods,replicasets -A -o yaml` prints one"
+    "no Node in it, so nothing can be placed; save the output of `kubectl get "
+    "nodes,namespaces,pods,replicasets -A -o yaml`"
 )
 QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 

@@ -58,8 +58,8 @@ shop/deployment/web:20:18: info SPR908 running-skew-exceeded
   in Deployment shop/web
   20 |       - maxSkew: 1
      |                  ^
-  hint: restart the workload or run the descheduler, as nothing else moves running pods; placed again they could be\
- `a` 1, `b` 1, `c` 0
+  hint: restart the workload or run the descheduler, as nothing else moves running pods; if they were placed again, the\
+ numbers could be `a` 1, `b` 1, `c` 0
 
 Pending: Pod shop/w-3 stays Pending: every node is refused by nodeSelector disk=ssd: disk is missing on a1, b1, c1
 """
@@ -192,7 +192,7 @@ def test_without_a_cluster_there_is_nothing_to_check(args: list[str], capsys: py
         (["-A", "web.yaml"], "error: -A, -l and TYPE/NAME check running workloads; they cannot"),
         (["deploy/web", "-f", "web.yaml"], "error: -A, -l and TYPE/NAME check running workloads; they cannot"),
         (["-A", "-n", "shop", "--snapshot", "f"], "error: --namespace and --all-namespaces exclude each other"),
-        (["-A", "--fix", "--snapshot", "f"], "error: what runs has no file: --fix, --diff and --show-files go with"),
+        (["-A", "--fix", "--snapshot", "f"], "error: running workloads have no file: --fix, --diff and --show-files"),
         (["-l", "a=(", "--snapshot", "f"], "error: unable to parse requirement: "),
     ],
 )

@@ -130,7 +130,7 @@ ANSWERS = (
     ),
     pod(
         "o17", "agent-b1", 1,
-        "stays Pending: its DaemonSet made it for node b1, which is refused by the cpu request (needs 500m; b1 has "
+        "stays Pending: its DaemonSet created it for node b1, which is refused by the cpu request (needs 500m; b1 has "
         "200m of 1 free).",
     ),
     Case("o18.yaml", "deploy/web", 0, "Deployment shop/web wants 4 pods: 4 have a node."),

@@ -224,10 +224,10 @@ def test_a_paused_or_silent_controller_is_said(explained: Explained) -> None:
     _, told_suspended, document = explained("job/load", node("n1"), suspended)
     _, told_silent, _ = explained("deploy/web", node("n1"), workload("Deployment", "web", 1))
 
-    assert "It is paused: its controller makes no pods of a changed template until it is resumed." in told_paused
+    assert "It is paused: its controller creates no pods from a changed template until it is resumed." in told_paused
     assert "It is suspended: its controller creates no pods." in told_suspended
     assert (document["workload"]["paused"], document["workload"]["suspended"]) == (False, True)
-    assert "The facts do not say why; kubectl describe" in told_silent
+    assert "The cluster facts do not say why; kubectl describe" in told_silent
 
 
 def test_a_workload_whose_pods_all_run_is_asked_about_its_next_replica(explained: Explained) -> None:

@@ -163,7 +163,7 @@ def test_what_is_merged_is_left_and_said(fixed: Fixed, capsys: pytest.CaptureFix
 
     assert (1, text) == fixed(text)
     err = capsys.readouterr().err
-    assert "SPR104 is not fixed: it is written elsewhere, behind an alias" in err
+    assert "SPR104 is not fixed: an alias refers to it" in err
     assert "can be fixed" not in err
 
 

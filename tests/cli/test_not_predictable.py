@@ -118,5 +118,5 @@ extenders: [{urlPrefix: http://gpu, filterVerb: filter, managedResources: [{name
 
     assert [
         "the plugin Coscheduling is not kube-scheduler's own: the pods of default-scheduler are not predictable",
-        "the extender http://gpu is not asked: pods that request example.com/gpu are not predictable",
+        "the extender http://gpu is not called: pods that request example.com/gpu are not predictable",
     ] == warnings

@@ -357,7 +357,7 @@ def test_numbers_that_get_stuck(web: str, capsys: pytest.CaptureFixture[str]) ->
             ["rollout", "restart", "deploy", "--replicas", "1..99999999"],
             "--replicas 1..99999999: the largest number is 100,000",
         ),
-        (["rollout", "restart", "deploy/web", "--replicas", "3"], "--replicas takes a range here, as 1..50, not 3"),
+        (["rollout", "restart", "deploy/web", "--replicas", "3"], "--replicas takes a range, such as 1..50, not 3"),
         (["rollout", "restart", "deploy", "--replicas", "1..2", "--hpa"], "--replicas and --hpa exclude each other"),
         (["scale", "deploy/web", "--replicas=0..9000"], "--replicas=0..9000 are more than 1,000 numbers"),
     ],

@@ -109,7 +109,7 @@ NOTHING = ".kubectl-spread.yaml:2:{}: warning SPR006 this entry of podspecPaths 
         (
             "{kind: Database, path: spec.pods.template}",
             [
-                f"{PARTLY}outside the pods that a Database of example.com/v1 is known to have",
+                f"{PARTLY}outside the known pod specs of a Database of example.com/v1",
                 NOTHING.format(26, "Database has `spec.pods.template`"),
             ],
         ),

@@ -151,8 +151,8 @@ def test_who_may_read_one_namespace_gets_an_answer_for_it(
     assert code == 1
     assert out.startswith("Pod shop/web-6d4f9c7b58-9pdlw stays Pending: ")
     said = (
-        "warning: may not list pods in all namespaces, only in `shop`: what runs elsewhere neither takes room nor "
-        "counts, so less may fit; the ClusterRole rule that allows it: "
+        "warning: may not list pods in all namespaces, only in `shop`: pods of other namespaces are not counted "
+        "and take no room, so predictions may be wrong; the ClusterRole rule that allows it: "
         '{apiGroups: [""], resources: [pods], verbs: [list]}'
     )
     assert [said] == [line for line in err.splitlines() if "list pods" in line]

@@ -188,9 +188,11 @@ def test_a_server_that_is_no_url_is_told_at_its_place(
     err = refused(capsys, "--kubeconfig", config)
 
     assert err.startswith(f"error: {config}:")
-    assert "is no URL of an API server" in err
+    assert "is not the URL of an API server" in err
     assert "secret" not in err
-    assert "is no URL of an API server" in refused(capsys, "--kubeconfig", kubeconfig("https://x"), "--server", url)
+    assert "is not the URL of an API server" in refused(
+        capsys, "--kubeconfig", kubeconfig("https://x"), "--server", url
+    )
 
 
 def test_a_password_in_the_servers_url_is_never_printed(
@@ -221,7 +223,7 @@ def test_a_timeout_beyond_all_durations_is_wrong_usage(
     text: str, config: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run([*ARGS, "--kubeconfig", config, "--request-timeout", text]) == 2
-    assert capsys.readouterr().err == f"error: --request-timeout: no duration: {text}; write it as 30s\n"
+    assert capsys.readouterr().err == f"error: --request-timeout: not a duration: {text}; write 30s\n"
 
 
 def test_the_certificate_of_a_server_is_verified(
@@ -389,7 +391,9 @@ def test_impersonation_of_the_kubeconfig_is_sent(server: ApiServer, kubeconfig: 
 
 def test_groups_without_a_user_are_wrong_usage(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*ARGS, "--kubeconfig", config, "--as-group", "dev"]) == 2
-    assert capsys.readouterr().err == ("error: --as: a uid, groups or extras are of somebody: name whom with --as\n")
+    assert capsys.readouterr().err == (
+        "error: --as: --as-uid, --as-group and --as-user-extra need a user: add --as USER\n"
+    )
 
 
 def test_a_server_that_does_not_listen_is_told(kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]) -> None:
@@ -448,7 +452,7 @@ def test_a_server_that_drips_does_not_get_around_the_timeout(
 
 def test_no_duration_is_wrong_usage(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*ARGS, "--kubeconfig", config, "--request-timeout", "soon"]) == 2
-    assert capsys.readouterr().err == "error: --request-timeout: no duration: soon; write it as 30s\n"
+    assert capsys.readouterr().err == "error: --request-timeout: not a duration: soon; write 30s\n"
 
 
 def test_what_is_no_api_server_is_told(server: ApiServer, config: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -457,10 +461,10 @@ def test_what_is_no_api_server_is_told(server: ApiServer, config: str, capsys: p
     host = server.url.removeprefix("http://")
 
     assert refused(capsys, "--kubeconfig", config) == (
-        f"error: the server {host} is no API server: it answered with text/html\n"
+        f"error: the server {host} is not an API server: it answered with text/html\n"
     )
     server.faults[:] = [lambda request: Reply(302, b"", (("Location", "http://127.0.0.1:1/"),))]
-    assert "it sends us elsewhere (302)" in refused(capsys, "--kubeconfig", config)
+    assert "it redirects the request (302)" in refused(capsys, "--kubeconfig", config)
 
 
 def test_connections_are_kept_open(server: ApiServer, config: str) -> None:

@@ -148,7 +148,7 @@ def test_an_unknown_context_is_exit_2(two: Path, capsys: pytest.CaptureFixture[s
 
 BROKEN = {
     "syntax": ("clusters: [\n", "2:1: "),
-    "not a mapping": ("- a\n", "1:1: not a kubeconfig: it is no mapping"),
+    "not a mapping": ("- a\n", "1:1: not a kubeconfig: it is not a mapping"),
     "server is a number": (
         FIRST.replace('"https://one:6443"', "7"),
         "6:21: clusters[0].cluster.server: ",

@@ -169,19 +169,22 @@ FAILURES = {
     ),
     "asks for too long a pause": (
         Reply(429, b"", (("Retry-After", "86400"),)),
-        "the server HOST asks to be left alone for 86400 s",
+        "the server HOST asks to retry after 86400 s",
     ),
     "not JSON": (
         Reply(
             200,
             b'{"items": [',
         ),
-        "the server HOST answered /api/v1/nodes with what is no list",
+        "the server HOST answered /api/v1/nodes with something other than a list",
     ),
-    "not a list": (Reply(200, b"[]"), "the server HOST answered /api/v1/nodes with what is no list"),
-    "no metadata": (Reply(200, b'{"items": []}'), "the server HOST answered /api/v1/nodes with what is no list"),
-    "bytes": (Reply(200, b"\xff\xfe"), "the server HOST answered /api/v1/nodes with what is no list"),
-    "deep": (Reply(200, b"[" * 100_000), "the server HOST answered /api/v1/nodes with what is no list"),
+    "not a list": (Reply(200, b"[]"), "the server HOST answered /api/v1/nodes with something other than a list"),
+    "no metadata": (
+        Reply(200, b'{"items": []}'),
+        "the server HOST answered /api/v1/nodes with something other than a list",
+    ),
+    "bytes": (Reply(200, b"\xff\xfe"), "the server HOST answered /api/v1/nodes with something other than a list"),
+    "deep": (Reply(200, b"[" * 100_000), "the server HOST answered /api/v1/nodes with something other than a list"),
     "another status": (
         status(400, "BadRequest", "no"),
         "the server HOST answered a list of nodes with 400: no",
@@ -289,7 +292,7 @@ def test_a_list_that_never_ends_is_refused(token: Callable[[int], Any], server: 
 def test_a_token_that_is_no_string_is_refused(token: Any, server: ApiServer, session: Session) -> None:
     server.faults.append(lambda request: page(token, pod(1)) if request.path == PODS else None)
 
-    with pytest.raises(ClusterError, match="answered /api/v1/pods with what is no list"):
+    with pytest.raises(ClusterError, match="answered /api/v1/pods with something other than a list"):
         names(session)
 
 
@@ -298,7 +301,7 @@ def test_items_that_are_no_list_are_refused(items: Any, server: ApiServer, sessi
     body = {"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": items}
     server.faults.append(lambda request: Reply(200, json.dumps(body).encode()) if request.path == PODS else None)
 
-    with pytest.raises(ClusterError, match="answered /api/v1/pods with what is no list"):
+    with pytest.raises(ClusterError, match="answered /api/v1/pods with something other than a list"):
         names(session)
 
 

@@ -32,7 +32,7 @@ def test_without_pods_there_is_no_answer(
 
     assert (3, "") == (code, out)
     assert err.splitlines()[-1] == (
-        f"{FORBIDDEN}: without pods nothing can be said of what runs; the ClusterRole rule that allows it: "
+        f"{FORBIDDEN}: without pods, running workloads cannot be checked; the ClusterRole rule that allows it: "
         '{apiGroups: [""], resources: [pods], verbs: [list]}'
     )
 
@@ -47,7 +47,7 @@ def test_check_without_the_right_to_list_workloads_does_not_say_no_findings(
     assert out.splitlines()[-1].startswith(
         "partly known: may not list replicationcontrollers, replicasets, statefulsets"
     )
-    assert "nothing found in what may be read" in err
+    assert "nothing found in the readable resources" in err
     assert "no findings" not in err
 
 

@@ -310,7 +310,7 @@ def test_pods_placed_anew_leave_the_places_of_those_that_run() -> None:
     owner = web(spread_over(ZONE))
     (constraint,) = constraint_reader.constraints(owner.template["spec"])
 
-    found = KnownCluster(cluster_of([*zones("a", "b", "c"), *running])).anew(owner, constraint)
+    found = KnownCluster(cluster_of([*zones("a", "b", "c"), *running])).placed_again(owner, constraint)
 
     assert found is not None
     assert (("a", 1), ("b", 1), ("c", 1)) == found.domains
@@ -322,7 +322,7 @@ def test_as_many_are_placed_anew_as_run() -> None:
     owner = web(spread_over(ZONE), count=1)
     (constraint,) = constraint_reader.constraints(owner.template["spec"])
 
-    found = KnownCluster(cluster_of([*zones("a", "b"), *running])).anew(owner, constraint)
+    found = KnownCluster(cluster_of([*zones("a", "b"), *running])).placed_again(owner, constraint)
 
     assert found is not None
     assert (("a", 2), ("b", 2)) == found.domains
@@ -333,7 +333,7 @@ def test_nothing_is_placed_anew_where_it_would_not_find_room() -> None:
     (constraint,) = constraint_reader.constraints(owner.template["spec"])
     running = [own(f"web-{at}", "n-a") for at in range(3)]
 
-    assert KnownCluster(cluster_of([*zones("a", "b"), *running])).anew(owner, constraint) is None
+    assert KnownCluster(cluster_of([*zones("a", "b"), *running])).placed_again(owner, constraint) is None
 
 
 def test_nothing_is_said_of_where_pods_go_on_nodes_of_which_only_labels_are_known() -> None:

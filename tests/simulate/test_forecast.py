@@ -186,7 +186,7 @@ def test_three_zones_and_a_remainder() -> None:
     found = foretold(cluster, web(7, soft()))
 
     assert [
-        "Where the 7 replicas of Deployment default/web would end up, whichever best node the scheduler chooses:",
+        "Where the 7 replicas of Deployment default/web would end up, for any choice among the best nodes:",
         "  topologySpreadConstraints[0] (topology.kubernetes.io/zone): a=2-3 b=2-3 c=2-3",
         "    skew 1, within maxSkew 1",
         "  nodes: a1=2-3 b1=2-3 c1=2-3",
@@ -199,7 +199,7 @@ def test_a_soft_rule_that_is_outvoted() -> None:
     found = foretold(cluster, web(3, soft()))
 
     assert [
-        "Where the 3 replicas of Deployment default/web would end up, whichever best node the scheduler chooses:",
+        "Where the 3 replicas of Deployment default/web would end up, for any choice among the best nodes:",
         "  topologySpreadConstraints[0] (topology.kubernetes.io/zone): a=3 b=0",
         "    skew 3, exceeds maxSkew 1: ScheduleAnyway does not prevent it",
         "  nodes: a1=3",
@@ -231,7 +231,7 @@ def test_too_many_ways_are_sampled() -> None:
     assert (8, False) == (found.runs, found.is_exact)
     assert found == foretold(cluster, web(20, soft()), runs=8)
     assert text.lines(found)[0].endswith(
-        "would end up, over 8 runs, of which each takes others of the best nodes; there are more ways:"
+        "would end up, over 8 runs, each with another choice among the best nodes; other choices are possible:"
     )
 
 
@@ -270,7 +270,7 @@ def test_the_default_constraints_are_forecast() -> None:
     found = foretold(cluster, web(2))
 
     assert [
-        "Where the 2 replicas of Deployment default/web would end up, whichever best node the scheduler chooses:",
+        "Where the 2 replicas of Deployment default/web would end up, for any choice among the best nodes:",
         "  defaultConstraints[0] (kubernetes.io/hostname): a1=1 b1=1",
         "    skew 0, within maxSkew 3",
         "  defaultConstraints[1] (topology.kubernetes.io/zone): a=1 b=1",

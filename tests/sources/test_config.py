@@ -120,7 +120,7 @@ def test_domains_are_labels(tmp_path: Path) -> None:
     assert [
         "1:11: not a label key: /zone: prefix part must be non-empty",
         "1:33: domains.zone: -b: a valid label must be an empty string or consist of",
-        "1:37: domains.zone: a: it is there twice",
+        "1:37: domains.zone: a: it is listed twice",
         "1:40: domains.zone[3]: must be text, not a number: 1",
         "1:50: domains.tier: the list is empty",
         "1:60: domains.rack: must be a list, not text: x",

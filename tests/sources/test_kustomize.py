@@ -94,7 +94,7 @@ def test_a_failure_that_kubectl_logs_is_told_without_the_head_of_the_log(install
 def test_a_program_that_fails_in_silence(install: Install) -> None:
     install("kustomize", "exit 1")
 
-    assert refused("overlay").endswith("kustomize build failed with exit code 1: it does not say why")
+    assert refused("overlay").endswith("kustomize build failed with exit code 1: it gave no reason")
 
 
 def test_a_program_that_takes_too_long_is_stopped(install: Install) -> None:

@@ -158,7 +158,7 @@ def test_facts_without_a_node_are_an_error(tmp_path: Path, text: str) -> None:
 
     assert (
         f"{tmp_path / 'facts.yaml'}: no Node in it, so nothing can be placed; "
-        "`kubectl get nodes,namespaces,pods,replicasets -A -o yaml` prints one"
+        "save the output of `kubectl get nodes,namespaces,pods,replicasets -A -o yaml`"
     ) == str(caught.value)
 
 

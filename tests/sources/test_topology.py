@@ -164,13 +164,13 @@ NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eE
         ("nodeGroups:\n- {cpu: -1}\n", ":4:9: nodeGroups[0].cpu: less than 0: -1"),
         (
             "nodeGroups:\n- {names: [a, b, c], zones: 2}\n",
-            ":4:11: nodeGroups[0].names: 3 names do not go evenly into 2 zones",
+            ":4:11: nodeGroups[0].names: 3 names cannot be divided evenly over 2 zones",
         ),
         (
             "nodeGroups:\n- {}\n- {}\n",
             ":5:3: nodeGroups[1]: a second node is named `node-1`; give the group another name",
         ),
-        ("nodeGroups:\n- {}\npods:\n- {node: x}\n", ":6:10: pods[0].node: no node group makes a node named `x`"),
+        ("nodeGroups:\n- {}\npods:\n- {node: x}\n", ":6:10: pods[0].node: no node group creates a node named `x`"),
         (
             "nodeGroups:\n- {}\npods:\n- {node: node-1, requests: {cpu: x}}\n",
             f":6:34: pods[0].requests.cpu: x: {NO_QUANTITY}",

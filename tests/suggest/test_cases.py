@@ -27,7 +27,7 @@ IN_ZONES = "in the constraint on topology.kubernetes.io/zone"
 FIRST = {
     "P105b": (f"set maxSkew: 2 {IN_ZONES}", 0),
     "P22": ("add kubernetes.io/os: linux to nodeSelector, as only nodes with linux can run these pods", 2),
-    "P56-md3": ("wait until node c1 comes back: once it is Ready, the scheduler tries again", 0),
+    "P56-md3": ("wait until node c1 comes back: once it is Ready, when the scheduler tries again", 0),
     "P67": (f"set maxSkew: 2 {IN_ZONES}", 4),
     "cc": ("add a node to zone c with cpu 100m free", 0),
     "cronjob": ("add a node to zone c with cpu 100m free", 0),
@@ -35,13 +35,13 @@ FIRST = {
     "n1": ("set nodeTaintsPolicy: Honor in the constraint on kubernetes.io/hostname", 2),
     "o02": ("add track: green to the selector of the constraint on topology.kubernetes.io/zone", 2),
     "o04": ("add a node with cpu 1500m free", 2),
-    "o05": ("set maxSurge: 0 and maxUnavailable: 1, so that an old pod goes before a new one comes", 3),
+    "o05": ("set maxSurge: 0 and maxUnavailable: 1, so that an old pod is deleted before a new one is created", 3),
     "o07": (
-        "do nothing but wait: preemption evicts batch-abc12-r0 from b1, and this pod takes the place",
+        "only wait: preemption evicts batch-abc12-r0 from b1, and this pod takes the place",
         0,
     ),
     "o08": ("correct the label topology.kubernetes.io/zone of node n3: us-east-1b instead of us-east1b", 0),
-    "o14": ("wait until node c1 (1 of 2 equal nodes) comes back: once it is Ready, the scheduler tries again", 0),
+    "o14": ("wait until node c1 (1 of 2 equal nodes) comes back: once it is Ready, when the scheduler tries again", 0),
     "o15": ("uncordon nodes nc000, nc001 (2 of 334 equal nodes)", 0),
     "o17": ("lower the cpu request of container c to 200m", 0),
     "o26b": ("create the missing claim nope", 0),
@@ -49,7 +49,7 @@ FIRST = {
     "o28": (
         (
             "add nvidia.com/gpu.present: true to nodeSelector, as only such nodes have nvidia.com/gpu, and label b1 "
-            "so, and set maxSurge: 0 and maxUnavailable: 1, so that an old pod goes before a new one comes"
+            "so, and set maxSurge: 0 and maxUnavailable: 1, so that an old pod is deleted before a new one is created"
         ),
         1,
     ),
@@ -62,7 +62,7 @@ FIRST = {
     "o48": ("wait until node c1 is removed, as the taint says", 0),
     "paused": ("add a node to zone c with cpu 100m free", 0),
     "deadlock": (f"set nodeTaintsPolicy: Honor {IN_ZONES}", 1),
-    "uneven": (f"set minDomains: 2 {IN_ZONES}, as many as there are", 2),
+    "uneven": (f"set minDomains: 2 {IN_ZONES}, the number of existing domains", 2),
 }
 
 
@@ -161,7 +161,7 @@ def test_the_same_node_in_another_zone_is_told_with_the_first() -> None:
     added = [item for item in every("o27") if item.title.startswith("add a node")]
 
     assert [item.title for item in added] == ["add a node to zone a with cpu 100m free"]
-    assert "would do as well: add a node to zone b with cpu 100m free" in added[0].notes
+    assert "would work as well: add a node to zone b with cpu 100m free" in added[0].notes
 
 
 def test_taints_of_the_system_are_neither_tolerated_nor_removed() -> None:
@@ -206,7 +206,7 @@ def test_a_job_keeps_the_labels_of_its_user() -> None:
 
     assert '"batch.kubernetes.io/controller-uid":null' in item.commands[0]
     assert '"path":"/spec/template/metadata/labels"' not in item.commands[0]
-    assert "pods that run now end, and begin anew: j-1, j-2" in item.notes
+    assert "these running pods are deleted and created again: j-1, j-2" in item.notes
 
 
 def test_a_cron_job_says_what_becomes_of_its_present_job() -> None:
@@ -217,7 +217,7 @@ def test_a_cron_job_says_what_becomes_of_its_present_job() -> None:
         "kubectl delete job cj-1 -n shop",
         "kubectl create job cj-1 -n shop --from=cronjob/cj",
     ) == item.commands[1:]
-    assert "pods that run now end, and begin anew: j-1, j-2" in item.notes
+    assert "these running pods are deleted and created again: j-1, j-2" in item.notes
 
 
 @pytest.mark.parametrize(
@@ -260,6 +260,6 @@ def test_a_claim_without_a_volume_loses_no_data() -> None:
     (best,) = usual("o26c")
 
     assert best.gives_up == (
-        "StorageClass imm is deleted and created again; it makes volumes only for scheduled pods then; "
+        "StorageClass imm is deleted and created again; it then creates volumes only for scheduled pods; "
         "the claims have no volume yet, so no data is lost"
     )

@@ -85,7 +85,7 @@ TROUBLES: dict[str, tuple[list[Plain], list[str]]] = {
     ),
     "a label that nodes lack": (
         [n("a1", "a"), web("w", nodeSelector={"disk": "ssd"})],
-        ["remove disk: ssd from nodeSelector", "label node a1 with disk=ssd, as nodeSelector asks"],
+        ["remove disk: ssd from nodeSelector", "label node a1 with disk=ssd, as nodeSelector requires"],
     ),
     "more domains asked for than the affinity allows": (
         [
@@ -255,4 +255,4 @@ def test_what_an_operator_makes_is_left_to_it() -> None:
     (edit,) = [item for item in suggestions(objects) if item.is_of_manifest]
 
     assert () == edit.commands
-    assert ("the pods are made by Database main: change it as its controller expects",) == edit.notes
+    assert ("Database main creates the pods: change the pod template in it",) == edit.notes

@@ -159,7 +159,9 @@ def command(
         words = WorkloadWords(files, namespace, all_namespaces, label_selector)
         if words.mean_running(has_files=bool(filename or kustomize or choices.project), config=config, facts=facts):
             if fixes.diff or fixes.fix or show_files:
-                raise click.UsageError("what runs has no file: --fix, --diff and --show-files go with manifests", ctx)
+                raise click.UsageError(
+                    "running workloads have no file: --fix, --diff and --show-files need manifests", ctx
+                )
             result = _running(words, choices, config, facts, ctx)
         else:
             request = CheckRequest((*filename, *files), recursive, kustomize, facts, namespace, choices, config)

@@ -66,7 +66,7 @@ def command(
     """  # noqa: D301
     judge = _judge(RuleChoice(select=select, extend_select=extend_select, ignore=ignore, config=config))
     if sys.stdin is None or sys.stdout is None:
-        raise click.UsageError("standard input and output must be open: an editor speaks over them")
+        raise click.UsageError("standard input and output must be open: an editor communicates through them")
     try:
         from kubectl_spread.lsp.server import serve
     except ImportError as error:

@@ -58,7 +58,7 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
 
     found = durations.seconds(text)
     if found is None:
-        raise click.BadParameter(f"{text} is no duration; write it as 30s or 2m")
+        raise click.BadParameter(f"{text} is not a duration; write 30s or 2m")
     return found or None
 
 
@@ -69,7 +69,7 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
 )
 @kustomize_option
 @cluster_facts
-@click.option("--then", multiple=True, metavar="STEP", help="A further step, once the cluster settles.")
+@click.option("--then", multiple=True, metavar="STEP", help="A further step, after the cluster has settled.")
 @click.option(
     "-n",
     "--namespace",
@@ -104,9 +104,9 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
 @click.option(
     "--replicas",
     metavar="MIN..MAX",
-    help="Print a table: what the steps lead to for each number of replicas of their workload.",
+    help="Print a table with the result of the steps for each number of replicas.",
 )
-@click.option("--hpa", is_flag=True, help="The same for the range of the workload's HorizontalPodAutoscaler.")
+@click.option("--hpa", is_flag=True, help="Like --replicas, for the range of the workload's HorizontalPodAutoscaler.")
 @click.option("--wide", is_flag=True, help="Print long lists in full.")
 @click.option(
     "-o",
@@ -187,7 +187,7 @@ def command(
     looked_at = _Limits(outcomes, max_states, timeout, facts.seed or 0)
     style = _Style(output, wants_colour(color), wide)
     if words[:1] == ("run",):
-        if then or filename or kustomize or replicas or hpa:
+        if any((then, filename, kustomize, replicas, hpa)):
             raise click.UsageError("a scenario names its manifests and steps itself: leave out -f, -k and --then", ctx)
         return _run(words[1:], facts, namespace, looked_at, style, ctx)
     if output == "junit":
@@ -299,8 +299,8 @@ def _print(found: SimulateResult, style: _Style) -> None:
         return
     from kubectl_spread.report.simulation import text
 
-    told = text.render(found.simulation, width=_width(), colour=style.colour, is_wide=style.is_wide)
-    click.echo(told, color=True)
+    rendered = text.render(found.simulation, width=_width(), colour=style.colour, is_wide=style.is_wide)
+    click.echo(rendered, color=True)
     if unreadable:
         from kubectl_spread.report import unread
 

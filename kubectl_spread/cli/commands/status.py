@@ -42,7 +42,7 @@ _DOCUMENTS = ("json", "prometheus", "html")  # which are complete without a line
 @click.option("-A", "--all-namespaces", is_flag=True, help="Show the workloads of all namespaces.")
 @click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help="Show only workloads with these labels.")
 @click.option("-a", "--all", "shows_all", is_flag=True, help="Also show workloads without constraints of their own.")
-@click.option("-w", "--watch", is_flag=True, help="Keep reading the cluster, and print what changes.")
+@click.option("-w", "--watch", is_flag=True, help="Keep reading the cluster, and print changes.")
 @click.option(
     "--interval",
     type=click.FloatRange(min=0.1),
@@ -91,7 +91,7 @@ def command(
       kubectl spread status -A --snapshot facts.yaml
 
     \b
-      # All Deployments, also those that have only the scheduler's default constraints
+      # All Deployments, including those with only the scheduler's default constraints
       kubectl spread status deploy -a
 
     \b
@@ -112,12 +112,8 @@ def command(
     if all_namespaces and (namespace is not None or chosen.targets):
         what = "--namespace" if namespace is not None else "a resource by name"
         raise click.UsageError(f"{what} and --all-namespaces exclude each other", ctx)
-    if watch and output is not None and (form == "html" or output.file):
-        raise click.UsageError("-w prints what changes to standard output, and no page", ctx)
-    if watch and form == "prometheus":
-        raise click.UsageError("-w prints what changes, which is no complete set of metrics", ctx)
-    if watch and "-" in facts.snapshot:
-        raise click.UsageError("standard input cannot be read again and again", ctx)
+    if watch:
+        _check_watch(facts, output, ctx)
     with as_usage_errors(ctx):
         reader = StatusReader(StatusRequest(facts, chosen, "" if all_namespaces else namespace, shows_all))
         if watch:
@@ -133,6 +129,25 @@ def command(
     flush()
     for error in (*found.errors, *found.missing):
         complain(error)
+    return _exit_code(found, form)
+
+
+def _check_watch(facts: ClusterSource, output: Optional[Output], ctx: click.Context) -> None:
+    """Check that --watch can be combined with the other options.
+
+    Raises:
+        click.UsageError: it cannot.
+    """
+    if output is not None and (output.format == "html" or output.file):
+        raise click.UsageError("-w prints only changes to standard output, and no page", ctx)
+    if output is not None and output.format == "prometheus":
+        raise click.UsageError("-w prints only changes, and metrics must be complete", ctx)
+    if "-" in facts.snapshot:
+        raise click.UsageError("standard input cannot be read more than once", ctx)
+
+
+def _exit_code(found: StatusResult, form: Optional[str]) -> int:
+    """Return the exit code; with metrics, violated constraints are no failure."""
     if found.errors or any(isinstance(error, ClusterError) for error in found.missing):
         return Exit.UNREADABLE
     is_fine = not found.missing if form == "prometheus" else found.is_fine
@@ -158,7 +173,7 @@ def _print(found: StatusResult, output: Optional[str], *, shows_all: bool, has_h
     else:
         where = f" in {found.selection.namespace} namespace" if found.selection.namespace else ""
         what = "resources" if shows_all else "workloads with spread constraints"
-        what += " among those that may be read" if found.cluster.unread else ""
+        what += " among the readable resources" if found.cluster.unread else ""
         flush()
         click.echo(f"No {what} found{where}." if where else f"No {what} found", err=True)
 
@@ -229,7 +244,7 @@ def _watch(reader: StatusReader, shown: _Shown, interval_s: float) -> None:
 
     gc.enable()  # a long-running program needs garbage collection
     shown.show(reader.read(is_again=True))
-    told = ""
+    printed = ""
     while True:
         flush()
         time.sleep(interval_s)
@@ -240,6 +255,6 @@ def _watch(reader: StatusReader, shown: _Shown, interval_s: float) -> None:
         else:
             shown.show(found)
             problem = "; ".join(map(str, found.errors))
-        if problem and problem != told:
+        if problem and problem != printed:
             complain(problem)
-        told = problem
+        printed = problem

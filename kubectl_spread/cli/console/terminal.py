@@ -17,5 +17,13 @@ def width(default: int) -> int:
 
 def table_width() -> Optional[int]:
     """Return the width that a table has to fit; None for a file or a pipe, in which lines stay whole."""
-    is_terminal = sys.stdout is not None and sys.stdout.isatty()  # None: it is closed
-    return shutil.get_terminal_size().columns if is_terminal or "COLUMNS" in os.environ else None
+    return shutil.get_terminal_size().columns if _is_terminal() or "COLUMNS" in os.environ else None
+
+
+def finding_width() -> Optional[int]:
+    """Return the width at which findings wrap, at most 160; None for a file or a pipe, so that grep finds sentences."""
+    return width(_WIDEST) if _is_terminal() else None
+
+
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()  # None: it is closed

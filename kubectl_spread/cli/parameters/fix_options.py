@@ -32,7 +32,7 @@ class FixOptions(NamedTuple):
     def check(self) -> None:
         """Raise a usage error if the options do not go together."""
         if self.unsafe_fixes and not (self.fix or self.diff):
-            raise click.UsageError("--unsafe-fixes goes with --fix or --diff")
+            raise click.UsageError("--unsafe-fixes needs --fix or --diff")
 
 
 _OPTIONS = (
@@ -73,10 +73,10 @@ def show(request: CheckRequest, fixes: FixOptions, *, colour: bool) -> int:
     for source, text in found.changes:
         click.echo(render(source, text, colour=colour), nl=False, color=True)
     if found.changes:
-        told = f"would fix {counted(found.fixed, 'finding')} in {counted(len(found.changes), 'file')}"
+        summary = f"would fix {counted(found.fixed, 'finding')} in {counted(len(found.changes), 'file')}"
     else:
-        told = _nothing(fixable(found.left, found.results, found.settings, tried=fixes.wants))
-    click.echo(told, err=True)
+        summary = _nothing(fixable(found.left, found.results, found.settings, tried=fixes.wants))
+    click.echo(summary, err=True)
     if found.errors:
         return Exit.UNREADABLE
     return Exit.FINDINGS if found.changes else Exit.CLEAN

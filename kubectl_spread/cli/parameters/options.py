@@ -81,7 +81,9 @@ _OPTIONS = (
     click.option(
         "--topology",
         metavar="SPEC",
-        help="Make up a cluster: zones=3,nodes=2,cpu=4,memory=16Gi (nodes per zone), or a YAML file of node groups.",
+        help=(
+            "Use a made-up cluster: zones=3,nodes=2,cpu=4,memory=16Gi (nodes per zone), or a YAML file of node groups."
+        ),
     ),
     click.option("--scheduler-config", type=FILE, metavar="FILE", help="KubeSchedulerConfiguration file."),
     click.option(

@@ -10,9 +10,14 @@ from kubectl_spread.cluster.snapshot import ClusterEvent, OwnerKey
 Plain = dict[str, Any]
 
 
+def _about(reference: Plain) -> OwnerKey:
+    """Return the object of an event, which is in the namespace `default` if it names none."""
+    name, namespace = reference.get("name") or "", reference.get("namespace") or "default"
+    return OwnerKey(reference.get("kind") or "", namespace, name)
+
+
 def event(plain: Plain) -> ClusterEvent:
     """Read an Event of v1 or of events.k8s.io/v1, whose fields have other names."""
-    about = _first(plain, "involvedObject", "regarding") or {}
     series = plain.get("series") or {}
     times = (
         series.get("lastObservedTime"),
@@ -21,7 +26,7 @@ def event(plain: Plain) -> ClusterEvent:
     )
     source = _first(plain, "source", "deprecatedSource") or {}
     return ClusterEvent(
-        about=OwnerKey(about.get("kind") or "", about.get("namespace") or "default", about.get("name") or ""),
+        about=_about(_first(plain, "involvedObject", "regarding") or {}),
         reason=_first(plain, "reason") or "",
         message=_first(plain, "message", "note") or "",
         kind=_first(plain, "type") or "",

@@ -164,8 +164,8 @@ def _terminating(
         numbers[domain] = numbers.get(domain, 0) + 1
         if numbers[domain] <= MOST_NAMES:
             pod: Pod = columns.bound_pods[at]
-            told = TerminatingPod(pod.name, columns.nodes[node].name, pod.deleted, pod.finalizers)
-            found.setdefault(domain, []).append(told)
+            terminating = TerminatingPod(pod.name, columns.nodes[node].name, pod.deleted, pod.finalizers)
+            found.setdefault(domain, []).append(terminating)
     return {domain: tuple(of_domain) for domain, of_domain in found.items()}, numbers
 
 

@@ -180,7 +180,7 @@ def constraint_reports(
     Args:
         cls: of the pod.
         filtered: the plugins' results for the pod.
-        is_detailed: include the counted pods, which takes time in proportion to the number of running pods.
+        is_detailed: include the counted pods; this takes time in proportion to the running pods.
         refusing: the pod's requirements, which are named if they keep it out of a domain.
         profile: its soft default constraints are included if a node fits; none without a profile.
         shared: a cache of reports of equal domains, used unless they are detailed.
@@ -189,17 +189,17 @@ def constraint_reports(
         return ()
     hard = next((v.state.counts for v in filtered.plugin_results if isinstance(v.state, PreFilterState)), ())
     plugin = _spreading(profile) if profile is not None and filtered.feasible.any() else None
+    is_built_in = plugin is not None and plugin.configured_defaults is None
     soft = soft_counts(
         cls,
         filtered.columns,
         filtered.feasible,
         defaults=() if plugin is None else plugin.constraints(cls, filtered.columns, hard=False),
-        require_all=plugin is None or plugin.configured_defaults is not None,
+        require_all=not is_built_in,
         release=LATEST if profile is None else profile.release,
     )
     if not hard and not soft:
         return ()
-    is_built_in = plugin is not None and plugin.configured_defaults is None
     usable = passes_all_but_spread(filtered)
     nodes = node_reasons.pod_nodes(cls, filtered.columns)
     unusable = node_reasons.not_usable(filtered, nodes, refusing=refusing)

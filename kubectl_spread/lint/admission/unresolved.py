@@ -22,19 +22,19 @@ from kubectl_spread.text.node import Route
 class Open(Enum):
     """The party that decides the final value of a field: the manifest, another tool, or a base."""
 
-    NOBODY = "nobody"
-    TOOL = "tool"  # fills in a value
-    SAME = "same"  # a tool as well, but a label's text is filled in alike everywhere
-    SAID = "said"  # a tool as well, and that is said of another field or in other words
+    MANIFEST = "manifest"
+    TOOL = "tool"  # which fills in the value
+    SAME = "same"  # a tool as well, and it puts the same text everywhere
+    OTHER_FINDING = "otherFinding"  # a tool as well, and another finding reports it
     BASE = "base"  # of a patch
 
 
 _WHERE_FILLED_IN = {
     Rule.LABEL_SELECTOR_INVALID: Open.SAME,
     Rule.MATCH_KEY_SYNTAX: Open.SAME,
-    Rule.MIN_DOMAINS_ON_SOFT: Open.SAID,
-    Rule.MAX_SKEW_NOT_POSITIVE: Open.SAID,  # a text is no number: SPR113
-    Rule.MIN_DOMAINS_NOT_POSITIVE: Open.SAID,
+    Rule.MIN_DOMAINS_ON_SOFT: Open.OTHER_FINDING,
+    Rule.MAX_SKEW_NOT_POSITIVE: Open.OTHER_FINDING,  # a text is no number: SPR113
+    Rule.MIN_DOMAINS_NOT_POSITIVE: Open.OTHER_FINDING,
 }
 
 
@@ -47,13 +47,13 @@ def open_by(manifest: Manifest, owner: Workload, *, error: FieldError, spec: Rou
     if isinstance(entry, dict) and "$patch" in entry:
         return Open.BASE
     if has_placeholder(entry):
-        return Open.SAID
+        return Open.OTHER_FINDING
     if any(map(has_placeholder, (value, *error.route))):
         return _WHERE_FILLED_IN.get(error.rule, Open.TOOL)
     if value is None and is_filled_in(Place(manifest.document.source, manifest.place(route))):
         return Open.TOOL
     is_missing = value is None or error.rule is Rule.MATCH_KEYS_WITHOUT_SELECTOR
-    return Open.BASE if is_missing and is_partial(owner) else Open.NOBODY
+    return Open.BASE if is_missing and is_partial(owner) else Open.MANIFEST
 
 
 def is_beside(problem: decode.Problem) -> bool:

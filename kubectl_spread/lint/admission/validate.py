@@ -81,9 +81,9 @@ def _check_pod_spec(
     lasting = errors if spec is None else _lasting(errors, manifest, owner, place, spec, minor)
     openness = {id(error): unresolved.open_by(manifest, owner, error=error, spec=place.spec) for error, _ in errors}
     findings = [
-        finding if openness[id(error)] is Open.NOBODY else unresolved.informing(finding)
+        finding if openness[id(error)] is Open.MANIFEST else unresolved.informing(finding)
         for error, finding in lasting
-        if openness[id(error)] in (Open.NOBODY, Open.TOOL)
+        if openness[id(error)] in (Open.MANIFEST, Open.TOOL)
     ]
     refusals = codes.union(error.rule.value for error, _ in errors if openness[id(error)] is not Open.SAME)
     known = constraints if spec is None else None

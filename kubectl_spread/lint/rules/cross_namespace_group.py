@@ -71,12 +71,16 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 def _among_pods(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Yield selectors whose only other matches are pods of other namespaces in the cluster."""
     for constraint in subject.constraints if project.facts is not None and not subject.refusals else ():
-        elsewhere = project.facts.elsewhere(subject.workload, constraint) if project.facts is not None else ()
-        if not elsewhere or (project.facts is not None and project.facts.others(subject.workload, constraint)):
+        other_namespaces = (
+            project.facts.pods_of_other_namespaces(subject.workload, constraint) if project.facts is not None else ()
+        )
+        if not other_namespaces or (project.facts is not None and project.facts.others(subject.workload, constraint)):
             continue
         route = subject.route(constraint, "labelSelector")
-        pods = ", ".join(f"{counted(number, 'pod')} of namespace `{namespace}`" for namespace, number in elsewhere)
-        is_or_are = "is" if sum(number for _, number in elsewhere) == 1 else "are"
+        pods = ", ".join(
+            f"{counted(number, 'pod')} of namespace `{namespace}`" for namespace, number in other_namespaces
+        )
+        is_or_are = "is" if sum(number for _, number in other_namespaces) == 1 else "are"
         yield RuleFinding(
             f"{pods} {is_or_are} not counted, although the selector matches: only pods of namespace "
             f"`{subject.workload.namespace}` count",

@@ -78,9 +78,11 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 def _hint(subject: Subject, project: Project, *, constraint: TopologySpreadConstraint, most_apart: int) -> str:
     """Return the hint, with the new placement if it satisfies the constraint."""
     what = "restart the workload or run the descheduler, as nothing else moves running pods"
-    anew = project.facts.anew(subject.workload, constraint) if project.facts is not None else None
-    counts = [number for _, number in anew.domains] if anew is not None else []
-    if anew is None or not counts or len(counts) > _SHOWN or max(counts) - min(counts) > most_apart:
+    placed_again = project.facts.placed_again(subject.workload, constraint) if project.facts is not None else None
+    counts = [number for _, number in placed_again.domains] if placed_again is not None else []
+    if placed_again is None or not counts or len(counts) > _SHOWN or max(counts) - min(counts) > most_apart:
         return what
-    shown = ", ".join(f"`{value}` {number}" for value, number in anew.domains)
-    return f"{what}; placed again they {'would' if anew.is_certain else 'could'} be {shown}"
+    shown = ", ".join(f"`{value}` {number}" for value, number in placed_again.domains)
+    return (
+        f"{what}; if they were placed again, the numbers {'would' if placed_again.is_certain else 'could'} be {shown}"
+    )

@@ -124,7 +124,7 @@ def _hint(labels: dict[str, str]) -> str:
     if not labels:
         return "add a label that only this workload's pods have"
     written = ", ".join(f"{key}: {value}" for key, value in labels.items())
-    return f"add to matchLabels what only this workload's pods have: {written}"
+    return f"add to matchLabels a label that only this workload's pods have: {written}"
 
 
 def _fix(subject: Subject, telling: dict[TopologySpreadConstraint, dict[str, str]]) -> Optional[Fix]:

@@ -104,7 +104,10 @@ def _message(spread: PodsPerDomain, account: ConstraintFacts, *, replicas: int) 
     ends = "ends" if spread.is_certain else "may end"
     pods = f"{counted[fullest]} of the {replicas} pods and `{emptiest}` with {counted[emptiest]}"
     if counted != numbers:
-        pods = f"{counted[fullest]} pods and `{emptiest}` with {counted[emptiest]}, counted pods of others included"
+        pods = (
+            f"{counted[fullest]} pods and `{emptiest}` with {counted[emptiest]}, including counted pods of "
+            "other workloads"
+        )
     return (
         f"`{fullest}` {ends} up with {pods}, more than maxSkew {account.max_skew} apart. ScheduleAnyway is a "
         "preference, "

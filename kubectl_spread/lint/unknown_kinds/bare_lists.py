@@ -239,7 +239,7 @@ def _unknown_fields(subject: BareSubject) -> Iterator[Finding]:
         fix = fixes.for_field((FIELD, *problem.route), siblings)
         yield Finding(
             RULES["SPR114"],
-            f'unknown field "{subject.path(route)}": refused where fields are validated strictly, else dropped',
+            f'unknown field "{subject.path(route)}": strict validation refuses it, otherwise it is dropped',
             subject.place(route, key=True),
             reference(subject.manifest),
             subject.path(route),

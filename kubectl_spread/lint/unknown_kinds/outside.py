@@ -185,7 +185,7 @@ def unmapped(outside: Outside) -> list[Finding]:
 def _why(manifest: Manifest, what: str) -> str:
     if manifest.workload_kind is None:
         return f"because it is not known where {_article(what)} {what} has its pods"
-    return f"because it is outside the pods that {_article(what)} {what} is known to have"
+    return f"because it is outside the known pod specs of {_article(what)} {what}"
 
 
 def _is_unmapped(subject: BareSubject) -> bool:

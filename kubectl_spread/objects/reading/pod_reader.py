@@ -109,8 +109,8 @@ def _template(plain: Plain, spec_key: Optional[SpecKey]) -> Optional[bytes]:
 
 def _shared_beside_spec(plain: Plain, spec_key: SpecKey, wrong: list[str]) -> Any:
     """Return the same as `_shared`, with a number for the spec."""
-    beside = [_shared(plain.get(key), inner, wrong) for key, inner in _POD.apart if key != "spec"]
-    return spec_key.number, tuple(map(plain.get, _POD.whole)), tuple(beside)
+    others = [_shared(plain.get(key), inner, wrong) for key, inner in _POD.apart if key != "spec"]
+    return spec_key.number, tuple(map(plain.get, _POD.whole)), tuple(others)
 
 
 def _shared(value: Any, plan: _Plan, wrong: list[str]) -> Any:

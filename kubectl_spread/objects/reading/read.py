@@ -79,7 +79,7 @@ def pod(plain: Plain, cls: Optional[PodClass] = None) -> Pod:
         uid=_uid(namespace, metadata),
         cls=cls or pod_class(namespace, metadata, spec, status if bound_to else {}),
         node_name=bound_to,
-        phase=status.get("phase") or "",
+        phase=_text(status.get("phase")),
         terminating=metadata.get("deletionTimestamp") is not None,
         nominated_node=status.get("nominatedNodeName") or "",
         start_time=status.get("startTime") or "",
@@ -131,18 +131,19 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
     pod_labels = constraint_reader.labels(metadata)
     requests = resources.pod_requests(spec, status)
     affinity = spec.get("affinity") or {}
+    to_pods, against_pods = affinity.get("podAffinity") or {}, affinity.get("podAntiAffinity") or {}
     return PodClass(
         namespace=namespace,
         labels=tuple(sorted(pod_labels.items())),
         requests=tuple(sorted(requests.plain.items())),
         nonzero=requests.nonzero,
         scored=tuple(sorted(requests.scored.items())),
-        node_selector=tuple(sorted((key, value or "") for key, value in (spec.get("nodeSelector") or {}).items())),
+        node_selector=_node_selector(spec.get("nodeSelector") or {}),
         node_affinity=node_affinity(affinity.get("nodeAffinity") or {}),
-        pod_affinity=_pod_affinity(affinity.get("podAffinity") or {}, namespace, pod_labels),
-        pod_anti_affinity=_pod_affinity(affinity.get("podAntiAffinity") or {}, namespace, pod_labels),
-        preferred_affinity=_preferred(affinity.get("podAffinity") or {}, namespace, pod_labels),
-        preferred_anti_affinity=_preferred(affinity.get("podAntiAffinity") or {}, namespace, pod_labels),
+        pod_affinity=_pod_affinity(to_pods, namespace, pod_labels),
+        pod_anti_affinity=_pod_affinity(against_pods, namespace, pod_labels),
+        preferred_affinity=_preferred(to_pods, namespace, pod_labels),
+        preferred_anti_affinity=_preferred(against_pods, namespace, pod_labels),
         tolerations=tuple(map(toleration, mappings(spec.get("tolerations")))),
         constraints=constraint_reader.constraints(spec),
         host_ports=_host_ports(spec),
@@ -154,16 +155,21 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
         owner_uid=controller_uid(metadata),
         images=_images(spec),
         init_images=len(mappings(spec.get("initContainers"))),
-        image_volumes=tuple(
-            normalized_image(volume["image"].get("reference") or "")
-            for volume in mappings(spec.get("volumes"))
-            if volume.get("image")
-        ),
+        image_volumes=_image_volumes(spec),
         volumes=_volumes(spec, _pod_name(metadata), _uid(namespace, metadata)),
         features=_features(spec),
         beyond=_beyond(spec),
         older=tuple((sums, _sorted(found)) for sums, found in older_requests(spec, status, requests)),
     )
+
+
+def _node_selector(labels: Plain) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((key, value or "") for key, value in labels.items()))
+
+
+def _image_volumes(spec: Plain) -> tuple[str, ...]:
+    volumes = mappings(spec.get("volumes"))
+    return tuple(normalized_image(item["image"].get("reference") or "") for item in volumes if item.get("image"))
 
 
 def _sorted(requests: resources.Requests) -> OlderRequests:

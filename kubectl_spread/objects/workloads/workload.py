@@ -124,11 +124,14 @@ def workload(
         is_foreign=is_foreign,
     )
     if is_foreign:
-        beside = _at(plain, place.template[:-1]).get("replicas")
-        return found._replace(replicas=max(0, beside) if type(beside) is int else 1)
-    if kind == "LeaderWorkerSet":
-        return _grouped(found, spec, place)
-    written = mappings(spec.get("volumeClaimTemplates"))
+        sibling = _at(plain, place.template[:-1]).get("replicas")
+        return found._replace(replicas=max(0, sibling) if type(sibling) is int else 1)
+    return _grouped(found, spec, place) if kind == "LeaderWorkerSet" else _with_settings(found, spec)
+
+
+def _with_settings(found: Workload, spec: Plain) -> Workload:
+    """Return a workload with the fields that its kind reads from `spec`."""
+    kind, written = found.kind, mappings(spec.get("volumeClaimTemplates"))
     templates = tuple(item for item in written if (item.get("metadata") or {}).get("name"))
     return found._replace(
         replicas=_replicas(spec, kind, found.template),

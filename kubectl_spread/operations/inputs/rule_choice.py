@@ -102,7 +102,7 @@ def policy(choice: RuleChoice, config: Config, *, minor: Optional[int]) -> Polic
     from kubectl_spread.lint.selection.select import RuleProfile, UnknownRuleError
 
     if choice.profile and choice.select:
-        raise RequestError("--select replaces the profile: use --extend-select beside --profile")
+        raise RequestError("--select replaces the profile: use --extend-select together with --profile")
     if choice.select and not "".join(choice.select).strip(" ,"):
         raise RequestError("--select is empty: name a rule, such as SPR202 or selector-missing")
     severities = tuple(map(_severity, choice.severity))

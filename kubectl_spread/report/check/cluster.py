@@ -22,12 +22,12 @@ class WorkloadLine(NamedTuple):
 
     label: str
     subject: str
-    told: str
+    sentence: str
     is_failure: bool = True
 
     @property
     def text(self) -> str:
-        return f"{self.label}: {self.told}"
+        return f"{self.label}: {self.sentence}"
 
 
 def entries(running: Running) -> list[WorkloadLine]:
@@ -45,7 +45,7 @@ def entries(running: Running) -> list[WorkloadLine]:
 def lines(running: Running, *, colour: bool) -> list[str]:
     """Return one line for each entry."""
     return [
-        f"{paint(f'{item.label}:', 'red', colour=colour) if item.is_failure else f'{item.label}:'} {item.told}"
+        f"{paint(f'{item.label}:', 'red', colour=colour) if item.is_failure else f'{item.label}:'} {item.sentence}"
         for item in entries(running)
     ]
 
@@ -53,39 +53,9 @@ def lines(running: Running, *, colour: bool) -> list[str]:
 def document(running: Running) -> dict[str, Any]:
     """Return the same for a CheckReport."""
     return {
-        "pending": [
-            {
-                "object": item.key._asdict(),
-                "pods": [item.explanation.pod.name, *item.explanation.others],
-                "verdict": item.explanation.verdict.value,
-                "message": item.explanation.message,
-                "cause": sentence(item.explanation),
-            }
-            for item in running.waiting
-        ],
-        "stuckRollouts": [
-            {
-                "object": {
-                    "kind": item.workload.kind,
-                    "namespace": item.workload.namespace,
-                    "name": item.workload.name,
-                },
-                "removedFirst": item.gone or None,
-                "message": item.explanation.message,
-                "cause": cause(item.explanation),
-            }
-            for item in running.stuck
-        ],
-        "rolloutsUnderWay": [
-            {
-                "object": item.key._asdict(),
-                "end": item.end.value,
-                "oldPods": item.old,
-                "pending": item.pod or None,
-                "message": item.message or None,
-            }
-            for item in running.under_way
-        ],
+        "pending": list(map(_waiting_document, running.waiting)),
+        "stuckRollouts": list(map(_stuck_document, running.stuck)),
+        "rolloutsUnderWay": list(map(_under_way_document, running.under_way)),
         "onMissingNodes": [
             {"object": item.key._asdict(), "node": item.node, "pods": list(item.pods)} for item in running.lost
         ],
@@ -93,6 +63,36 @@ def document(running: Running) -> dict[str, Any]:
             {"object": item.key._asdict(), "count": item.number, "replicas": item.wanted, "message": item.message}
             for item in running.uncreated
         ],
+    }
+
+
+def _waiting_document(item: WaitingGroup) -> dict[str, Any]:
+    return {
+        "object": item.key._asdict(),
+        "pods": [item.explanation.pod.name, *item.explanation.others],
+        "verdict": item.explanation.verdict.value,
+        "message": item.explanation.message,
+        "cause": sentence(item.explanation),
+    }
+
+
+def _stuck_document(item: Stuck) -> dict[str, Any]:
+    owner = item.workload
+    return {
+        "object": {"kind": owner.kind, "namespace": owner.namespace, "name": owner.name},
+        "removedFirst": item.gone or None,
+        "message": item.explanation.message,
+        "cause": cause(item.explanation),
+    }
+
+
+def _under_way_document(item: UnderWay) -> dict[str, Any]:
+    return {
+        "object": item.key._asdict(),
+        "end": item.end.value,
+        "oldPods": item.old,
+        "pending": item.pod or None,
+        "message": item.message or None,
     }
 
 
@@ -118,8 +118,8 @@ _ENDS = {
 
 def _under_way(item: UnderWay) -> str:
     old = counted(item.old, "old pod")
-    told = f"{_name(item)} in {safe(item.key.namespace)}: the current rollout ({old} left) {_ENDS[item.end]}"
-    return f"{told}: {safe(item.pod)} stays Pending: {safe(item.message)}" if item.pod else told
+    text = f"{_name(item)} in {safe(item.key.namespace)}: the current rollout ({old} left) {_ENDS[item.end]}"
+    return f"{text}: {safe(item.pod)} stays Pending: {safe(item.message)}" if item.pod else text
 
 
 def waiting_line(item: WaitingGroup) -> WorkloadLine:
@@ -131,8 +131,8 @@ def waiting_line(item: WaitingGroup) -> WorkloadLine:
 
 def _waiting(item: WaitingGroup) -> str:
     more = len(item.explanation.others)
-    told = sentence(item.explanation).removesuffix(".")
-    return f"{told} (and {counted(more, 'more pod')} of {_name(item)})" if more else told
+    text = sentence(item.explanation).removesuffix(".")
+    return f"{text} (and {counted(more, 'more pod')} of {_name(item)})" if more else text
 
 
 def _name(item: Union[WaitingGroup, Lost, Uncreated, UnderWay]) -> str:

@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Optional
 
 from kubectl_spread.lint.finding import Finding, ObjectRef, Place, Severity
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.report.table import paint
+from kubectl_spread.report.table import hung, NARROWEST, paint
 from kubectl_spread.text.wording import safe
 
 _STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 _MAX_LINE = 160
 
 
-def lines(finding: Finding, *, colour: bool) -> list[str]:
-    """Return a finding: place and message, the object, the source line with a caret, the hint."""
+def lines(finding: Finding, width: Optional[int] = None, *, colour: bool) -> list[str]:
+    """Return a finding: place and message, the object, the source line with a caret, the hint.
+
+    Sentences wrap at `width`, and the source line is cut; None does neither.
+    """
     severity = finding.rule.severity
     head = f"{paint(severity.value, _STYLES[severity], colour=colour)} {finding.rule.code} {finding.rule.name}"
-    out = [f"{location(finding.place)}: {head}", f"  {safe(finding.message)}"]
-    if finding.object.kind:
-        out.append(f"  in {object_text(finding.object)}")
-    if finding.place.template:
-        out.append(f"  {rendered_from(finding.place)}")
-    out += _excerpt(finding.place, colour=colour)
-    for label in finding.related:
-        out.append(f"  {location(label.place)}: {safe(label.text)}")
+    out = hung([f"{location(finding.place)}: {head}"], width, hanging="    ")
+    out += hung([f"  {safe(finding.message)}", *_origin(finding)], width)
+    out += _excerpt(finding.place, width, colour=colour)
+    out += hung((f"  {location(label.place)}: {safe(label.text)}" for label in finding.related), width)
     if finding.hint:
-        out.append(f"  {paint('hint:', 'bold', colour=colour)} {safe(finding.hint)}")
+        hint = f"  {paint('hint:', 'bold', colour=colour)} {safe(finding.hint)}"
+        out += hung([hint], width, hanging=" " * len("hint: "))
     return out
+
+
+def _origin(finding: Finding) -> Iterator[str]:
+    """Yield the object of a finding, and the template that its text was rendered from."""
+    if finding.object.kind:
+        yield f"  in {object_text(finding.object)}"
+    if finding.place.template:
+        yield f"  {rendered_from(finding.place)}"
 
 
 def location(place: Place) -> str:
@@ -62,8 +71,8 @@ class Excerpt(NamedTuple):
     width: int
 
 
-def excerpt(place: Place) -> Optional[Excerpt]:
-    """Return the line of a place, shortened if it is long; None if it is blank."""
+def excerpt(place: Place, most: int = _MAX_LINE) -> Optional[Excerpt]:
+    """Return the line of a place, cut to `most` characters around the place; None if it is blank."""
     source = place.source
     line, column = source.position(place.span.start)
     text = source.line(line)
@@ -71,17 +80,18 @@ def excerpt(place: Place) -> Optional[Excerpt]:
         return None
     width = max(1, min(place.span.end, place.span.start + len(text) - column + 1) - place.span.start)
     start = column - 1
-    if len(text) > _MAX_LINE:
-        cut = max(0, start - _MAX_LINE // 2)
-        text, start = text[cut : cut + _MAX_LINE], start - cut
+    if len(text) > most:
+        cut = max(0, start - most // 2)
+        text, start = text[cut : cut + most], start - cut
         width = max(1, min(width, len(text) - start))
     return Excerpt(line, "".join(char if char.isprintable() else " " for char in text.rstrip()), start, width)
 
 
-def _excerpt(place: Place, *, colour: bool) -> list[str]:
-    found = excerpt(place)
+def _excerpt(place: Place, width: Optional[int], *, colour: bool) -> list[str]:
+    number = str(place.source.position(place.span.start)[0])
+    room = _MAX_LINE if width is None else max(width, NARROWEST) - len(f"  {number} | ")
+    found = excerpt(place, min(_MAX_LINE, room))
     if found is None:
         return []
-    number = str(found.number)
     caret = paint("^" * found.width, "red", colour=colour)
     return [f"  {number} | {found.text}", f"  {' ' * len(number)} | {' ' * found.start}{caret}"]

@@ -13,7 +13,7 @@ from kubectl_spread.report.unread import document as unread_document
 from kubectl_spread.text.source import Span
 
 if TYPE_CHECKING:  # these load numpy
-    from kubectl_spread.simulate.placement import EvictedPod, Placement
+    from kubectl_spread.simulate.placement import EvictedPod, PendingPod, PlacedPod, Placement
 
 # The kinds of the documents in `-o jsonl`.
 _KINDS = {"findings": "Finding", "placements": "Placement"}
@@ -104,33 +104,13 @@ def _error(error: SourceError) -> dict[str, Any]:
 
 
 def _placement(placement: Placement) -> dict[str, Any]:
-    from kubectl_spread.report.check.placements import blocked_by
-
     owner = placement.workload
     return {
         "object": {"kind": owner.kind, "namespace": owner.namespace, "name": owner.name},
         "replicas": placement.replicas,
         "placed": len(placement.placed),
-        "pods": [
-            {
-                "pod": pod.pod,
-                "node": pod.node,
-                "alreadyRunning": pod.ran_already,
-                "choices": pod.hosts,
-                "fitting": pod.fitting,
-            }
-            for pod in placement.placed
-        ],
-        "pending": [
-            {
-                "pod": item.pod.name,
-                "message": item.explanation.message,
-                "nominatedNode": item.explanation.nominated_node,
-                "victims": [victim.key for victim in item.explanation.victims],
-                "blockedBy": blocked_by(item),
-            }
-            for item in placement.pending
-        ],
+        "pods": list(map(_placed, placement.placed)),
+        "pending": list(map(_pending, placement.pending)),
         "gated": [{"pod": pod.pod, "message": pod.message} for pod in placement.gated],
         "domains": placement.domains,
         "matching": placement.matching,
@@ -143,6 +123,28 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "evicted": [_evicted(item) for item in placement.evictions],
         "onMissingNodes": list(placement.on_missing_nodes),
         "refused": [item._asdict() for item in placement.refused],
+    }
+
+
+def _placed(pod: PlacedPod) -> dict[str, Any]:
+    return {
+        "pod": pod.pod,
+        "node": pod.node,
+        "alreadyRunning": pod.ran_already,
+        "choices": pod.hosts,
+        "fitting": pod.fitting,
+    }
+
+
+def _pending(item: PendingPod) -> dict[str, Any]:
+    from kubectl_spread.report.check.placements import blocked_by  # numpy: 80 ms
+
+    return {
+        "pod": item.pod.name,
+        "message": item.explanation.message,
+        "nominatedNode": item.explanation.nominated_node,
+        "victims": [victim.key for victim in item.explanation.victims],
+        "blockedBy": blocked_by(item),
     }
 
 

@@ -50,11 +50,11 @@ def _case(suite: ET.Element, finding: Finding) -> None:
     case = ET.SubElement(suite, "testcase", name=_text(name), classname=suite.attrib["name"])
     lines = [place, rendered_from(finding.place), finding.path, finding.hint]
     if _fails(finding):
-        told = ET.SubElement(case, "failure", type=finding.rule.severity.value, message=_text(finding.message))
+        element = ET.SubElement(case, "failure", type=finding.rule.severity.value, message=_text(finding.message))
     else:
-        told = ET.SubElement(case, "system-out")
+        element = ET.SubElement(case, "system-out")
         lines.insert(0, f"{finding.rule.severity.value}: {finding.message}")
-    told.text = _text("\n".join(filter(None, lines)))
+    element.text = _text("\n".join(filter(None, lines)))
 
 
 def _placements(root: ET.Element, report: CheckReport) -> None:

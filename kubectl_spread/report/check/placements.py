@@ -15,21 +15,21 @@ from kubectl_spread.text.wording import counted, listed, safe
 _MOST = 8
 
 
-def lines(placement: Placement, *, colour: bool, told: frozenset[str] = frozenset()) -> list[str]:
+def lines(placement: Placement, *, colour: bool, explained: frozenset[str] = frozenset()) -> list[str]:
     """Return the result of one workload: the number of placed pods, their domains, and why the others are Pending.
 
-    `told`: paths of `topologyKey`s. Findings already explain the minima of these constraints.
+    `explained`: paths of `topologyKey`s. Findings already explain the minima of these constraints.
     """
     out = [headline(placement, colour=colour)]
     out += [f"  {line}" for line in _domains(placement)]
-    return out + details(placement, colour=colour, told=told)
+    return out + details(placement, colour=colour, explained=explained)
 
 
-def details(placement: Placement, *, colour: bool, told: frozenset[str] = frozenset()) -> list[str]:
+def details(placement: Placement, *, colour: bool, explained: frozenset[str] = frozenset()) -> list[str]:
     """Return the lines about all pods of a workload that are not simply placed."""
     out: list[str] = []
     for group in _groups(placement.pending):
-        out += _pending(group, colour=colour, told=told)
+        out += _pending(group, colour=colour, explained=explained)
     if placement.gated:
         gated = listed((pod.pod for pod in placement.gated), most=_MOST)
         out.append(f"  {counted(len(placement.gated), 'pod')} SchedulingGated: {gated}")
@@ -166,7 +166,7 @@ def _groups(pending: tuple[PendingPod, ...]) -> list[list[PendingPod]]:
     return list(groups.values())
 
 
-def _pending(group: list[PendingPod], *, colour: bool, told: frozenset[str]) -> list[str]:
+def _pending(group: list[PendingPod], *, colour: bool, explained: frozenset[str]) -> list[str]:
     names = listed((item.pod.name for item in group), most=_MOST)
     explanation = group[0].explanation
     out = [f"  {paint('Pending', 'red', colour=colour)}: {names}", f"    {safe(explanation.message)}"]
@@ -175,18 +175,20 @@ def _pending(group: list[PendingPod], *, colour: bool, told: frozenset[str]) -> 
         out.append(f"    preemption would evict {victims} on node {safe(explanation.nominated_node)}")
     if explanation.conflicts:
         out.append(f"    {refusal(explanation.conflicts[0])}")
-        out += [f"    {line}" for line in _stuck_minima(explanation, told)]
+        out += [f"    {line}" for line in _stuck_minima(explanation, explained)]
     return out
 
 
-def _stuck_minima(explanation: Explanation, told: frozenset[str]) -> list[str]:
+def _stuck_minima(explanation: Explanation, explained: frozenset[str]) -> list[str]:
     """Return the constraints that refuse the pod because of a minimum in a domain that cannot run it."""
     refusing = {requirement.position for requirement in explanation.conflicts[0].requirements}
     out = []
     for report in explanation.constraints:
         if report.is_below_min_domains or report.constraint.position not in refusing:
             continue  # without the domains that minDomains asks for, the minimum is 0 whatever they hold
-        if any(path.endswith(f"topologySpreadConstraints[{report.constraint.position}].topologyKey") for path in told):
+        if any(
+            path.endswith(f"topologySpreadConstraints[{report.constraint.position}].topologyKey") for path in explained
+        ):
             continue
         for domain in report.domains:
             if domain.eligible and not domain.usable and domain.value in report.minimum_in:

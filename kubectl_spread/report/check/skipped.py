@@ -45,8 +45,8 @@ def not_applied(kinds: tuple[str, ...]) -> tuple[str, ...]:
 def claim_quotas(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the line about quotas that may refuse the claims of pods."""
     quotas = "quota" if len(names) == 1 else "quotas"
-    told = f"{quotas} {', '.join(names)} {'limits' if len(names) == 1 else 'limit'} claims, which are not counted"
-    return (f"{told}: the API server may refuse some of them",) if names else ()
+    text = f"{quotas} {', '.join(names)} {'limits' if len(names) == 1 else 'limit'} claims, which are not counted"
+    return (f"{text}: the API server may refuse some of them",) if names else ()
 
 
 def _names_constraints(result: Result) -> bool:

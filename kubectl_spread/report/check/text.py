@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.objects.workloads.workload import Workload
+from kubectl_spread.report import table
 from kubectl_spread.report.check import findings as finding_text
 from kubectl_spread.report.check.report import CheckReport
 from kubectl_spread.text.wording import safe
@@ -12,24 +15,29 @@ _OUT_OF_REACH = "SPR903"
 
 
 def render(report: CheckReport) -> str:
-    """Blocks with an empty line between them."""
-    blocks = [finding_text.lines(finding, colour=report.colour) for finding in report.findings]
+    """Return blocks with an empty line between them."""
+    blocks = [finding_text.lines(finding, report.width, colour=report.colour) for finding in report.findings]
+    others = (table.hung(block, report.width) for block in _blocks_after_findings(report))
+    return "\n\n".join("\n".join(block) for block in (*blocks, *others))
+
+
+def _blocks_after_findings(report: CheckReport) -> Iterator[list[str]]:
+    """Yield the lines about placements, running workloads and unreadable resources."""
     if report.placements:
         from kubectl_spread.report.check import placements as placement_text  # numpy: 80 ms
 
         out_of_reach = _out_of_reach(report.findings)
         for placement in report.placements:
-            told = _told(out_of_reach, placement.workload)
-            blocks.append(placement_text.lines(placement, colour=report.colour, told=told))
+            explained = _explained_paths(out_of_reach, placement.workload)
+            yield placement_text.lines(placement, colour=report.colour, explained=explained)
     if report.running is not None and any(report.running):
         from kubectl_spread.report.check import cluster  # numpy: 80 ms
 
-        blocks.append(cluster.lines(report.running, colour=report.colour))
+        yield cluster.lines(report.running, colour=report.colour)
     if report.unread:
         from kubectl_spread.report import unread
 
-        blocks.append([unread.line(report.unread)])
-    return "\n\n".join("\n".join(block) for block in blocks)
+        yield [unread.line(report.unread)]
 
 
 def _out_of_reach(findings: list[Finding]) -> dict[tuple[str, str, str], frozenset[str]]:
@@ -42,7 +50,7 @@ def _out_of_reach(findings: list[Finding]) -> dict[tuple[str, str, str], frozens
     return {key: frozenset(paths) for key, paths in found.items()}
 
 
-def _told(out_of_reach: dict[tuple[str, str, str], frozenset[str]], workload: Workload) -> frozenset[str]:
+def _explained_paths(out_of_reach: dict[tuple[str, str, str], frozenset[str]], workload: Workload) -> frozenset[str]:
     """Return the fields of a workload for which a finding already reports an unreachable domain."""
     keys = ((workload.kind, namespace, workload.name) for namespace in ("", workload.namespace))
     return frozenset().union(*(out_of_reach.get(key, frozenset()) for key in keys))

@@ -41,7 +41,7 @@ def troubles(report: CheckReport) -> Iterator[Trouble]:
 def of_placement(placement: Placement) -> Optional[Trouble]:
     """Return the problem of a workload's placement; None if all its pods have nodes."""
     title = _title(placement)
-    return Trouble(title, safe(placement.workload.key), _told(placement)) if title else None
+    return Trouble(title, safe(placement.workload.key), _text(placement)) if title else None
 
 
 def of_cluster(report: CheckReport) -> Iterator[Trouble]:
@@ -63,6 +63,6 @@ def _title(placement: Placement) -> str:
     return "Not created" if placement.not_created else ""
 
 
-def _told(placement: Placement) -> str:
+def _text(placement: Placement) -> str:
     text = headline(placement, colour=False)
     return f"{text}: {safe(placement.refused[0].message)}" if placement.refused else text

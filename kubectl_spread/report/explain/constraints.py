@@ -172,21 +172,22 @@ def _fits(domain: DomainReport, report: ConstraintReport) -> str:
     return "yes" if domain.fits else "no"
 
 
+def _reason_lines(text: str, reasons: list[tuple[str, tuple[NodeReason, ...]]]) -> Iterator[str]:
+    """Yield a line for each reason with the domains that share it."""
+    ordered = _grouped([(value, why) for value, why in reasons if why])
+    for why, values in ordered[:_MOST_LINES]:
+        yield f"{text}: {_values(values)}: {safe(node_reasons(why))}"
+    if len(ordered) > _MOST_LINES:
+        yield f"{text}: {counted(sum(len(values) for _, values in ordered[_MOST_LINES:]), 'more domain')}"
+
+
 def _reasons(report: ConstraintReport) -> Iterator[str]:
     """Yield why domains are not eligible or not usable: each reason once, except reasons given for the minimum."""
     held = {value for holder in report.held_by[:_MOST_LINES] if holder.why for value in holder.domains}
-    if report.is_below_min_domains:
-        held = set()
-    told = {domain.value for domain in report.domains if domain.eligible} - held
-    for text, reasons in (
-        ("not eligible", ((domain, domain.why_not) for domain in report.domains)),
-        ("no usable node", ((domain, domain.unusable_because) for domain in report.domains if domain.value in told)),
-    ):
-        ordered = _grouped([(domain.value, why) for domain, why in reasons if why])
-        for why, values in ordered[:_MOST_LINES]:
-            yield f"{text}: {_values(values)}: {safe(node_reasons(why))}"
-        if len(ordered) > _MOST_LINES:
-            yield f"{text}: {counted(sum(len(values) for _, values in ordered[_MOST_LINES:]), 'more domain')}"
+    explained = set() if report.is_below_min_domains else held
+    yield from _reason_lines("not eligible", [(domain.value, domain.why_not) for domain in report.domains])
+    unusable = [domain for domain in report.domains if domain.eligible and domain.value not in explained]
+    yield from _reason_lines("no usable node", [(domain.value, domain.unusable_because) for domain in unusable])
     if report.without_key:
         names = listed(report.without_key, most=_MOST_NAMES)
         yield f"{counted(len(report.without_key), 'node')} without this label: {names}"

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.explain.claims import ClaimTrouble
-from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport
-from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.constraints.matching_pods import IgnoredPods
+from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport, Holder
+from kubectl_spread.explain.explanation import Explanation, NodeReport
 from kubectl_spread.explain.node_view import NodeView
 from kubectl_spread.explain.reported_message import MessageComparison, ReportedMessage
+from kubectl_spread.explain.requirements.conflicts import Conflict
 from kubectl_spread.explain.requirements.decisive import Cause
+from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.lint.wording import node_reason, node_reasons
 from kubectl_spread.report.documents import API_VERSION
@@ -36,6 +38,7 @@ def explanation(report: PodReport) -> dict[str, Any]:
     """Return an Explanation."""
     item, searched = report.explanation, report.suggestions or Suggestions()
     pod = item.pod
+    constraints = item.constraints if item.bound_pod is None else item.bound_pod.constraints
     return {
         "apiVersion": API_VERSION,
         "kind": "Explanation",
@@ -46,44 +49,9 @@ def explanation(report: PodReport) -> dict[str, Any]:
         "victims": [victim.key for victim in item.victims],
         "reportedMessage": item.reported,
         "feasible": list(item.diagnosis.feasible),
-        "nodes": [
-            {
-                "name": node.name,
-                "plugin": node.recorded.plugin,
-                "code": node.recorded.code.value,
-                "reasons": list(node.recorded.reasons),
-                "also": [{"plugin": status.plugin, "reasons": list(status.reasons)} for status in node.also],
-            }
-            for node in item.nodes
-        ],
-        "constraints": [
-            _constraint(report)
-            for report in (item.constraints if item.bound_pod is None else item.bound_pod.constraints)
-        ],
-        "conflicts": [
-            {
-                "requirements": [
-                    {
-                        "plugin": requirement.plugin,
-                        "text": requirement.text,
-                        "kind": requirement.kind.value,
-                        "key": requirement.key,
-                        "index": requirement.at,
-                        "id": requirement.id,
-                        "parts": [part.id for part in requirement.parts],
-                        "arithmetic": words,
-                        "nodes": [
-                            name for name, fits in zip(item.node_names, requirement.allowed, strict=True) if fits
-                        ],
-                    }
-                    for requirement, words in zip(
-                        conflict.requirements, conflict.arithmetic or itertools.repeat(""), strict=False
-                    )
-                ],
-                "nodes": [],  # that meet all of them: none, or it would be no conflict
-            }
-            for conflict in item.conflicts
-        ],
+        "nodes": list(map(_node, item.nodes)),
+        "constraints": list(map(_constraint, constraints)),
+        "conflicts": [_conflict(conflict, item.node_names) for conflict in item.conflicts],
         "moreConflicts": item.more_conflicts,
         "conflictsComplete": item.conflicts_are_complete,
         "notPredictable": list(item.beyond),
@@ -91,13 +59,52 @@ def explanation(report: PodReport) -> dict[str, Any]:
         "ignoredFields": list(item.ignored.fields),
         "summary": verdict.sentence(item),
         **_summary_facts(item),
+        **_context(report),
+        "suggestions": [suggestion_document(found) for found in searched.items],
+        "search": None if report.suggestions is None else _search(searched),
+        **_more(report),
+    }
+
+
+def _node(node: NodeReport) -> dict[str, Any]:
+    """Return a node that does not fit: the recorded reason, and those of other plugins."""
+    return {
+        "name": node.name,
+        "plugin": node.recorded.plugin,
+        "code": node.recorded.code.value,
+        "reasons": list(node.recorded.reasons),
+        "also": [{"plugin": status.plugin, "reasons": list(status.reasons)} for status in node.also],
+    }
+
+
+def _conflict(conflict: Conflict, node_names: Sequence[str]) -> dict[str, Any]:
+    """Return requirements that no node meets together; `nodes` is empty by definition."""
+    words = conflict.arithmetic or ("",) * len(conflict.requirements)
+    found = zip(conflict.requirements, words, strict=True)
+    return {"requirements": [_requirement(*pair, node_names) for pair in found], "nodes": []}
+
+
+def _requirement(requirement: Requirement, words: str, node_names: Sequence[str]) -> dict[str, Any]:
+    return {
+        "plugin": requirement.plugin,
+        "text": requirement.text,
+        "kind": requirement.kind.value,
+        "key": requirement.key,
+        "index": requirement.at,
+        "id": requirement.id,
+        "parts": [part.id for part in requirement.parts],
+        "arithmetic": words,
+        "nodes": [name for name, fits in zip(node_names, requirement.allowed, strict=True) if fits],
+    }
+
+
+def _context(report: PodReport) -> dict[str, Any]:
+    """Return the last message, the events, the workload and the requested node."""
+    return {
         "lastMessage": None if report.comparison is None else _last_message(report.reported, report.comparison),
         "events": [_event(event) for event in report.other_events],
         "workload": None if report.workload is None else _workload(report.workload),
         "node": None if report.node is None else _one_node(report.node),
-        "suggestions": [suggestion_document(found) for found in searched.items],
-        "search": None if report.suggestions is None else _search(searched),
-        **_more(report),
     }
 
 
@@ -229,27 +236,29 @@ def _constraint(report: ConstraintReport) -> dict[str, Any]:
         "selectorFrom": list(report.origin.selector_from),
         "fromMatchLabelKeys": list(report.origin.merged),
         "revision": report.revision,
-        "minimumHeldBy": [
-            {
-                "domains": list(holder.domains),
-                "nodeCount": holder.nodes,
-                "nodes": list(holder.node_names),
-                "whyNot": node_reasons(holder.why),
-            }
-            for holder in report.held_by
-        ],
-        "ignored": [
-            {
-                "why": "" if item.why is None else node_reason(item.why),
-                "count": item.number,
-                "pods": list(item.names),
-                "nodes": list(item.node_names),
-            }
-            for item in report.ignored
-        ],
+        "minimumHeldBy": list(map(_minimum_holder, report.held_by)),
+        "ignored": list(map(_ignored_pods, report.ignored)),
         "otherNamespaces": [{"namespace": namespace, "count": number} for namespace, number in report.other_namespaces],
         "notes": [constraint_words.note(item) for item in report.notes],
         "domains": [_domain(domain) for domain in report.domains],
+    }
+
+
+def _minimum_holder(holder: Holder) -> dict[str, Any]:
+    return {
+        "domains": list(holder.domains),
+        "nodeCount": holder.nodes,
+        "nodes": list(holder.node_names),
+        "whyNot": node_reasons(holder.why),
+    }
+
+
+def _ignored_pods(item: IgnoredPods) -> dict[str, Any]:
+    return {
+        "why": "" if item.why is None else node_reason(item.why),
+        "count": item.number,
+        "pods": list(item.names),
+        "nodes": list(item.node_names),
     }
 
 

@@ -30,26 +30,28 @@ def lines(forecast: Forecast) -> list[str]:
 
 def _basis(forecast: Forecast) -> str:
     if forecast.is_exact:
-        return "whichever best node the scheduler chooses"
-    runs = f"over {counted(forecast.runs, 'run')}, of which each takes others of the best nodes"
+        return "for any choice among the best nodes"
+    runs = f"over {counted(forecast.runs, 'run')}, each with another choice among the best nodes"
     if forecast.runs == 1:
-        runs = "in one run, in which no two nodes were the best"
+        runs = "in one run, because a single node was always the best"
     if forecast.is_sampled:
-        return f"{runs}; in a cluster of this size the scheduler looks at part of the nodes, and may find others"
-    return f"{runs}; there are more ways"
+        return (
+            f"{runs}; in a cluster of this size the scheduler looks at only some of the nodes, so it may choose others"
+        )
+    return f"{runs}; other choices are possible"
 
 
 def _constraint(constraint: ConstraintForecast) -> list[str]:
     name = constraint_name(constraint.position, is_default=constraint.is_default)
-    told = _counts(constraint.domains, most=_MOST_DOMAINS) or "no node that fits has this label"
-    return [f"{name} ({safe(constraint.topology_key)}): {told}", f"  {_skew(constraint)}"]
+    counts = _counts(constraint.domains, most=_MOST_DOMAINS) or "no node that fits has this label"
+    return [f"{name} ({safe(constraint.topology_key)}): {counts}", f"  {_skew(constraint)}"]
 
 
 def _counts(ranges: Mapping[str, CountRange], *, most: int) -> str:
     """Return `a=3 b=1-2`."""
-    told = [f"{safe(name) or chr(34) * 2}={_text(pods)}" for name, pods in ranges.items()]
-    more = f" and {len(told) - most} more" if len(told) > most else ""
-    return " ".join(told[:most]) + more
+    parts = [f"{safe(name) or chr(34) * 2}={_text(pods)}" for name, pods in ranges.items()]
+    more = f" and {len(parts) - most} more" if len(parts) > most else ""
+    return " ".join(parts[:most]) + more
 
 
 def _skew(constraint: ConstraintForecast) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.explain.requirements.conflicts import Conflict
 from kubectl_spread.report.explain import constraints, nodes, suggestions, text
 from kubectl_spread.report.explain import document as explain_document
 from kubectl_spread.report.explain.pod_report import PodReport
@@ -43,23 +44,8 @@ def _page(report: PodReport) -> dict[str, Any]:
             {**group._asdict(), "which": nodes.which(group.nodes, explanation, _WIDE)} for group in found[:_MOST_GROUPS]
         ],
         "more_groups": len(found) - _MOST_GROUPS,
-        "constraints": [
-            {
-                "heading": constraints.heading(account),
-                "document": told,
-                "facts": list(constraints.facts(account)),
-                "details": list(constraints.details(account)),
-                "domains": _shown(account, told),
-            }
-            for account, told in zip(explanation.constraints, document["constraints"], strict=True)
-        ],
-        "conflicts": [
-            [
-                {"text": item.text, "why": why, "left": conflicts.left(item, explanation.node_names)}
-                for item, why in zip(conflict.requirements, conflict.arithmetic, strict=True)
-            ]
-            for conflict in explanation.conflicts[:_MOST_CONFLICTS]
-        ],
+        "constraints": list(map(_constraint, explanation.constraints, document["constraints"])),
+        "conflicts": [_conflict(item, explanation.node_names) for item in explanation.conflicts[:_MOST_CONFLICTS]],
         "conflicts_heading": conflicts.HEADING,
         "sections": [[_block(block) for block in section] for section in text.further(report, _WIDE)],
         "suggestions": _suggestions(report),
@@ -69,8 +55,26 @@ def _page(report: PodReport) -> dict[str, Any]:
             f"{event.reason}{reported_message.when(event.last, event.times)}: {event.message}"
             for event in report.other_events[:_MOST_EVENTS]
         ],
-        "untold": text.untold_sentence(report.untold) if report.untold else "",
+        "not_reported": text.not_reported_sentence(report.not_reported) if report.not_reported else "",
     }
+
+
+def _constraint(report: ConstraintReport, document: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of a constraint's section, with its JSON document."""
+    return {
+        "heading": constraints.heading(report),
+        "document": document,
+        "facts": list(constraints.facts(report)),
+        "details": list(constraints.details(report)),
+        "domains": _shown(report, document),
+    }
+
+
+def _conflict(conflict: Conflict, node_names: tuple[str, ...]) -> list[dict[str, Any]]:
+    return [
+        {"text": item.text, "why": why, "left": conflicts.left(item, node_names)}
+        for item, why in zip(conflict.requirements, conflict.arithmetic, strict=True)
+    ]
 
 
 def _without_suggestions(report: PodReport) -> list[str]:
@@ -86,10 +90,10 @@ def _block(block: Block) -> dict[str, Any]:
     return {"text": block.strip(), "indent": (len(block) - len(block.lstrip())) // 2}
 
 
-def _shown(account: ConstraintReport, told: dict[str, Any]) -> list[dict[str, Any]]:
+def _shown(report: ConstraintReport, document: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the documents of the domains that are worth a line."""
-    by_value = {domain["value"]: domain for domain in told["domains"]}
-    return [by_value[domain.value] for domain in constraints.shown(account.domains)]
+    by_value = {domain["value"]: domain for domain in document["domains"]}
+    return [by_value[domain.value] for domain in constraints.shown(report.domains)]
 
 
 def _suggestions(report: PodReport) -> list[dict[str, Any]]:

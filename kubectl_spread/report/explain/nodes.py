@@ -107,8 +107,8 @@ def one_node_blocks(found: NodeView) -> list[Block]:
     rooms: list[tuple[str, ...]] = [("RESOURCE", "ALLOCATABLE", "REQUESTED", "FREE", "POD REQUESTS", "FITS")]
     for room in found.rooms:
         numbers = (room.allocatable, room.requested, room.free, room.asked)
-        told = tuple(amount(room.resource, number) for number in numbers)
-        rooms.append((room.resource, *told, "yes" if room.is_enough else "no"))
+        amounts = tuple(amount(room.resource, number) for number in numbers)
+        rooms.append((room.resource, *amounts, "yes" if room.is_enough else "no"))
     return [*out, "", Rows(tuple(plugins), "  "), "", Rows(tuple(rooms), "  ")]
 
 

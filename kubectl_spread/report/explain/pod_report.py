@@ -30,7 +30,7 @@ class PodReport(NamedTuple):
     comparison: Optional[MessageComparison] = None
     other_events: tuple[ClusterEvent, ...] = ()
     suggestions: Optional[Suggestions] = None
-    untold: tuple[str, ...] = ()  # Pending pods of the workload that no report covers
+    not_reported: tuple[str, ...] = ()  # Pending pods of the workload that no report covers
     node: Optional[NodeView] = None  # the only requested node
     forecast: Optional[Forecast] = None  # of a workload with soft constraints
 
@@ -40,7 +40,7 @@ class PodReport(NamedTuple):
 
         If the pod is one of a workload, no other pod of the workload may be Pending either.
         """
-        if self.untold and (self.workload is None or self.workload.finding is None):
+        if self.not_reported and (self.workload is None or self.workload.finding is None):
             return False
         if self.explanation.verdict is PodVerdict.TERMINATING:
             return bool(self.explanation.pod.node_name)

@@ -70,14 +70,13 @@ def _table(scores: ScoreTable, *, own: str, width: int, wide: bool) -> list[Bloc
     shown = list(scores.rows) if wide else list(scores.rows[:_MOST_ROWS])
     shown += [row for row in scores.rows[len(shown) :] if row.node == own]
     equal = [at for at in range(len(scores.plugins)) if len({row.points[at] for row in scores.rows}) == 1]
-    differing = [at for at in range(len(scores.plugins)) if at not in equal]
-    rows = _rows(scores, shown, differing, [scores.plugins[at] for at in differing])
-    is_wide = max(map(len, table(rows, indent="  "))) > width
-    if is_wide:
-        rows = _rows(scores, shown, differing, [_initials(scores.plugins[at]) for at in differing])
+    differing = {at: plugin for at, plugin in enumerate(scores.plugins) if at not in equal}
+    rows = _rows(scores, shown, list(differing), list(differing.values()))
     out: list[Block] = [Rows(tuple(rows), "  ")]
-    if is_wide:
-        out.append("  " + ", ".join(f"{_initials(scores.plugins[at])} = {scores.plugins[at]}" for at in differing))
+    if max(map(len, table(rows, indent="  "))) > width:
+        initials = [_initials(plugin) for plugin in differing.values()]
+        legend = ", ".join(map("{} = {}".format, initials, differing.values()))
+        out = [Rows(tuple(_rows(scores, shown, list(differing), initials)), "  "), f"  {legend}"]
     if len(shown) < len(scores.rows):
         out.append(f"  and {counted(len(scores.rows) - len(shown), 'more node')}")
     if equal:

@@ -22,13 +22,13 @@ def lines(suggestions: Suggestions, *, colour: bool, width: int = WIDTH) -> list
     if not suggestions.items:
         return none_lines(suggestions)
     out: list[str] = []
-    told: set[str] = set()  # notes of several suggestions are printed once
+    printed: set[str] = set()  # notes of several suggestions are printed once
     headings = {True: VERIFIED, False: NOT_VERIFIED}
     for number, item in enumerate(suggestions.items, 1):
         if item.verified in headings:
             out.append(paint(headings.pop(item.verified), "bold", colour=colour))
-        notes = tuple(note for note in item.notes if note not in told)
-        told.update(notes)
+        notes = tuple(note for note in item.notes if note not in printed)
+        printed.update(notes)
         out += _item(item._replace(notes=notes), number, colour=colour, width=width)
     return [*out, *_more(suggestions, width), *_left_out(suggestions)]
 
@@ -144,8 +144,8 @@ def spread_sentence(spread: SpreadChange) -> str:
         return f"{key}: no domain is counted"
     fullest = sorted(spread.after.items(), key=lambda entry: (-entry[1], entry[0]))
     few = len(fullest) <= _MOST_DOMAINS
-    told = sorted(spread.after.items()) if few else [*fullest[:2], *fullest[-2:]]
-    counts = " ".join(f"{safe(value) or _EMPTY}={_range(spread, value, count)}" for value, count in told)
+    shown = sorted(spread.after.items()) if few else [*fullest[:2], *fullest[-2:]]
+    counts = " ".join(f"{safe(value) or _EMPTY}={_range(spread, value, count)}" for value, count in shown)
     more = "" if few else f" ({len(fullest)} domains in all)"
     before, after = spread.skew_before, _skew(spread)
     change = after if before is None or str(before) == after else f"{before} -> {after}"

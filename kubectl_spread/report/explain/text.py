@@ -61,7 +61,7 @@ def lines(report: PodReport, style: Style) -> list[str]:
         out += table.wrapped(what, style.width)
     if explanation.ignored.fields:
         out.append(verdict.ignored_sentence(explanation.ignored))
-    for part in (*_parts(report, style), _untold(report.untold, style)):
+    for part in (*_parts(report, style), _not_reported(report.not_reported, style)):
         if part:
             out += ["", paint(part[0], "cyan", colour=style.colour), *part[1:]]
     return out
@@ -92,11 +92,11 @@ def shows_nodes(explanation: Explanation) -> bool:
     return explanation.verdict in _WITH_NODES and bool(explanation.node_names)
 
 
-def _untold(names: tuple[str, ...], style: Style) -> list[str]:
-    return table.wrapped(untold_sentence(names), style.width) if names else []
+def _not_reported(names: tuple[str, ...], style: Style) -> list[str]:
+    return table.wrapped(not_reported_sentence(names), style.width) if names else []
 
 
-def untold_sentence(names: tuple[str, ...]) -> str:
+def not_reported_sentence(names: tuple[str, ...]) -> str:
     """Return how many Pending pods of the workload are not explained."""
     what = f"{counted(len(names), 'more Pending pod')} of the workload differ from these in labels or volumes, and are"
     return f"{what} not explained: {listed(names, most=_MOST_NAMES)}. To explain a pod, name it."
@@ -167,7 +167,7 @@ def workload_lines(state: WorkloadState) -> list[str]:
     """Return the counts of a workload's pods, and why pods are missing; the first line is the headline."""
     out = [safe(_counts(state))]
     if state.is_paused:
-        out.append("  It is paused: its controller makes no pods of a changed template until it is resumed.")
+        out.append("  It is paused: its controller creates no pods from a changed template until it is resumed.")
     if state.is_suspended:
         out.append("  It is suspended: its controller creates no pods.")
     if state.waiting:
@@ -180,7 +180,10 @@ def workload_lines(state: WorkloadState) -> list[str]:
         out.append(f"  {safe(failure.about.kind)} {safe(failure.about.name)}: {safe(failure.reason)}{when}:")
         out += [f"    {safe(text)}" for text in (failure.message, _meaning(failure.message)) if text]
     if state.missing and not (state.failures or state.waiting or state.is_paused or state.is_suspended):
-        out.append("  The facts do not say why; kubectl describe of its ReplicaSet or of itself shows the events.")
+        out.append(
+            "  The cluster facts do not say why; kubectl describe of the workload and of its ReplicaSet shows "
+            "the events."
+        )
     return out
 
 

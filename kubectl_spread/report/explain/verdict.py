@@ -36,8 +36,8 @@ _MOST_SENTENCES = 2
 
 def sentence(explanation: Explanation) -> str:
     """Return the verdict on one pod."""
-    told = _SENTENCES.get(explanation.verdict, _pending)
-    return f"Pod {safe(explanation.pod.key)} {told(explanation)}"
+    sentence = _SENTENCES.get(explanation.verdict, _pending)
+    return f"Pod {safe(explanation.pod.key)} {sentence(explanation)}"
 
 
 def _running(explanation: Explanation) -> str:
@@ -103,10 +103,10 @@ def _waits_for_volume(explanation: Explanation) -> str:
 
 def _waits_for_preemption(explanation: Explanation) -> str:
     node, victims = safe(explanation.nominated_node), explanation.victims
-    told = listed((victim.key + since("", victim.finalizers) for victim in victims), most=_MOST_VICTIMS)
+    names = listed((victim.key + since("", victim.finalizers) for victim in victims), most=_MOST_VICTIMS)
     noun, has = ("pod", "has") if len(victims) == 1 else ("pods", "have")
     return (
-        f"waits for {noun} {told} to end on node {node}. The scheduler evicted {'it' if has == 'has' else 'them'} "
+        f"waits for {noun} {names} to end on node {node}. The scheduler evicted {'it' if has == 'has' else 'them'} "
         f"to make room, and the pod goes to {node} once {'it has' if has == 'has' else 'they have'} ended."
     )
 

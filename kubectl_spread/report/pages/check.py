@@ -120,7 +120,7 @@ def _running_lines(running: Optional[Running]) -> list[dict[str, str]]:
     from kubectl_spread.report.check import cluster  # numpy: 80 ms
 
     return [
-        {"label": item.label, "text": item.told, "tone": "bad" if item.is_failure else "warn"}
+        {"label": item.label, "text": item.sentence, "tone": "bad" if item.is_failure else "warn"}
         for item in cluster.entries(running)
     ]
 

@@ -60,13 +60,13 @@ def lines(result: ScenarioResult, *, width: int, colour: bool) -> list[str]:
         word = paint("ERROR", "red", colour=colour)
     else:
         word = paint("ok", "green", colour=colour) if result.is_fine else paint("FAILED", "red", colour=colour)
-    told = [f"{word}  {safe(result.name)} ({safe(result.file)})"]
-    told += [f"  {safe(str(error))}" for error in result.errors]
+    lines = [f"{word}  {safe(result.name)} ({safe(result.file)})"]
+    lines += [f"  {safe(str(error))}" for error in result.errors]
     for failure in result.failures:
-        told += wrapped(sentence(result, failure), width, indent="  ", hanging="    ")
+        lines += wrapped(sentence(result, failure), width, indent="  ", hanging="    ")
     if not (result.is_fine or result.failures or result.errors):
-        told += [f"  {step.text}: {VERDICTS[step.summary.verdict]}" for step in result.simulation.steps]
-    return told
+        lines += [f"  {step.text}: {VERDICTS[step.summary.verdict]}" for step in result.simulation.steps]
+    return lines
 
 
 def sentence(result: ScenarioResult, failure: UnmetExpectation) -> str:
@@ -133,8 +133,8 @@ def junit(results: Sequence[ScenarioResult]) -> str:
         for error in result.errors:
             ET.SubElement(case, "error", message=_text(str(error)))
         for failure in result.failures:
-            told = sentence(result, failure)
-            ET.SubElement(case, "failure", type=failure.what.split()[0], message=_text(told)).text = _text(told)
+            text = sentence(result, failure)
+            ET.SubElement(case, "failure", type=failure.what.split()[0], message=_text(text)).text = _text(text)
         if not (result.is_fine or result.failures or result.errors):
             ET.SubElement(case, "failure", type="complete", message="a step may get stuck")
     ET.indent(root)

@@ -125,7 +125,7 @@ def _evicted(event: TraceEvent, pod: str) -> str:
 
 
 def _refused(event: TraceEvent, pod: str) -> str:
-    return f"The eviction of {pod} on {event.node} is refused for ever: {event.text}."
+    return f"The eviction of {pod} on {event.node} is refused forever: {event.text}."
 
 
 def _preempted(event: TraceEvent, pod: str) -> str:

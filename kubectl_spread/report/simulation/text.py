@@ -74,7 +74,7 @@ class _Step:
     def _verdict(self) -> str:
         verdict = self.summary.verdict
         if self.played.refusal:
-            return paint("kubectl stops before it is done", "red", colour=self.colour)
+            return paint("kubectl stops before the command is complete", "red", colour=self.colour)
         return paint(VERDICTS[verdict], _STYLES[verdict], colour=self.colour)
 
     def _wrapped(self, texts: Iterable[str]) -> list[str]:
@@ -151,7 +151,7 @@ class _Step:
         ]
         if not stuck:
             return []
-        return wrapped(f"Not complete before either, and not changed by this step: {', '.join(stuck)}", self.width)
+        return wrapped(f"Already incomplete before this step, and not changed by it: {', '.join(stuck)}", self.width)
 
     def _waiting(self) -> Iterator[str]:
         if self.summary.waiting:
@@ -170,8 +170,8 @@ class _Step:
         if self.summary.refused:
             yield "Evictions that stay refused:"
         for item in self.summary.refused:
-            told = f"{item.pod} on {item.node}{self._share(item.outcomes)}: {item.cause}"
-            yield from wrapped(told, self.width, indent="  ", hanging="  ")
+            sentence = f"{item.pod} on {item.node}{self._share(item.outcomes)}: {item.cause}"
+            yield from wrapped(sentence, self.width, indent="  ", hanging="  ")
 
     def _lost(self) -> list[str]:
         if not self.summary.lost:

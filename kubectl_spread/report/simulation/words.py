@@ -63,5 +63,5 @@ def _found(step: StepSummary) -> str:
         return f"There are {number:,} different outcomes, all of them found"
     ranges = [domain.after for item in step.workloads for spread in item.spreads for domain in spread.domains]
     if any(found.least < found.most for found in ranges):
-        return "There is one outcome, but for the names of domains that nothing tells apart"
+        return "There is one outcome, apart from the names of interchangeable domains"
     return "There is one outcome"

@@ -27,14 +27,14 @@ class _Metric(NamedTuple):
 _OF_CONSTRAINTS = (
     _Metric(
         "kubectl_spread_constraint_skew",
-        "Pods of the fullest domain less the global minimum, as the scheduler counts them now.",
+        "Pods in the fullest domain minus the global minimum, as the scheduler counts them now.",
         lambda item: item.skew,
     ),
     _Metric("kubectl_spread_constraint_max_skew", "The constraint's maxSkew.", lambda item: item.max_skew),
-    _Metric("kubectl_spread_constraint_domains", "Domains that count.", lambda item: len(item.domains)),
+    _Metric("kubectl_spread_constraint_domains", "Domains that the constraint counts.", lambda item: len(item.domains)),
     _Metric(
         "kubectl_spread_constraint_violated",
-        "1 where the skew is above maxSkew, or no node that counts has the label; also of ScheduleAnyway.",
+        "1 if the skew is above maxSkew or no counted node has the label, else 0; also for ScheduleAnyway.",
         lambda item: (
             None
             if item.standing is ConstraintState.UNKNOWN
@@ -67,7 +67,7 @@ def _lines(statuses: list[WorkloadStatus]) -> Iterator[str]:
                 if value is not None:
                     yield _sample(metric.name, _labels(status, item), value)
     name = "kubectl_spread_domain_pods"
-    yield from _head(name, f"Pods that a constraint counts in a domain; of up to {_MOST_DOMAINS} domains.")
+    yield from _head(name, f"Pods that the constraint counts in each domain, for up to {_MOST_DOMAINS} domains.")
     for status in statuses:
         for item in status.constraints:
             for domain in item.domains if len(item.domains) <= _MOST_DOMAINS else ():

@@ -43,7 +43,7 @@ class _State:
 
     def filter(self) -> Bits:
         if self._unbound != self._columns.unbound:
-            self._look_anew()
+            self._rescan()
         pods, nodes = self._columns.bound_pods, self._columns.bound_nodes
         for at in range(self._seen, len(pods)):
             if self._conflicts(pods[at].cls.host_ports):
@@ -51,7 +51,7 @@ class _State:
         self._seen = len(pods)
         return self._bits
 
-    def _look_anew(self) -> None:
+    def _rescan(self) -> None:
         """Read the nodes' present pods again, because some were removed."""
         on_nodes = self._columns.pods
         has_conflict = [any(self._conflicts(pod.cls.host_ports) for pod in pods) for pods in on_nodes]

@@ -93,7 +93,11 @@ class Queue:
     def preemptions(self) -> list[PlannedPreemption]:
         """Return the pods that wait for others to be evicted."""
         found = ((item.pod, item.explanation) for item in self.pending)
-        return [PlannedPreemption(pod, told.nominated_node, told.victims) for pod, told in found if told.nominated_node]
+        return [
+            PlannedPreemption(pod, explanation.nominated_node, explanation.victims)
+            for pod, explanation in found
+            if explanation.nominated_node
+        ]
 
     def preempt(self) -> None:
         """Try pods whose victims were evicted, each on its nominated node first."""
@@ -132,9 +136,9 @@ class Queue:
             return
         making = self._never_made(pod, found.pod.node_name) if pod.cls.volumes else ()
         if making:
-            told = Explanation(pod, PodVerdict.WAITS_FOR_VOLUME, found.filtered.diagnosis(), claims=making)
+            explanation = Explanation(pod, PodVerdict.WAITS_FOR_VOLUME, found.filtered.diagnosis(), claims=making)
             message = _AWAITED.format(provisioner=making[0].provisioner)
-            self.provisioning.append(PendingPod(pod, told._replace(message=message)))
+            self.provisioning.append(PendingPod(pod, explanation._replace(message=message)))
         else:
             self.placed.append(PlacedPod(pod.name, found.pod.node_name, found.fitting, found.hosts))
 

@@ -67,7 +67,7 @@ def _rendered(directory: str, name: str, *, timeout_s: float) -> bytes:
 def _complaint(stderr: bytes) -> str:
     """Return the last lines of a program's error output as one line."""
     lines = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]
-    return "; ".join(_without_log_head(line) for line in lines[-_MAX_LINES:]) or "it does not say why"
+    return "; ".join(_without_log_head(line) for line in lines[-_MAX_LINES:]) or "it gave no reason"
 
 
 def _without_log_head(line: str) -> str:

@@ -44,7 +44,7 @@ class Credentials(NamedTuple):
         # Versions up to 35 use the latter.
         found = str(keys.get("BearerToken") or keys.get("authorization") or "").strip()
         if found and not (found.isascii() and found.isprintable()):
-            raise ClusterError("the token of the kubeconfig holds characters that no header can")
+            raise ClusterError("the token of the kubeconfig has characters that an HTTP header cannot have")
         return found
 
     def refresh(self) -> bool:
@@ -118,7 +118,7 @@ def _load(target: ApiServer, configuration: Any, folder: str) -> None:
 
 def _unusable(target: ApiServer) -> str:
     if target.exec_command:
-        return f"exec credential plugin `{target.exec_command}` answered with what is no ExecCredential"
+        return f"exec credential plugin `{target.exec_command}` did not return an ExecCredential"
     return "the credentials cannot be used"
 
 

@@ -173,7 +173,6 @@ def load(flags: Flags) -> ApiServer:
         return _in_cluster(flags, merged)
     context = _context(flags, merged)
     cluster, user = _cluster(flags, merged, context), _user(flags, merged, context)
-    name = flags.context or merged.current
     plain_cluster, plain_user = _with_flags(cluster, user, flags)
     _check(cluster, user)
     server = str(plain_cluster.get("server") or "")
@@ -184,16 +183,16 @@ def load(flags: Flags) -> ApiServer:
     else:
         # Source: k8s.io/client-go/tools/clientcmd/client_config.go, ClientConfig (v0.36.2): only TLS gets credentials.
         plain_user = {key: value for key, value in plain_user.items() if key.startswith("as")}
-    command = (plain_user.get("exec") or {}).get("command") or ""
+    plugin = plain_user.get("exec") or {}
     return ApiServer(
-        name=name or host_of(server),
+        name=flags.context or merged.current or host_of(server),
         sends_credentials=is_secure,
         server=server,
         namespace=str(context.plain.get("namespace") or "") or "default",
         config=_one_context(plain_cluster, plain_user),
         impersonation=_impersonation(flags, plain_user),
-        exec_command=str(command),
-        install_hint=str((plain_user.get("exec") or {}).get("installHint") or ""),
+        exec_command=str(plugin.get("command") or ""),
+        install_hint=str(plugin.get("installHint") or ""),
         compresses=not plain_cluster.get("disable-compression"),
     )
 
@@ -255,7 +254,7 @@ def _read(path: str) -> Optional[_File]:
             continue
         file = _File(source, found, plain)
         if not isinstance(plain, dict):
-            raise file.error((), "not a kubeconfig: it is no mapping")
+            raise file.error((), "not a kubeconfig: it is not a mapping")
         for problem in decode.problems(plain, _CONFIG):
             if problem.kind is decode.ProblemKind.TYPE:
                 raise file.error(problem.route, f"{decode.path_text(problem.route)}: {problem.message}")
@@ -306,7 +305,7 @@ def _user(flags: Flags, merged: _Merged, context: _Entry) -> _Entry:
 
 
 def _unknown(flag: str, what: str, name: str, known: dict[str, _Entry], paths: tuple[str, ...]) -> ConfigError:
-    where = ", ".join(paths) or "a kubeconfig: there is none"
+    where = ", ".join(paths) or "a kubeconfig, because no file exists"
     return ConfigError((SourceError(flag, f"no {what} `{name}` in {where}; {_there_are(what, known)}"),))
 
 
@@ -394,7 +393,7 @@ def _check_server(cluster: _Entry, server: str) -> None:
     except ValueError:  # a bracket that is not closed, a port that is no number
         is_good = False
     if not is_good or any(char.isspace() or not char.isprintable() for char in server):
-        raise cluster.error("server", f"the server `{host_of(server)}` is no URL of an API server")
+        raise cluster.error("server", f"the server `{host_of(server)}` is not the URL of an API server")
 
 
 def host_of(server: str) -> str:
@@ -414,19 +413,25 @@ def _one_context(cluster: Plain, user: Plain) -> Plain:
 
 def _impersonation(flags: Flags, user: Plain) -> Impersonation:
     """Return the impersonation from the flags, or else from the user."""
-    if flags.impersonate or flags.impersonate_uid or flags.impersonate_group or flags.impersonate_extra:
-        pairs = [item.partition("=") for item in flags.impersonate_extra]
-        if not all(equals for _, equals, _ in pairs):
-            raise ConfigError((SourceError("--as-user-extra", "write it as KEY=VALUE"),))
-        extra = tuple((key, value) for key, _, value in pairs)
-        found = Impersonation(flags.impersonate or "", flags.impersonate_uid or "", flags.impersonate_group, extra)
-    else:
-        extra = tuple((key, value) for key, values in (user.get("as-user-extra") or {}).items() for value in values)
-        groups = tuple(user.get("as-groups") or ())
-        found = Impersonation(str(user.get("as") or ""), str(user.get("as-uid") or ""), groups, extra)
+    from_flags = _impersonation_of_flags(flags)
+    found = _impersonation_of_user(user) if from_flags == Impersonation() else from_flags
     if not found.user and found != Impersonation():
-        raise ConfigError((SourceError("--as", "a uid, groups or extras are of somebody: name whom with --as"),))
+        raise ConfigError((SourceError("--as", "--as-uid, --as-group and --as-user-extra need a user: add --as USER"),))
     return found
+
+
+def _impersonation_of_flags(flags: Flags) -> Impersonation:
+    pairs = [item.partition("=") for item in flags.impersonate_extra]
+    if not all(equals for _, equals, _ in pairs):
+        raise ConfigError((SourceError("--as-user-extra", "write it as KEY=VALUE"),))
+    extra = tuple((key, value) for key, _, value in pairs)
+    return Impersonation(flags.impersonate or "", flags.impersonate_uid or "", flags.impersonate_group, extra)
+
+
+def _impersonation_of_user(user: Plain) -> Impersonation:
+    extra = tuple((key, value) for key, values in (user.get("as-user-extra") or {}).items() for value in values)
+    groups = tuple(user.get("as-groups") or ())
+    return Impersonation(str(user.get("as") or ""), str(user.get("as-uid") or ""), groups, extra)
 
 
 def _in_cluster(flags: Flags, merged: _Merged) -> ApiServer:

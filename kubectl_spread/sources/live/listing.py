@@ -72,9 +72,9 @@ def _pages(transport: Transport, path: str, query: dict[str, str], take: Take) -
             return False
         if answer.status != 200:
             raise RefusedList(answer)
-        told = _CONTINUE.match(answer.body)
+        match = _CONTINUE.match(answer.body)
         ahead = None
-        token = told[1].decode() if told is not None else ""
+        token = match[1].decode() if match is not None else ""
         if token and token not in tokens:
             ahead = Task(lambda following={**query, "continue": token}: transport.get(path, following))  # type: ignore[misc]
         page = _page(transport, path, answer, take)
@@ -115,5 +115,5 @@ def _page(transport: Transport, path: str, answer: Response, take: Take) -> _Pag
     metadata, items = document.get("metadata"), document.get("items") or []
     following = metadata.get("continue") or "" if isinstance(metadata, dict) else None
     if not isinstance(following, str) or not isinstance(items, list):
-        raise ClusterError(f"the server {transport.host} answered {path} with what is no list")
+        raise ClusterError(f"the server {transport.host} answered {path} with something other than a list")
     return _Page(len(items), following)

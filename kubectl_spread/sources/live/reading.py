@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Optional, Union
 
 from kubectl_spread.cluster.building.build import ClusterBuilder
@@ -22,7 +22,7 @@ from kubectl_spread.sources.live import durations, kubeconfig, listing, rights, 
 from kubectl_spread.sources.live.flags import Flags
 from kubectl_spread.sources.live.resources import NODES, PODS, Question, Resource, resource_of, STORAGE
 from kubectl_spread.sources.live.tasks import Task
-from kubectl_spread.sources.live.transport import CONNECTIONS, Transport
+from kubectl_spread.sources.live.transport import CONNECTIONS, Response, Transport
 
 Plain = dict[str, Any]
 
@@ -152,7 +152,7 @@ def _timeout_s(flags: Flags) -> float:
         return 0.0
     found = durations.seconds(flags.request_timeout)
     if found is None:
-        raise ConfigError((SourceError("--request-timeout", f"no duration: {flags.request_timeout}; write it as 30s"),))
+        raise ConfigError((SourceError("--request-timeout", f"not a duration: {flags.request_timeout}; write 30s"),))
     return found
 
 
@@ -170,29 +170,41 @@ def _read(transport: Transport, question: Question, *, minor: int, finds_schedul
     found = Task(lambda: scheduler.find(transport)) if finds_scheduler else None
     wanted = question.resources(minor)
     collected = _side_by_side(transport, question, wanted)
-    asked = wanted
-    assembler = ClusterBuilder()
-    for part in collected:
-        assembler.update(part.assembler)
-    if STORAGE[0] not in wanted and question.is_about_pods and _uses_claims(assembler.cluster(), question.namespace):
+    builder = ClusterBuilder()
+    _add(collected, builder)
+    if STORAGE[0] not in wanted and question.is_about_pods and _uses_claims(builder.cluster(), question.namespace):
         more = _side_by_side(transport, question, STORAGE)
-        for part in more:
-            assembler.update(part.assembler)
+        _add(more, builder)
         collected += more
-        asked += STORAGE
+        wanted += STORAGE
     unreadable = collected[wanted.index(NODES)].errors
-    if unreadable and not assembler.has_nodes:
+    if unreadable and not builder.has_nodes:
         raise unreadable[0]
-    errors = tuple(error for part in collected for error in part.errors)
+    as_given = scheduler.ConfigurationText(None, "as given")
+    return _facts(collected, builder, wanted, as_given if found is None else found.result())
+
+
+def _add(collected: Iterable[_Collected], builder: ClusterBuilder) -> None:
+    for part in collected:
+        builder.update(part.assembler)
+
+
+def _facts(
+    collected: Iterable[_Collected],
+    builder: ClusterBuilder,
+    wanted: Iterable[Resource],
+    configuration: scheduler.ConfigurationText,
+) -> LiveFacts:
+    """Return the facts with what could not be read, and the kinds that were read completely."""
     unread = tuple(part.unread for part in collected if part.unread is not None)
-    is_default = scheduler.ConfigurationText(None, "as given")
-    objects = tuple(plain for part in collected for plain in part.objects)
     missing = {part.resource.kind for part in unread}
-    cluster = assembler.cluster()._replace(
+    cluster = builder.cluster()._replace(
         unread=tuple(part.fact for part in unread),
-        complete=frozenset(item.kind for item in asked if item.kind not in missing),
+        complete=frozenset(item.kind for item in wanted if item.kind not in missing),
     )
-    return LiveFacts(cluster, errors, unread, is_default if found is None else found.result(), objects)
+    errors = tuple(error for part in collected for error in part.errors)
+    objects = tuple(plain for part in collected for plain in part.objects)
+    return LiveFacts(cluster, errors, unread, configuration, objects)
 
 
 def _side_by_side(transport: Transport, question: Question, wanted: tuple[Resource, ...]) -> list[_Collected]:
@@ -213,32 +225,41 @@ def _collect(transport: Transport, question: Question, resource: Resource) -> _C
     """Return all objects of a kind, or only the question's namespace if others are forbidden."""
     query = _ACTIVE if resource is PODS and not question.wants_finished else {}
     reader = _Reader(transport.host, resource, keeps_objects=question.keeps_objects)
+    everywhere = resource.path(question.namespace if resource.is_local else "")
+    refusal = _refusal(transport, resource, everywhere, query, reader)
+    if refusal is None or refusal.status == 404:  # 404: the server lacks this API group
+        return reader.collected()
+    only = question.namespace or question.fallback
+    if resource is NODES or (resource is PODS and not only):
+        raise rights.without(resource, refusal.message)
+    if not resource.is_namespaced or not only or (resource.is_local and only == question.namespace):
+        return reader.collected()._replace(unread=rights.ForbiddenKind(resource))
+    refusal = _refusal(transport, resource, resource.path(only), query, reader)
+    if refusal is None:
+        return reader.collected()._replace(unread=rights.ForbiddenKind(resource, only))
+    if refusal.status == 404:
+        raise _unexpected(transport, resource, refusal.status, refusal.message)
+    if resource is PODS:
+        raise rights.without(resource, refusal.message)
+    return reader.collected()._replace(unread=rights.ForbiddenKind(resource))
+
+
+def _refusal(
+    transport: Transport, resource: Resource, path: str, query: dict[str, str], reader: _Reader
+) -> Optional[Response]:
+    """Read a list; return the server's answer if it lacks the kind (404) or forbids the list (403).
+
+    Raises:
+        ClusterError: the server refuses for another reason.
+    """
     try:
-        everywhere = resource.path(question.namespace if resource.is_local else "")
-        listing.read(transport, everywhere, dict(query), reader.start)
+        listing.read(transport, path, dict(query), reader.start)
     except listing.RefusedList as refused:
         answer = refused.answer
-        if answer.status == 404:
-            return reader.collected()  # The server lacks this API group.
-        if answer.status != 403:
+        if answer.status not in (403, 404):
             raise _unexpected(transport, resource, answer.status, answer.message) from None
-        only = question.namespace or question.fallback
-        if resource is NODES or (resource is PODS and not only):
-            raise rights.without(resource, answer.message) from None
-        if not resource.is_namespaced or not only or (resource.is_local and only == question.namespace):
-            return reader.collected()._replace(unread=rights.ForbiddenKind(resource))
-    else:
-        return reader.collected()
-    try:
-        listing.read(transport, resource.path(only), dict(query), reader.start)
-    except listing.RefusedList as refused:
-        if refused.answer.status != 403:
-            answer = refused.answer
-            raise _unexpected(transport, resource, answer.status, answer.message) from None
-        if resource is PODS:
-            raise rights.without(resource, refused.answer.message) from None
-        return reader.collected()._replace(unread=rights.ForbiddenKind(resource))
-    return reader.collected()._replace(unread=rights.ForbiddenKind(resource, only))
+        return answer
+    return None
 
 
 def _unexpected(transport: Transport, resource: Resource, status: int, message: str) -> ClusterError:
@@ -295,13 +316,13 @@ class _Reader:
 
 def _version(transport: Transport) -> Version:
     answer = transport.get("/version")
-    told: Union[Plain, Any] = None
+    answered: Union[Plain, Any] = None
     if answer.status == 200:
         with contextlib.suppress(ValueError, RecursionError):
-            told = json.loads(answer.body)
-    text = str(told.get("gitVersion") or "") if isinstance(told, dict) else ""
+            answered = json.loads(answer.body)
+    text = str(answered.get("gitVersion") or "") if isinstance(answered, dict) else ""
     release = server_release(text)
     if release is None:
         said = text or f"{answer.status} {answer.message}"
-        raise ClusterError(f"the server {transport.host} does not tell its version: it answered {said}")
+        raise ClusterError(f"the server {transport.host} does not report its version: it answered {said}")
     return Version(text, followed(release), note_on(release))

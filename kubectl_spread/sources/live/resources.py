@@ -37,13 +37,20 @@ _CLAIMS = "pods with persistent volumes are not predictable"
 _DEFAULTS = "whether the scheduler's default constraints apply to a pod, and what they count, is not certain"
 
 NODES = Resource("Node", "", "v1", "nodes", False, "nothing can be placed")
-PODS = Resource("Pod", "", "v1", "pods", True, "what runs elsewhere neither takes room nor counts, so less may fit")
+PODS = Resource(
+    "Pod",
+    "",
+    "v1",
+    "pods",
+    True,
+    "pods of other namespaces are not counted and take no room, so predictions may be wrong",
+)
 STORAGE = (
     Resource("PersistentVolumeClaim", "", "v1", "persistentvolumeclaims", True, _CLAIMS),
     Resource("PersistentVolume", "", "v1", "persistentvolumes", False, _CLAIMS),
     Resource("StorageClass", "storage.k8s.io", "v1", "storageclasses", False, _CLAIMS),
     Resource("CSINode", "storage.k8s.io", "v1", "csinodes", False, "nodes may take fewer volumes than they seem to"),
-    Resource("CSIDriver", "storage.k8s.io", "v1", "csidrivers", False, "storage capacity is not looked at"),
+    Resource("CSIDriver", "storage.k8s.io", "v1", "csidrivers", False, "storage capacity is not checked"),
     Resource("CSIStorageCapacity", "storage.k8s.io", "v1", "csistoragecapacities", True, "storage may be used up"),
     Resource("VolumeAttachment", "storage.k8s.io", "v1", "volumeattachments", False, "nodes may take fewer volumes"),
 )
@@ -71,7 +78,7 @@ _ALWAYS = (
         "v1",
         "priorityclasses",
         False,
-        "pods of a manifest that name a priority class count as of priority 0",
+        "pods of a manifest that name a priority class get priority 0",
     ),
 )
 _ADMISSION = (
@@ -84,7 +91,7 @@ AUTOSCALERS = Resource(
     "v2",
     "horizontalpodautoscalers",
     True,
-    "in which range autoscalers keep workloads is not known",
+    "the replica ranges of autoscalers are not known",
 )
 RUNTIME_CLASSES = Resource(
     "RuntimeClass",
@@ -94,11 +101,11 @@ RUNTIME_CLASSES = Resource(
     False,
     "the overhead and nodeSelector of new pods' runtime classes are not applied",
 )
-_STATE = "what its controller says of a workload is not told, nor the pod that it would create next"
+_STATE = "the status of workloads and the pods that their controllers would create next are not shown"
 _DEPLOYMENTS = Resource("Deployment", "apps", "v1", "deployments", True, _STATE, is_local=True)
 _OF_TARGETS = (
     _DEPLOYMENTS,
-    Resource("Event", "", "v1", "events", True, "what the scheduler said last is not told", is_local=True),
+    Resource("Event", "", "v1", "events", True, "the scheduler's last message is not shown", is_local=True),
 )
 _NAMED = {
     "DaemonSet": Resource("DaemonSet", "apps", "v1", "daemonsets", True, _STATE, is_local=True),
@@ -157,21 +164,30 @@ class Question(NamedTuple):
     def resources(self, minor: int) -> tuple[Resource, ...]:
         """Return the resources to read for the answer. Claims of pods in the cluster are only known after reading."""
         found: tuple[Resource, ...] = (*_ALWAYS, *_ADMISSION)
-        if self.keeps_objects or any("runtimeClassName" in text for text in self.texts):
+        if self.keeps_objects or self._mentions("runtimeClassName"):
             found += (RUNTIME_CLASSES,)
-        is_scaled = any(kind in text for text in self.texts for kind in _SCALED)
-        if self.keeps_objects or self.has_autoscalers or is_scaled:
+        if self.keeps_objects or self.has_autoscalers or self._mentions(*_SCALED):
             found += (AUTOSCALERS,)
+        found += self._workloads()
+        if minor >= _EXTENDED_SINCE:
+            found += (DEVICE_CLASSES,)
+        if self.keeps_objects or self._mentions(*_CLAIM_WORDS):
+            found += STORAGE
+        return found
+
+    def _workloads(self) -> tuple[Resource, ...]:
+        """Return the resources of workloads and their events."""
+        found: tuple[Resource, ...] = ()
         if self.kinds:
             found += _OF_TARGETS + tuple(_NAMED[kind] for kind in _NAMED if kind in self.kinds)
         if self.is_overview:
             found += (*_OF_TARGETS, *_NAMED.values(), JOBS)
-        if {"Job", "CronJob"} & set(self.kinds) or any("CronJob" in text for text in self.texts):
+        if {"Job", "CronJob"} & set(self.kinds) or self._mentions("CronJob"):
             found += (JOBS,)
-        if not self.is_about_pods and any("Deployment" in text for text in self.texts):
-            found += (_DEPLOYMENTS._replace(is_local=False, doubt="whether a manifest changes one is not known"),)
-        if minor >= _EXTENDED_SINCE:
-            found += (DEVICE_CLASSES,)
-        if self.keeps_objects or any(word in text for text in self.texts for word in _CLAIM_WORDS):
-            found += STORAGE
+        if not self.is_about_pods and self._mentions("Deployment"):
+            doubt = "whether a manifest changes a running Deployment is not known"
+            found += (_DEPLOYMENTS._replace(is_local=False, doubt=doubt),)
         return found
+
+    def _mentions(self, *words: str) -> bool:
+        return any(word in text for text in self.texts for word in words)

@@ -38,7 +38,7 @@ def rbac_rule(group: str, plural: str, verb: str) -> str:
     return f"{{apiGroups: [{quoted}], resources: [{plural}], verbs: [{verb}]}}"
 
 
-_WITHOUT = {NODES.kind: NODES.doubt, PODS.kind: "without pods nothing can be said of what runs"}
+_WITHOUT = {NODES.kind: NODES.doubt, PODS.kind: "without pods, running workloads cannot be checked"}
 
 
 def without(resource: Resource, message: str) -> ClusterError:

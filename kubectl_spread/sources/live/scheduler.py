@@ -49,8 +49,8 @@ def find(transport: Transport) -> ConfigurationText:
 
 
 def _default(why: str) -> ConfigurationText:
-    told = f"not known, default assumed ({why})" if why else "not known, default assumed"
-    return ConfigurationText(None, f"{told}; --scheduler-config names it", is_certain=False)
+    origin = f"not known, default assumed ({why})" if why else "not known, default assumed"
+    return ConfigurationText(None, f"{origin}; --scheduler-config names it", is_certain=False)
 
 
 def _items(body: bytes) -> list[Plain]:

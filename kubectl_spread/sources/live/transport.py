@@ -115,7 +115,7 @@ class Transport:
 
     def _wait(self, seconds: float) -> None:
         if seconds > _LONGEST_PAUSE_S:
-            raise ClusterError(f"the server {self.host} asks to be left alone for {seconds:.0f} s")
+            raise ClusterError(f"the server {self.host} asks to retry after {seconds:.0f} s")
         if self._stopped.wait(seconds):
             raise ClusterError("interrupted")
 
@@ -132,7 +132,9 @@ class Transport:
                 f"the server {self.host} answered {path} with {answer.status} {_ATTEMPTS} times: {answer.message}"
             )
         if 300 <= answer.status < 400:
-            raise ClusterError(f"the server {self.host} is no API server: it sends us elsewhere ({answer.status})")
+            raise ClusterError(
+                f"the server {self.host} is not an API server: it redirects the request ({answer.status})"
+            )
         return answer
 
     def _answer(self, target: str, *, is_last: bool) -> tuple[Optional[Response], Optional[float]]:
@@ -151,7 +153,7 @@ class Transport:
             ) from None
         kind = str(response.headers.get("Content-Type") or "")
         if response.status == 200 and not kind.startswith("application/json"):
-            raise ClusterError(f"the server {self.host} is no API server: it answered with {kind or 'no type'}")
+            raise ClusterError(f"the server {self.host} is not an API server: it answered with {kind or 'no type'}")
         return Response(response.status, body), _retry_after_s(response.headers.get("Retry-After"))
 
     def _within_time(self, target: str) -> tuple[Any, bytes]:
@@ -255,7 +257,7 @@ def _broke_off(error: Exception) -> bool:
 
 def _tls(text: str) -> str:
     """Return the short form of an OpenSSL error: `certificate verify failed: self-signed certificate`."""
-    return text.partition("] ")[2].rpartition(" (_ssl")[0] or "the server does not speak it"
+    return text.partition("] ")[2].rpartition(" (_ssl")[0] or "the server does not use TLS"
 
 
 def _why(error: Optional[BaseException]) -> str:
@@ -279,16 +281,16 @@ def _retry_after_s(header: Optional[str]) -> Optional[float]:
     return float(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
-def _impersonation_headers(whom: Impersonation) -> list[tuple[str, str]]:
+def _impersonation_headers(identity: Impersonation) -> list[tuple[str, str]]:
     """Return the headers of an impersonation.
 
     Source: k8s.io/client-go/transport/round_trippers.go, impersonatingRoundTripper (v0.36.2).
     """
-    found = [("Impersonate-User", whom.user), ("Impersonate-Uid", whom.uid)]
-    found += [("Impersonate-Group", group) for group in whom.groups]
-    found += [(f"Impersonate-Extra-{quote(key.lower(), safe='')}", value) for key, value in whom.extra]
+    found = [("Impersonate-User", identity.user), ("Impersonate-Uid", identity.uid)]
+    found += [("Impersonate-Group", group) for group in identity.groups]
+    found += [(f"Impersonate-Extra-{quote(key.lower(), safe='')}", value) for key, value in identity.extra]
     for _, value in found:
         if any(ord(char) < 32 or ord(char) == 127 for char in value):
-            raise ClusterError("a name to act as holds control characters")
+            raise ClusterError("the name to impersonate contains control characters")
     # http.client writes Latin-1, Go UTF-8.
     return [(name, value.encode().decode("latin-1")) for name, value in found if value]

@@ -114,7 +114,7 @@ class DeleteClaims(NamedTuple):
             old = claims[key]
             volumes.pop(old.volume_name, None)
             claims[key] = old._replace(
-                uid=f"{old.uid}/anew", volume_name="", is_bind_completed=False, selected_node=None, is_lost=False
+                uid=f"{old.uid}/recreated", volume_name="", is_bind_completed=False, selected_node=None, is_lost=False
             )
         return storage._replace(claims=claims, volumes=volumes)
 
@@ -139,7 +139,7 @@ class DeleteClaims(NamedTuple):
         found = [
             command("delete", "pvc", key.name, namespace=key.namespace, rest=("--wait=false",))
             if _is_made_again(key, scene)
-            else _claim_anew(key)
+            else _recreate_claim_command(key)
             for key in self.claims
         ]
         wanted = set(self.claims)
@@ -150,7 +150,7 @@ class DeleteClaims(NamedTuple):
         ]
         target = scene.problem.target
         if pods and target.is_live:
-            found.append(target.anew() if target.kind == "Pod" else _deleted(pods))
+            found.append(target.recreate_command() if target.kind == "Pod" else _deleted(pods))
         return found
 
     def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
@@ -166,7 +166,7 @@ def _is_made_again(key: ObjectKey, scene: HypotheticalCluster) -> bool:
     return problem.owner.kind == "StatefulSet" and any(key.name.endswith(f"-{pod.name}") for pod in pods)
 
 
-def _claim_anew(key: ObjectKey) -> str:
+def _recreate_claim_command(key: ObjectKey) -> str:
     """Return the command that deletes a claim and creates it again, without its volume and its selected node."""
     import json
 

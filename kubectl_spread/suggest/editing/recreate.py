@@ -86,7 +86,7 @@ def _read(cls: PodClass, labels: dict[str, str], spec: Plain) -> PodClass:
     return read.pod_class(cls.namespace, {"labels": labels}, spec, {})
 
 
-def anew(pod: Pod, cluster: Cluster) -> Optional[Pod]:
+def recreated_pod(pod: Pod, cluster: Cluster) -> Optional[Pod]:
     """Return the replacement that a controller creates for a deleted pod; None for a pod without a controller.
 
     It is created from the controller's current template, which may differ from the old pod's.
@@ -99,7 +99,7 @@ def anew(pod: Pod, cluster: Cluster) -> Optional[Pod]:
         cls = cls._replace(labels=labels)
     return pod._replace(
         cls=cls,
-        uid=f"{pod.uid}/anew",
+        uid=f"{pod.uid}/recreated",
         node_name="",
         nominated_node="",
         phase="Pending",

@@ -87,7 +87,7 @@ class TemplateOwner(NamedTuple):
             return []
         written = json.dumps(self.patch(ops), separators=(",", ":"))
         if self.kind in _FIXED:
-            return [self._anew(written)]
+            return [self._replace_command(written)]
         lines = [
             command("patch", self.resource, self.name, namespace=self.namespace, rest=("--type=json", "-p", written))
         ]
@@ -108,12 +108,12 @@ class TemplateOwner(NamedTuple):
         jobs = (pod.owner.name for pod in waiting if pod.owner is not None and pod.owner.kind == "Job")
         return list(dict.fromkeys(jobs))
 
-    def anew(self) -> str:
+    def recreate_command(self) -> str:
         """Return the command line that deletes the object and creates it again unchanged, as no controller does it."""
         get = command("get", self.resource, self.name, namespace=self.namespace, rest=("-o", "json"))
         return f"{get} | kubectl replace --force -f -"
 
-    def _anew(self, written: str) -> str:
+    def _replace_command(self, written: str) -> str:
         """Return the command line that replaces the object by a changed one; a Job without its controller's fields."""
         get = command("get", self.resource, self.name, namespace=self.namespace, rest=("-o", "json"))
         steps = [get, local("json", written)]

@@ -13,7 +13,7 @@ from typing import Optional
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.suggest.editing.recreate import anew
+from kubectl_spread.suggest.editing.recreate import recreated_pod
 from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.problem import PendingPodProblem
 
@@ -78,7 +78,9 @@ class _Batches:
 
     def _new_pods(self, problem: PendingPodProblem) -> list[Pod]:
         """Return the wanted number of pods of the new template, the waiting ones first."""
-        running = [pod for pod in (anew(pod, problem.cluster) for pod in problem.given.running) if pod is not None]
+        running = [
+            pod for pod in (recreated_pod(pod, problem.cluster) for pod in problem.given.running) if pod is not None
+        ]
         wanted = (
             max(problem.replicas, 1) if problem.owner.kind != "DaemonSet" else len(running) + len(problem.given.own)
         )

@@ -16,7 +16,7 @@ from kubectl_spread.simulate.placing import place_in_turn, PlacedPods, Placer
 from kubectl_spread.simulate.running.controllers import with_controllers
 from kubectl_spread.suggest.editing import patch
 from kubectl_spread.suggest.editing.patch import Op
-from kubectl_spread.suggest.editing.recreate import anew, Recreation
+from kubectl_spread.suggest.editing.recreate import recreated_pod, Recreation
 from kubectl_spread.suggest.judging.rollout_settings import RolloutSettings
 from kubectl_spread.suggest.problem import PendingPodProblem
 
@@ -53,7 +53,7 @@ class HypotheticalCluster(NamedTuple):
         """Place pods in order; if the pod with the key `needed` is refused, stop."""
         problem = self.problem
         columns = problem.columns.changed(self.cluster, self.gone)
-        sampler = problem.sampler.anew() if columns.nodes is problem.cluster.nodes else None
+        sampler = problem.sampler.restarted() if columns.nodes is problem.cluster.nodes else None
         scheduler = Scheduler(columns, problem.profiles, all_nodes=problem.given.all_nodes, sampler=sampler)
         return place_in_turn(pods, Placer(self.cluster, scheduler, problem.release), needed=needed)
 
@@ -65,7 +65,7 @@ class HypotheticalCluster(NamedTuple):
         pods = self.problem.given.own
         if self.renewed:
             cluster = self.problem.cluster
-            pods = tuple((anew(pod, cluster) or pod) if pod.key in self.renewed else pod for pod in pods)
+            pods = tuple((recreated_pod(pod, cluster) or pod) if pod.key in self.renewed else pod for pod in pods)
         if not self.is_recreated:
             return pods
         recreation = self.recreation(is_same_revision=is_same_revision)
@@ -117,7 +117,7 @@ class HypotheticalCluster(NamedTuple):
         waiting = frozenset(pod.key for pod in pods if pod.key in own and not pod.node_name)
         deleted = tuple(pod for pod in pods if pod.key not in waiting)
         cluster = self.problem.cluster
-        again = [anew(pod, cluster) for pod in deleted] if replaced else []
+        again = [recreated_pod(pod, cluster) for pod in deleted] if replaced else []
         made = tuple(pod for pod in again if pod is not None)
         gone = self.gone | {pod.uid for pod in deleted}
         return self._replace(gone=gone, evicted=(*self.evicted, *made), renewed=self.renewed | waiting)

@@ -124,7 +124,7 @@ class Judge:
         last = answer.last
         if not last.outcomes or last.is_endless or not self._is_good(last.outcomes, plan):
             return None
-        return self._told(last, plan, scene)
+        return self._judged(last, plan, scene)
 
     def thorough(self, change: Change, scene: HypotheticalCluster) -> Optional[JudgedChange]:
         """Simulate a change in all its outcomes, or in as many as time allows."""
@@ -209,7 +209,7 @@ class Judge:
         waiting = (pod for pod in pending if self._start.top_owner(pod) not in known)
         return sum(pod.key not in own for pod in waiting)
 
-    def _told(self, answer: StepAnswer, plan: plans.Plan, scene: HypotheticalCluster) -> JudgedChange:
+    def _judged(self, answer: StepAnswer, plan: plans.Plan, scene: HypotheticalCluster) -> JudgedChange:
         first = answer.outcomes[0]
         own = self._own_placed(first, plan)
         nodes = [pod.node for pod in own]

@@ -201,13 +201,13 @@ class Plan:
         owner, pods = self._problem.owner, self._problem.given.own
         self.delete_pods(pods)
         for pod in pods:
-            anew = made(pod)
-            self.ops.append(steps.CreatePod(anew.name, anew.cls))
+            replacement = made(pod)
+            self.ops.append(steps.CreatePod(replacement.name, replacement.cls))
         if owner.kind != "Pod":
             running = len(self._problem.given.running)
             words = {0: NOT_CREATED, 1: NOT_FOLLOWED.format(pods="its running pod")}
-            told = words.get(running, NOT_FOLLOWED.format(pods=f"its {running} running pods"))
-            self.not_followed.append(told.format(owner=f"{owner.kind} {owner.name}"))
+            template = words.get(running, NOT_FOLLOWED.format(pods=f"its {running} running pods"))
+            self.not_followed.append(template.format(owner=f"{owner.kind} {owner.name}"))
             self.is_followed = False
 
 

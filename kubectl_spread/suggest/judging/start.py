@@ -14,20 +14,26 @@ from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.timeline.setup import reading
 
 
+def _missing_controllers(problem: PendingPodProblem) -> dict[OwnerKey, Controller]:
+    """Return synthesized controllers for the pods whose own the cluster facts lack."""
+    if not _can_be_made(problem):
+        return {}
+    known = problem.cluster.controllers
+    keys = (key for key in _makers(problem) if key not in known and key.kind in reading.KINDS)
+    return {key: _synthesized(problem, key) for key in keys}
+
+
 def start_of(problem: PendingPodProblem) -> Cluster:
     """Return the problem's cluster with a controller for its pods, and without owners that are not simulated."""
     cluster, owner = problem.cluster, problem.owner
     controllers = dict(cluster.controllers)
     owners = {key: above for key, above in cluster.owners.items() if above.kind in reading.KINDS}
-    if not problem.exists:
-        key = OwnerKey(owner.kind, owner.namespace, owner.name)
-        if key in controllers and not controllers[key].spec:  # It was only added for a placement.
-            del controllers[key]
-        return cluster._replace(owners=owners, controllers=controllers)
-    for key in _makers(problem):
-        if key not in controllers and key.kind in reading.KINDS and _can_be_made(problem):
-            controllers[key] = _synthesized(problem, key)
     top = OwnerKey(owner.kind, owner.namespace, owner.name)
+    if not problem.exists:
+        if top in controllers and not controllers[top].spec:  # It was only added for a placement.
+            del controllers[top]
+        return cluster._replace(owners=owners, controllers=controllers)
+    controllers |= _missing_controllers(problem)
     if owner.kind == "Deployment":
         sets = {pod.owner.name for pod in (*problem.given.own, *problem.given.running) if pod.owner is not None}
         owners |= {OwnerKey("ReplicaSet", owner.namespace, name): top for name in sets}

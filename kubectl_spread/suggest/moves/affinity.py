@@ -69,7 +69,7 @@ def _preferred(field: str, rules: Plain, at: int, term: Plain) -> Change:
         family=f"preferred {field}",
         rank=Rank.SOFT_AFFINITY,
         weight=at,
-        gives_up=f"the rule becomes a wish: {lost} one value of {key}",
+        gives_up=f"the rule becomes a preference: {lost} one value of {key}",
     )
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.lint.admission.hints import nearest
 from kubectl_spread.lint.topology_keys import meant
-from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, SCHEDULE_ANYWAY
+from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.suggest.change import Change, Ladder, of_constraint, of_spec, Rank, single
 from kubectl_spread.suggest.editing.patch import drop, Op, put, test
 from kubectl_spread.suggest.problem import PendingPodProblem
@@ -97,7 +98,7 @@ def _softened(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
                 family="whenUnsatisfiable",
                 rank=Rank.SOFT_CONSTRAINT,
                 weight=coarse,
-                gives_up=f"an even spread over {key} becomes a wish: any number of pods may share a domain",
+                gives_up=f"an even spread over {key} becomes a preference: any number of pods may share a domain",
             )
         )
         return
@@ -112,7 +113,7 @@ def _softened(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
             rank=Rank.SOFT_CONSTRAINT,
             weight=coarse,
             relaxes=relaxes if len(problem.reports) == 1 else (),
-            gives_up=f"an even spread over {key} becomes a wish: any number of pods may share a domain",
+            gives_up=f"an even spread over {key} becomes a preference: any number of pods may share a domain",
         )
     )
 
@@ -147,11 +148,12 @@ def _defaults(problem: PendingPodProblem) -> Iterator[Ladder]:
     ]
     yield single(
         of_spec(
-            f"give the pods ScheduleAnyway constraints of their own on {', '.join(keys)}, in place of the scheduler's",
+            f"give the pods ScheduleAnyway constraints of their own on {', '.join(keys)}, which replace the "
+            "scheduler's defaults",
             [put((FIELD,), written)],
             family="own constraints",
             rank=Rank.SOFT_CONSTRAINT,
-            gives_up=f"the cluster's rule about {', '.join(keys)} becomes a wish for these pods",
+            gives_up=f"the cluster's default constraint on {', '.join(keys)} becomes a preference for these pods",
         )
     )
 
@@ -162,10 +164,13 @@ def _min_domains(problem: PendingPodProblem, report: ConstraintReport) -> Iterat
     there = report.eligible_domains
     relaxes = of_constraint(problem, report.constraint.position)
     key, asked = report.constraint.topology_key, report.min_domains
-    gives_up = f"the pods no longer wait for {asked} domains of {key}: with fewer they may all be in those there are"
+    gives_up = (
+        f"the pods no longer wait for {asked} domains of {key}: with fewer domains, the existing ones "
+        "may take all of them"
+    )
     if there > 1:
         change = of_spec(
-            f"set minDomains: {there} in {named(problem, report)}, as many as there are",
+            f"set minDomains: {there} in {named(problem, report)}, the number of existing domains",
             guarded(report, put(route(report, "minDomains"), there)),
             family="minDomains",
             rank=Rank.MIN_DOMAINS,
@@ -186,58 +191,68 @@ def _min_domains(problem: PendingPodProblem, report: ConstraintReport) -> Iterat
 
 def _policies(problem: PendingPodProblem, reports: list[ConstraintReport]) -> Iterator[Ladder]:
     """Let constraints ignore nodes that the pod may not use, by taints, by affinity, or by both."""
-    taints = [item for item in reports if item.constraint.node_taints_policy != HONOR]
-    affinity = [item for item in reports if item.constraint.node_affinity_policy == IGNORE]
-    if not _has_tainted(problem):
-        taints = []
-    if len(reports) > 1 and len(taints) < 2 and len(affinity) < 2:
+    taints = _changed_policies(reports, _TAINTS) if _has_tainted(problem) else []
+    affinity = _changed_policies(reports, _AFFINITY)
+    if len(reports) > 1 and max(len(taints), len(affinity)) < 2:
         return
+    if taints:
+        yield single(_with_policies(problem, reports, {_TAINTS: taints}))
+    if affinity:
+        yield single(_with_policies(problem, reports, {_AFFINITY: affinity}))
+    if taints and affinity:
+        yield single(_with_policies(problem, reports, {_TAINTS: taints, _AFFINITY: affinity}))
+
+
+class _Policy(NamedTuple):
+    """A field that decides which nodes a constraint counts."""
+
+    field: str
+    rank: Rank
+    gives_up: str  # what changes once it is Honor
+
+    def is_honored(self, constraint: TopologySpreadConstraint) -> bool:
+        if self.field == "nodeTaintsPolicy":
+            return constraint.node_taints_policy == HONOR  # the default is Ignore
+        return constraint.node_affinity_policy != IGNORE  # the default is Honor
+
+
+_TAINTS = _Policy(
+    "nodeTaintsPolicy",
+    Rank.TAINTS_POLICY,
+    "nodes with untolerated taints are no longer counted: if an outage taints a whole zone, "
+    "the other zones take its pods",
+)
+_AFFINITY = _Policy(
+    "nodeAffinityPolicy",
+    Rank.AFFINITY_POLICY,
+    "nodes that the pod's nodeSelector and affinity exclude are no longer counted",
+)
+
+
+def _changed_policies(reports: list[ConstraintReport], policy: _Policy) -> list[ConstraintReport]:
+    return [item for item in reports if not policy.is_honored(item.constraint)]
+
+
+def _with_policies(
+    problem: PendingPodProblem, reports: list[ConstraintReport], changed: dict[_Policy, list[ConstraintReport]]
+) -> Change:
+    """Return the change that sets policies to Honor in the constraints that do not have them yet."""
     where = named(problem, reports[0]) if len(reports) == 1 else "every DoNotSchedule constraint"
-    relaxes = frozenset().union(*(of_constraint(problem, item.constraint.position) for item in reports))
-    of_taints = [op for item in taints for op in guarded(item, put(route(item, "nodeTaintsPolicy"), HONOR))]
-    of_affinity = [op for item in affinity for op in guarded(item, put(route(item, "nodeAffinityPolicy"), HONOR))]
-    no_taints = (
-        "nodes with taints that the pod does not tolerate stop counting: where an outage taints a whole zone, "
-        "its share goes to the other zones"
+    main, *_ = changed
+    return of_spec(
+        f"set {' and '.join(policy.field for policy in changed)}: Honor in {where}",
+        [
+            op
+            for policy, items in changed.items()
+            for item in items
+            for op in guarded(item, put(route(item, policy.field), HONOR))
+        ],
+        family=main.field,
+        rank=main.rank,
+        weight=len(reports) + len(changed) - 2,
+        relaxes=frozenset().union(*(of_constraint(problem, item.constraint.position) for item in reports)),
+        gives_up="; ".join(policy.gives_up for policy in reversed(changed)),
     )
-    no_affinity = "nodes that the pod's nodeSelector and affinity leave out stop counting"
-    weight = len(reports) - 1
-    if of_taints:
-        yield single(
-            of_spec(
-                f"set nodeTaintsPolicy: Honor in {where}",
-                of_taints,
-                family="nodeTaintsPolicy",
-                rank=Rank.TAINTS_POLICY,
-                weight=weight,
-                relaxes=relaxes,
-                gives_up=no_taints,
-            )
-        )
-    if of_affinity:
-        yield single(
-            of_spec(
-                f"set nodeAffinityPolicy: Honor in {where}",
-                of_affinity,
-                family="nodeAffinityPolicy",
-                rank=Rank.AFFINITY_POLICY,
-                weight=weight,
-                relaxes=relaxes,
-                gives_up=no_affinity,
-            )
-        )
-    if of_taints and of_affinity:
-        yield single(
-            of_spec(
-                f"set nodeTaintsPolicy and nodeAffinityPolicy: Honor in {where}",
-                [*of_taints, *of_affinity],
-                family="nodeTaintsPolicy",
-                rank=Rank.TAINTS_POLICY,
-                weight=weight + 1,
-                relaxes=relaxes,
-                gives_up=f"{no_affinity}; {no_taints}",
-            )
-        )
 
 
 def _has_tainted(problem: PendingPodProblem) -> bool:
@@ -259,7 +274,9 @@ def _keys(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladd
     elif (
         any(HOSTNAME in node.labels for node in nodes) and (HOSTNAME, report.constraint.when_unsatisfiable) not in taken
     ):
-        gives_up = f"nodes are told apart instead of domains of {key}: several of the pods may share one"
+        gives_up = (
+            f"the pods are spread over nodes, no longer over domains of {key}: several of the pods may share a domain"
+        )
         yield single(_with_key(report, HOSTNAME, rank=Rank.OTHER_KEY, gives_up=gives_up))
 
 

@@ -30,7 +30,7 @@ def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
                 family="hostPort",
                 rank=Rank.HOST_PORT,
                 relaxes=refused,
-                gives_up=f"the pods no longer answer at port {numbers} of their nodes: a Service must lead to them",
+                gives_up=f"the pods no longer answer at port {numbers} of their nodes: reach them through a Service",
             )
         )
 

@@ -63,7 +63,7 @@ def _without(problem: PendingPodProblem, pod: Pod) -> Iterator[Ladder]:
                 (FinishDeletion(pod),),
                 "terminating",
                 Rank.TERMINATING,
-                gives_up="what waits for the pod to end does not run, and its containers may go on unseen",
+                gives_up="cleanup by finalizers does not run, and the containers may keep running unnoticed",
                 damage=Damage.KILLS,
             )
         )
@@ -72,7 +72,8 @@ def _without(problem: PendingPodProblem, pod: Pod) -> Iterator[Ladder]:
     is_own = workload_of(pod, cluster) == workload_of(problem.pod, cluster)
     yield single(
         Change(
-            f"delete pod {pod.name} on {pod.node_name}: it is created again elsewhere, and leaves its place",
+            f"delete pod {pod.name} on {pod.node_name}: its controller creates it again on another node, and "
+            "its place is free",
             (DeletePods((pod,)),),
             "delete pod",
             Rank.SIBLING if is_own else Rank.MOVED_POD,
@@ -91,7 +92,7 @@ def _budget(problem: PendingPodProblem, pod: Pod) -> Iterator[str]:
     for budget in problem.cluster.budgets:
         is_its = budget.namespace == pod.namespace and budget.selector.matches(labels)
         if is_its and budget.disruptions_allowed < 1 and pod.name not in budget.disrupted_pods:
-            yield f"the PodDisruptionBudget {budget.name} allows no eviction now, which kubectl delete does not ask"
+            yield f"the PodDisruptionBudget {budget.name} allows no eviction now, and kubectl delete ignores it"
 
 
 def _siblings(problem: PendingPodProblem) -> Iterator[Ladder]:

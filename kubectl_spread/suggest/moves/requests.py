@@ -54,7 +54,7 @@ def _lowered(problem: PendingPodProblem, resource: str, requirement: Requirement
             family=f"{resource} request",
             rank=Rank.REQUESTS,
             relaxes={requirement.id},
-            gives_up=f"{text} of {resource} are set aside for the container instead of {_text(request, resource)}",
+            gives_up=f"{text} of {resource} are reserved for the container instead of {_text(request, resource)}",
         )
 
     if steps:

@@ -10,8 +10,8 @@ from kubectl_spread.suggest.actions.manifest import SetRollout
 from kubectl_spread.suggest.change import Change, Ladder, Rank, single
 from kubectl_spread.suggest.problem import PendingPodProblem
 
-TITLE = "set maxSurge: 0 and maxUnavailable: 1, so that an old pod goes before a new one comes"
-GIVES_UP = "one replica less than asked for is there while a rollout lasts"
+TITLE = "set maxSurge: 0 and maxUnavailable: 1, so that an old pod is deleted before a new one is created"
+GIVES_UP = "one replica is missing while a rollout lasts"
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:

@@ -49,21 +49,25 @@ def _stable(problem: PendingPodProblem, report: ConstraintReport) -> dict[str, s
     return {key: value for key, value in chosen.items() if key not in taken and own.get(key) == value}
 
 
-def _narrowed(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
-    """Add one label, or all that differ, to a selector that also matches pods of other workloads."""
+def _distinguishing(problem: PendingPodProblem, report: ConstraintReport) -> dict[str, str]:
+    """Return labels that only the problem's pods have among the counted pods; empty if there are none."""
     labels_of_all = [dict(group.labels) for group in problem.counted(report.selector)]
     others = [labels for labels in labels_of_all if not problem.is_own(labels)]
-    if not others:
-        return
     taken = {*report.constraint.match_label_keys, *report.constraint.selected_keys}
-    telling = {
-        key: value
-        for key, value in problem.own_labels.items()
-        if key not in taken and any(labels.get(key) != value for labels in others)
-    }
-    alone = {key: value for key, value in telling.items() if all(labels.get(key) != value for labels in others)}
-    chosen = dict([min(alone.items())]) if alone else telling
-    if not chosen or not all(any(labels.get(key) != value for key, value in chosen.items()) for labels in others):
+    free = {key: value for key, value in problem.own_labels.items() if key not in taken}
+    differing = {key: [labels.get(key) != value for labels in others] for key, value in free.items()}
+    alone = [key for key, differs in differing.items() if others and all(differs)]
+    if alone:
+        return {min(alone): free[min(alone)]}
+    some = [key for key, differs in differing.items() if any(differs)]
+    is_enough = all(any(differing[key][at] for key in some) for at in range(len(others)))
+    return {key: free[key] for key in some} if is_enough else {}
+
+
+def _narrowed(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
+    """Add one label, or all that differ, to a selector that also matches pods of other workloads."""
+    chosen = _distinguishing(problem, report)
+    if not chosen:
         return
     selector = report.constraint.label_selector
     old = {} if selector is None else dict(selector.match_labels)

@@ -62,7 +62,7 @@ def _of_class(problem: PendingPodProblem, found: StorageClass, claims: list[Clai
         value for report in problem.reports for value in _left_out(problem, found, report.constraint.topology_key)
     ]
     if found.waits and settled:
-        yield from _made_anew(problem, settled)
+        yield from _recreated_claims(problem, settled)
     if not found.waits:
         yield single(_waiting(found, claims, problem))
     if found.allowed and missing:
@@ -76,7 +76,7 @@ def _left_out(problem: PendingPodProblem, found: StorageClass, key: str) -> list
     return [] if allowed is None else sorted(values - allowed)
 
 
-def _made_anew(problem: PendingPodProblem, settled: list[Claim]) -> Iterator[Ladder]:
+def _recreated_claims(problem: PendingPodProblem, settled: list[Claim]) -> Iterator[Ladder]:
     """Delete the claims of all waiting pods, so that they are re-created where the pods are scheduled."""
     own = {ObjectKey(problem.pod.namespace, volume.claim) for volume in problem.pod.cls.volumes}
     groups = [[claim for claim in settled if claim.key in own], settled]
@@ -85,7 +85,7 @@ def _made_anew(problem: PendingPodProblem, settled: list[Claim]) -> Iterator[Lad
         what = "claim" if len(keys) == 1 else "claims"
         yield single(
             Change(
-                f"delete the {what} {names}, and have volumes made anew where the pods fit",
+                f"delete the {what} {names}, so that new volumes are created where the pods fit",
                 (DeleteClaims(keys),),
                 "claims",
                 Rank.CLAIM,
@@ -123,7 +123,12 @@ def _missing(problem: PendingPodProblem) -> Iterator[Ladder]:
             (CreateClaims(written),),
             "missing claim",
             Rank.MISTAKE,
-            notes=("write the size, the access mode and the StorageClass that the pod needs; these were simulated",),
+            notes=(
+                (
+                    "write the size, the access mode and the StorageClass that the pod needs; the values shown were "
+                    "simulated"
+                ),
+            ),
         )
     )
 
@@ -176,15 +181,19 @@ def _stopped(problem: PendingPodProblem, pod: Pod, claims: str) -> Change:
 def _waiting(found: StorageClass, claims: list[Claim], problem: PendingPodProblem) -> Change:
     after = found._replace(waits=True)
     op = put(("volumeBindingMode",), WAIT_FOR_FIRST_CONSUMER)
-    title = f"let the StorageClass {found.name} wait: {WAIT_FOR_FIRST_CONSUMER}"
-    gives_up = f"StorageClass {found.name} is deleted and created again; it makes volumes only for scheduled pods then"
+    title = f"set volumeBindingMode: {WAIT_FOR_FIRST_CONSUMER} in the StorageClass {found.name}"
+    gives_up = (
+        f"StorageClass {found.name} is deleted and created again; it then creates volumes only for scheduled pods"
+    )
     return _with_class(found, after, [op], claims=claims, title=title, gives_up=gives_up, problem=problem)
 
 
 def _anywhere(found: StorageClass, settled: list[Claim], problem: PendingPodProblem) -> Change:
     after = found._replace(allowed=None)
-    title = f"remove allowedTopologies from the StorageClass {found.name}, so that volumes may be made in every domain"
-    gives_up = f"StorageClass {found.name} is deleted and created again; its volumes may be in any domain then"
+    title = (
+        f"remove allowedTopologies from the StorageClass {found.name}, so that volumes may be created in every domain"
+    )
+    gives_up = f"StorageClass {found.name} is deleted and created again; its volumes may then be in any domain"
     ops = [drop(("allowedTopologies",))]
     return _with_class(found, after, ops, claims=settled, title=title, gives_up=gives_up, problem=problem)
 
@@ -202,7 +211,7 @@ def _with_class(
     actions: tuple[Action, ...] = (EditClass(found, after, tuple(ops)),)
     if claims:
         actions = (*actions, DeleteClaims(tuple(claim.key for claim in claims)))
-        title = f"{title}, and make the claims anew: {', '.join(claim.key.name for claim in claims)}"
+        title = f"{title}, and create the claims again: {', '.join(claim.key.name for claim in claims)}"
         if not any(claim.volume_name for claim in claims):
             gives_up += "; the claims have no volume yet, so no data is lost"
     is_lost = _holds_data(problem, [claim.key for claim in claims])

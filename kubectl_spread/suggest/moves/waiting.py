@@ -35,7 +35,7 @@ def _preemption(problem: PendingPodProblem) -> Iterator[Ladder]:
     names = _listed([pod.name for pod in victims])
     yield single(
         Change(
-            f"do nothing but wait: preemption evicts {names} from {node}, and this pod takes the place",
+            f"only wait: preemption evicts {names} from {node}, and this pod takes the place",
             (AwaitPods(tuple(victims), is_replaced=True),),
             "wait for preemption",
             Rank.WAIT,
@@ -90,7 +90,7 @@ def _once_ready(nodes: Sequence[Node], named: str) -> Change:
     if len(nodes) > 1:
         words = "come back: once they are" if is_outage else "start: once they are"
     return Change(
-        f"wait until {named} {words} Ready, the scheduler tries again",
+        f"wait until {named} {words} Ready, when the scheduler tries again",
         tuple(AwaitNode(node.name, waited_for(node)) for node in nodes),
         "wait for nodes",
         Rank.OUTAGE if is_outage else Rank.WAIT,

@@ -32,7 +32,7 @@ def cause(explanation: Explanation) -> str:
     if explanation.claims and diagnosis.pre_filter_message:
         return "; ".join(claim_words(item) for item in explanation.claims[:_MOST_FEW])
     if diagnosis.pre_filter_plugin == names.NODE_AFFINITY:
-        return "its node affinity names nodes in terms that no node can meet together"
+        return "the terms of its node affinity name different nodes, so no node can match"
     if diagnosis.pre_filter_message:
         return f"it is rejected before any node is considered: {safe(diagnosis.pre_filter_message)}"
     if not explanation.causes:
@@ -46,8 +46,8 @@ def claim_words(trouble: ClaimTrouble) -> str:
     """`PersistentVolumeClaim d does not exist in namespace shop`, with the last event of the claim."""
     name = f"PersistentVolumeClaim {trouble.key.name}"
     event = trouble.event
-    told = "" if event is None else f" (its last event: {event.reason}: {event.message.rstrip('.')})"
-    return safe(f"{name} {_claim_predicate(trouble)}{told}")
+    event_text = "" if event is None else f" (its last event: {event.reason}: {event.message.rstrip('.')})"
+    return safe(f"{name} {_claim_predicate(trouble)}{event_text}")
 
 
 def _claim_predicate(trouble: ClaimTrouble) -> str:
@@ -55,14 +55,16 @@ def _claim_predicate(trouble: ClaimTrouble) -> str:
     if trouble.problem is ClaimProblem.NO_CLASS:
         if storage_class:
             return f"is not bound, and its StorageClass {storage_class} does not exist"
-        return "is not bound: it names no StorageClass, and no PersistentVolume was given to it"
+        return "is not bound: it names no StorageClass, and no PersistentVolume is bound to it"
     if trouble.problem is ClaimProblem.PROVISIONING:
         by = f" by {trouble.provisioner}" if trouble.provisioner else ""
         return f"has no volume there yet; StorageClass {storage_class} has it made{by}"
     return {
         ClaimProblem.MISSING: f"does not exist in namespace {trouble.key.namespace}",
         ClaimProblem.NOT_CREATED: "of an ephemeral volume has not been created yet",
-        ClaimProblem.FOREIGN: f"exists already and is not the pod's own, so its ephemeral volume {name} cannot be made",
+        ClaimProblem.FOREIGN: (
+            f"already exists without belonging to the pod, so its ephemeral volume {name} cannot be created"
+        ),
         ClaimProblem.LOST: f"has lost its volume {trouble.volume}",
         ClaimProblem.NO_VOLUME: f"is bound to volume {trouble.volume}, which does not exist",
         ClaimProblem.DELETED: "is being deleted",
@@ -102,7 +104,9 @@ def _clause(found: Cause, explanation: Explanation) -> str:
     if len(parts) == 1 and found.narrowing[0].key == _BY_NAME:
         owner = explanation.pod.owner
         is_daemon = owner is not None and owner.kind == "DaemonSet"
-        left = f"its DaemonSet made it for node {where}" if is_daemon else f"its node affinity names only node {where}"
+        left = (
+            f"its DaemonSet created it for node {where}" if is_daemon else f"its node affinity names only node {where}"
+        )
     return f"{left}, {_refused(found, which=True)}"
 
 
@@ -136,18 +140,18 @@ def _reasons(found: Cause, *, is_alone: bool = False) -> str:
     somewhere = [item for item in found.refusals if len(item.nodes) < len(found.decisive)]
     if not everywhere:
         return _several(somewhere)
-    told = [_with_numbers(item) for item in everywhere[:_MOST_REFUSALS]]
-    left = max(1, _MOST_REFUSALS - len(told))
-    told += [f"{_with_numbers(item)} on {listed(item.nodes, most=_MOST_FEW)}" for item in somewhere[:left]]
-    more = len(found.refusals) - len(told)
-    return " and by ".join(told) + (f" and for {counted(more, 'more reason')}" if more else "")
+    names = [_with_numbers(item) for item in everywhere[:_MOST_REFUSALS]]
+    left = max(1, _MOST_REFUSALS - len(names))
+    names += [f"{_with_numbers(item)} on {listed(item.nodes, most=_MOST_FEW)}" for item in somewhere[:left]]
+    more = len(found.refusals) - len(names)
+    return " and by ".join(names) + (f" and for {counted(more, 'more reason')}" if more else "")
 
 
 def _several(refusals: Sequence[UnmetRequirement]) -> str:
     """Return reasons that refuse different nodes: `taint a:NoSchedule, taint b:NoSchedule`."""
     more = len(refusals) - _MOST_REFUSALS
-    told = ", ".join(_with_numbers(item) for item in refusals[:_MOST_REFUSALS])
-    return told + (f" and {counted(more, 'more reason')}" if more > 0 else "")
+    names = ", ".join(_with_numbers(item) for item in refusals[:_MOST_REFUSALS])
+    return names + (f" and {counted(more, 'more reason')}" if more > 0 else "")
 
 
 def _with_numbers(refusal: UnmetRequirement) -> str:
@@ -207,4 +211,4 @@ def _because_of_minimum(report: ConstraintReport) -> str:
             f": there {'is' if is_one else 'are'} {have}, fewer than minDomains {report.min_domains}, so the minimum "
             f"counts as 0, and {'it' if is_one else 'each of them'} has {report.constraint.max_skew} or more"
         )
-    return "" if report.eligible_domains else ", for none is counted"
+    return "" if report.eligible_domains else ", because no domain is counted"

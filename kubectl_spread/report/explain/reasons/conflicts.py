@@ -30,8 +30,8 @@ def lines(explanation: Explanation, *, width: Optional[int] = None) -> list[str]
         first = f"{number}."
         words = conflict.arithmetic or ("",) * len(conflict.requirements)
         for item, why in zip(conflict.requirements, words, strict=True):
-            told = f"{safe(item.text)} leaves {left(item, explanation.node_names)}"
-            out += _numbered(first, told, width)
+            sentence = f"{safe(item.text)} leaves {left(item, explanation.node_names)}"
+            out += _numbered(first, sentence, width)
             out += wrapped(why, width, indent="       ") if why else []
             first = ""
     out += _more(explanation)

@@ -88,8 +88,8 @@ def _unhelpful(group: Unhelpful) -> str:
     if group.why is WhyNot.REFUSED_EVEN_SO:
         its = "its" if one else "their"
         return f"{number} would refuse it even without {its} pods of lower priority ({reasons}): {nodes}"
-    told = f" ({reasons})" if reasons else ""
-    return f"{number} {'refuses' if one else 'refuse'} it for a reason that no eviction changes{told}: {nodes}"
+    reasons_text = f" ({reasons})" if reasons else ""
+    return f"{number} {'refuses' if one else 'refuse'} it for a reason that no eviction changes{reasons_text}: {nodes}"
 
 
 def _elsewhere(found: Elsewhere) -> str:

@@ -171,6 +171,18 @@ def _is_allowed(problem: PendingPodProblem, labels: Labels) -> bool:
     )
 
 
+def _where(place: dict[str, str]) -> str:
+    """Return `to zone a` or `in a new zone`, after a space; empty for a node in any domain."""
+    if any(value.startswith("new") for value in place.values()):
+        return "".join(f" in a new {key.rpartition('/')[2]}" for key in place)
+    return "".join(f" to {key.rpartition('/')[2]} {value}" for key, value in place.items())
+
+
+def _free(room: dict[str, str], nodes: int) -> str:
+    size = _size(room)
+    return f" with {size} free{'' if nodes == 1 else ' each'}" if size else ""
+
+
 def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str, str], *, weight: int) -> Ladder:
     """Return a ladder of new nodes: first one node with room for one, two or more pods, then several nodes."""
     rank = _rank(problem, place)
@@ -185,15 +197,9 @@ def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str,
         nodes, pods = sizes[at % len(sizes)]
         room = _room(problem, pods, with_rivals=at >= len(sizes))
         made = tuple(_node(problem, labels, room, number) for number in range(1, nodes + 1))
-        where = "".join(f" to {key.rpartition('/')[2]} {value}" for key, value in place.items())
-        if place and any(value.startswith("new") for value in place.values()):
-            where = "".join(f" in a new {key.rpartition('/')[2]}" for key in place)
-        what = "a node" if nodes == 1 else f"{nodes} nodes"
-        each = "" if nodes == 1 else " each"
-        size = f" with {_size(room)} free{each}" if _size(room) else ""
-        title = f"add {what}{where}{size}"
+        title = f"add {'a node' if nodes == 1 else f'{nodes} nodes'}{_where(place)}{_free(room, nodes)}"
         fold = f"{FAMILY} {' '.join(place)}" if _nodes_at(problem, place) and place else ""
-        note = "what DaemonSets put on a new node comes on top of that"
+        note = "add what the DaemonSet pods on a new node request"
         return Change(title, (AddNodes(made),), FAMILY, rank, weight, notes=(note,), fold=fold)
 
     return Ladder(len(sizes) * (2 if problem.rivals else 1), step)
@@ -241,8 +247,8 @@ def _room(problem: PendingPodProblem, pods: int, *, with_rivals: bool) -> dict[s
 
 
 def _size(room: dict[str, str]) -> str:
-    told = {name: amount for name, amount in room.items() if name != PODS}
-    return ", ".join(f"{name} {amount}" for name, amount in told.items())
+    amounts = {name: amount for name, amount in room.items() if name != PODS}
+    return ", ".join(f"{name} {amount}" for name, amount in amounts.items())
 
 
 def _node(problem: PendingPodProblem, labels: dict[str, str], room: dict[str, str], number: int) -> Plain:

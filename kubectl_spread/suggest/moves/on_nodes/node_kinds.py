@@ -46,12 +46,20 @@ def _system(problem: PendingPodProblem) -> Iterator[Ladder]:
     )
 
 
+def _parted(nodes: Iterable[Node], resource: str) -> tuple[list[Node], list[Node]]:
+    """Return the nodes that have a resource, and those without it."""
+    having: list[Node] = []
+    others: list[Node] = []
+    for node in nodes:
+        (having if node.allocatable.get(resource, 0) else others).append(node)
+    return having, others
+
+
 def _device(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Select the nodes with a requested resource, if only some nodes have it."""
     lacking = (item.key for item in problem.explanation.requirements if item.kind is RequirementKind.RESOURCE)
     for resource in dict.fromkeys(lacking):
-        having = [node for node in problem.cluster.nodes if node.allocatable.get(resource, 0)]
-        others = [node for node in problem.cluster.nodes if not node.allocatable.get(resource, 0)]
+        having, others = _parted(problem.cluster.nodes, resource)
         if resource in _OF_EVERY_NODE or not having or not others:
             continue
         key, value = _label_of(having, others) or (f"{resource}.present", "true")

@@ -84,7 +84,7 @@ def _shared(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[La
                 tuple(EditNode(node.name, ((key, node.name),)) for node in twice),
                 "node label",
                 Rank.NODE_LABEL,
-                gives_up="what selects these nodes by the label that they share no longer finds them",
+                gives_up="selectors that use the shared value no longer find these nodes",
             )
         )
 
@@ -111,7 +111,7 @@ def _known(node: Node, key: str) -> str:
 def _unknown(problem: PendingPodProblem, report: ConstraintReport, missing: list[Node]) -> Iterator[Ladder]:
     """Label nodes whose value is unknown: all that would take the pod at once, then one by one."""
     key = report.constraint.topology_key
-    note = (f"write the value of {key} that is true of each node; these were simulated",)
+    note = (f"write the value of {key} that is true of each node; the values shown were simulated",)
     fold = f"missing label {key}"
     values = [domain.value for domain in sorted(report.domains, key=lambda domain: (domain.matching, domain.value))]
     if not values:

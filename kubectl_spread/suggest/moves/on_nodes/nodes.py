@@ -52,7 +52,7 @@ def _uncordoned(problem: PendingPodProblem) -> Iterator[Ladder]:
             Rank.UNCORDON,
             weight=len(nodes),
             relaxes=relaxes,
-            gives_up=f"pods go to the node{'s' if len(nodes) > 1 else ''} again: not while a drain is under way",
+            gives_up=f"pods go to the node{'s' if len(nodes) > 1 else ''} again: do not do this during a drain",
             fold="uncordon",
         )
 
@@ -95,11 +95,11 @@ def _recordoned(problem: PendingPodProblem) -> Iterator[Ladder]:
         listed = ", ".join(node.name for node in nodes[:_MOST])
         yield single(
             Change(
-                f"cordon {listed} again with kubectl, so that the node has the taint of its cordon",
+                f"cordon {listed} again with kubectl, which adds the taint of a cordon",
                 tuple(EditNode(node.name, recordoned=True) for node in nodes[:_MOST]),
                 "recordon",
                 Rank.RECORDON,
-                gives_up="the node stops counting where taints are honoured",
+                gives_up="constraints with nodeTaintsPolicy: Honor no longer count the node",
             )
         )
 
@@ -123,7 +123,7 @@ def _deleted(problem: PendingPodProblem) -> Iterator[Ladder]:
                         "delete node",
                         Rank.EMPTY_NODE,
                         weight=len(nodes),
-                        gives_up="the node is gone; its kubelet must be stopped, or it registers again",
+                        gives_up="the node is removed; stop its kubelet, or it registers the node again",
                     )
                 )
 
@@ -159,12 +159,12 @@ def _with_labels(missing: dict[str, str], nodes: Sequence[Node], named: str) -> 
     written = {key: value for key, value in missing.items() if nodes[0].labels.get(key) != value}
     pairs = tuple(written.items())
     return Change(
-        f"label {named} with {', '.join(f'{key}={value}' for key, value in pairs)}, as nodeSelector asks",
+        f"label {named} with {', '.join(f'{key}={value}' for key, value in pairs)}, as nodeSelector requires",
         tuple(EditNode(node.name, pairs) for node in nodes),
         "node label",
         Rank.NEW_LABEL,
         weight=len(nodes),
-        notes=("label a node only if it is what the label says",),
+        notes=("label a node only if the label is true of it",),
         fold="label for nodeSelector",
     )
 
