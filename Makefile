@@ -1,4 +1,4 @@
-# make demo     show check and explain on the examples
+# make demo     show the main commands on an example
 # make test     run everything: tests, import contracts, lint, types
 # make check    run the fast part of it
 # make bench    measure the speed and compare it with the budgets
@@ -21,7 +21,7 @@ $(STAMP): setup.cfg pyproject.toml
 	touch $@
 
 demo: $(STAMP)
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+	@$(BIN)/kubectl-spread demo
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n auto

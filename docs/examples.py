@@ -37,7 +37,7 @@ scaling, volumes, and a Redis cluster of many shards. `kubectl spread simulate r
 `rebalance/` has clusters whose constraints are violated ([repair](../docs/rebalance.md)):
 `kubectl spread rebalance -A --soft --snapshot rebalance/zone-came-back.yaml`.
 
-`make demo` in the root of the repository walks through `shop/`: a manifest with mistakes, a Pending pod, a solution.
+`kubectl spread demo` walks through `shop/`: a manifest with mistakes, a Pending pod, a solution, a simulation.
 """
 
 GROUPS = {

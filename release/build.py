@@ -37,7 +37,17 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / "release"
 MINORS = (10, 11, 12, 13, 14)  # of CPython 3
-SOURCES = ("setup.py", "setup.cfg", "pyproject.toml", "README.md", "LICENSE", "NOTICE", "kubectl_spread", "schemas")
+SOURCES = (
+    "setup.py",
+    "setup.cfg",
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    "NOTICE",
+    "kubectl_spread",
+    "schemas",
+    "examples/shop",
+)
 
 # Nothing of these is used by a program; they are a third of numpy.
 _UNUSED_SUFFIXES = (".pyi", ".pyx", ".pxd", ".h", ".c", ".a", ".lib", "/RECORD", "/WHEEL", "/DELVEWHEEL")

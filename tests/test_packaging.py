@@ -33,9 +33,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_the_wheel_holds_every_module_and_schema(wheel: Path) -> None:
+def test_the_wheel_holds_every_module_schema_and_the_example_of_the_demo(wheel: Path) -> None:
     modules = {str(path.relative_to(ROOT)) for path in (*PACKAGE.rglob("*.py"), *PACKAGE.rglob("templates/*"))}
     documents = {f"kubectl_spread/schemas/{path.name}" for path in (ROOT / "schemas").glob("*.json")}
+    documents |= {f"kubectl_spread/examples/shop/{path.name}" for path in (ROOT / "examples" / "shop").iterdir()}
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
 
     assert names == modules | documents | {"kubectl_spread/py.typed"}
@@ -94,6 +95,15 @@ def test_an_installed_package_finds_its_schemas(wheel: Path, tmp_path: Path) -> 
     assert done.stdout.strip() == str(tmp_path / "kubectl_spread" / "schemas")
 
 
+def test_an_installed_package_runs_the_demo(wheel: Path, tmp_path: Path) -> None:
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    command = [sys.executable, "-m", "kubectl_spread", "demo", "mistakes", "status"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
+
+    assert (0, True) == (done.returncode, "statefulset/db" in done.stdout), done.stderr
+
+
 def test_a_checkout_finds_its_schemas_beside_the_package() -> None:
     assert schemas.directory() == ROOT / "schemas"
 
@@ -104,4 +114,4 @@ def test_setup_cfg_names_every_package() -> None:
     listed = set(config["options"]["packages"].split())
     found = {str(path.parent.relative_to(ROOT)).replace("/", ".") for path in PACKAGE.rglob("__init__.py")}
 
-    assert listed == found | {"kubectl_spread.schemas"}
+    assert listed == found | {"kubectl_spread.schemas", "kubectl_spread.examples.shop"}

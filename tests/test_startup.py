@@ -68,6 +68,8 @@ def imported_by(*args: str) -> set[str]:
         ("--bogus",),
         ("check", "--help"),
         ("check", "--bogus"),
+        ("demo", "--help"),
+        ("init", "--help"),
         ("lsp", "--help"),
         ("simulate", "--help"),
         ("rebalance", "--help"),

@@ -37,6 +37,8 @@ class _Commands(LazyGroup):
         "snapshot": CommandEntry(
             "kubectl_spread.cli.commands.snapshot", "Save the cluster facts to a file for other commands"
         ),
+        "demo": CommandEntry("kubectl_spread.cli.first_steps.demo", "Show the main commands on an example"),
+        "init": CommandEntry("kubectl_spread.cli.first_steps.init", "Propose a configuration for a repository"),
         "rule": CommandEntry("kubectl_spread.cli.commands.rule", "List, explain or search the rules of check"),
         "lsp": CommandEntry("kubectl_spread.cli.commands.lsp", "Start the language server for editors"),
         "version": CommandEntry(

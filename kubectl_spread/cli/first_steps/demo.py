@@ -1,0 +1,137 @@
+"""`kubectl spread demo`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+from collections.abc import Iterator
+from typing import Optional, TYPE_CHECKING
+
+import click
+
+from kubectl_spread.cli.console.stderr import flush
+from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.first_steps import shop
+from kubectl_spread.errors import SourceError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+def _names(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(step.name, help=step.reason) for step in shop.STEPS if step.name.startswith(incomplete)]
+
+
+@click.command()
+@click.argument("steps", nargs=-1, metavar="[STEP]...", shell_complete=_names)
+@click.option("-l", "--list", "lists", is_flag=True, help="List the steps, without running them.")
+@click.option(
+    "--save",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Write the example's files to DIR/shop, to run the commands yourself.",
+)
+@click.pass_context
+def command(ctx: click.Context, steps: tuple[str, ...], lists: bool, save: Optional[str]) -> int:
+    """Show the main commands on an example: a shop whose pods do not spread as meant.
+
+    The demo needs neither files nor a cluster. It prints each command with its output. STEP is the name of a step;
+    without STEP, all of them run.
+
+    \b
+    Exit codes:
+      0  the demo ran, whatever its commands found
+      2  wrong usage
+      3  the files could not be written
+
+    \b
+    Examples:
+      # See what the program does
+      kubectl spread demo | less
+
+    \b
+      # Only some steps; the names of all
+      kubectl spread demo explain simulate
+      kubectl spread demo --list
+
+    \b
+      # Play with the example
+      kubectl spread demo --save . && kubectl spread check shop/web.yaml --snapshot shop/cluster.yaml
+    """  # noqa: D301
+    chosen = _chosen(steps, ctx)
+    if save is not None:
+        if steps or lists:
+            raise click.UsageError("--save writes files, and runs no step", ctx)
+        return _save(save)
+    if lists:
+        width = max(len(step.name) for step in shop.STEPS)
+        for step in chosen:
+            click.echo(f"{step.name.ljust(width)}   {step.reason}")
+        return Exit.CLEAN
+    for number, step in enumerate(chosen):
+        _show(step, is_first=number == 0)
+    click.echo("\nTo run these commands yourself, write the files: kubectl spread demo --save DIR")
+    return Exit.CLEAN
+
+
+def _chosen(names: tuple[str, ...], ctx: click.Context) -> list[shop.DemoStep]:
+    known = {step.name: step for step in shop.STEPS}
+    for name in names:
+        if name not in known:
+            raise click.UsageError(f"no step is called `{name}`: the steps are {', '.join(known)}", ctx)
+    return [known[name] for name in dict.fromkeys(names)] if names else list(shop.STEPS)
+
+
+def _show(step: shop.DemoStep, *, is_first: bool) -> None:
+    """Print a step's reason and command, then run the command in the directory of the example."""
+    from kubectl_spread.cli.main import run
+
+    click.echo("" if is_first else "\n", nl=not is_first)
+    click.echo(f"# {step.reason}")
+    click.secho(f"$ {shlex.join(('kubectl', 'spread', *step.words))}", bold=True)
+    flush()
+    # A configuration in a directory above an installed package must not change the result.
+    hidden = ["--no-config"] if step.words[0] == "check" else []
+    with _directory(shop.parent()):
+        code = run([*step.words, *hidden])
+    flush()
+    click.echo(f"(exit code {code})")
+    if code != step.code:
+        raise SourceError("demo", f"`{step.name}` exited with {code}, not with {int(step.code)}")
+
+
+@contextlib.contextmanager
+def _directory(path: str) -> Iterator[None]:
+    before = os.getcwd()
+    os.chdir(path)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def _save(directory: str) -> int:
+    """Write the example's files. Existing files are never replaced.
+
+    Raises:
+        SourceError: a file exists already, or cannot be written.
+    """
+    source = os.path.join(shop.parent(), shop.FOLDER)
+    target = os.path.join(directory, shop.FOLDER)
+    names = sorted(name for name in os.listdir(source) if name.endswith(".yaml"))
+    for name in names:
+        if os.path.lexists(os.path.join(target, name)):
+            raise SourceError(os.path.join(target, name), "the file exists already; it is not replaced")
+    for name in names:
+        path = os.path.join(target, name)
+        try:
+            os.makedirs(target, exist_ok=True)
+            with open(os.path.join(source, name), "rb") as original, open(path, "xb") as copy:
+                copy.write(original.read())
+        except OSError as error:
+            raise SourceError(path, (error.strerror or str(error)).lower()) from None
+        click.echo(path)
+    return Exit.CLEAN

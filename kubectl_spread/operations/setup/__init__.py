@@ -1,0 +1,1 @@
+"""Setting up a repository for `check` and pre-commit."""

@@ -1,0 +1,145 @@
+"""Text of a commented `.kubectl-spread.yaml` for a repository."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator, Sequence
+
+from kubectl_spread.lint.catalogue.registry import CLUSTER_AUTOSCALER
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.sources.repository.proposal import Proposal
+from kubectl_spread.text.wording import counted
+
+_SITE = "https://github.com/kubectl-spread/kubectl-spread"
+_SCHEMA = "https://raw.githubusercontent.com/kubectl-spread/kubectl-spread/main/schemas/config.json"
+_PLAIN = re.compile(
+    r"(?![.-]?\d)(?!(?i:true|false|yes|no|on|off|null|y|n)\Z)[A-Za-z0-9_./][A-Za-z0-9_./-]*\Z", re.ASCII
+)
+_MOST_HINTS = 6
+
+
+class _Section(NamedTuple):
+    """A key of the configuration: its comment, and its lines. Lines of a section without a value are comments."""
+
+    key: str
+    comment: tuple[str, ...]
+    lines: tuple[str, ...]
+    is_set: bool = True
+
+    def text(self) -> str:
+        mark = "" if self.is_set else "# "
+        return "".join(
+            f"{line}\n" for line in (*(f"# {line}" for line in self.comment), *(mark + x for x in self.lines))
+        )
+
+
+def config_text(proposal: Proposal) -> str:
+    """Return a whole configuration. Keys that nothing in the repository suggests are comments."""
+    head = f"# Settings of `kubectl spread check` for this repository: {_SITE}/blob/main/docs/configuration.md\n"
+    head += f"# yaml-language-server: $schema={_SCHEMA}\n"
+    return head + "".join(f"\n{section.text()}" for section in _sections(proposal))
+
+
+def additions(proposal: Proposal, present: Container[str]) -> str:
+    """Return the settings that a configuration with some keys lacks; empty if there are none."""
+    lacking = [section for section in _sections(proposal) if section.is_set and section.key not in present]
+    return "\n".join(section.text() for section in lacking if section.key != "profile")
+
+
+def _sections(proposal: Proposal) -> Iterator[_Section]:
+    yield _Section(
+        "profile",
+        ("Rules: minimal (errors only), default, or strict (all rules, with opinions).",),
+        ("profile: default",),
+    )
+    comment = "Lowest severity that makes `check` exit with 1: error, warning, info or never."
+    yield _Section("failOn", (comment,), ("failOn: error",), is_set=False)
+    yield _version(proposal)
+    yield _autoscaler(proposal)
+    yield from _domains(proposal)
+    yield _paths(proposal)
+    yield _exclude(proposal)
+    yield _roots(proposal)
+    yield _Section(
+        "ignores",
+        ("Findings that are accepted, with the reason.",),
+        ("ignores:", "- rule: SPR304", "  name: redis-*", "  reason: all our zones have the same number of nodes"),
+        is_set=False,
+    )
+    comment = "To report only new findings: kubectl spread check --project --write-baseline spread-baseline.json"
+    yield _Section("baseline", (comment,), ("baseline: spread-baseline.json",), is_set=False)
+
+
+def _version(proposal: Proposal) -> _Section:
+    named = [hint for hint in proposal.versions if not hint.is_minimum]
+    if not named:
+        comment = ["Lowest Kubernetes version of the clusters. Rules about newer fields depend on it."]
+        comment += [
+            f"  {hint.file}:{hint.line} requires at least {hint.version}" for hint in proposal.versions[:_MOST_HINTS]
+        ]
+        return _Section("kubernetesVersion", tuple(comment), ('kubernetesVersion: "1.34"',), is_set=False)
+    is_one = len({hint.version for hint in named}) == 1
+    comment = ["Kubernetes version of the clusters:" if is_one else "Lowest Kubernetes version of the clusters:"]
+    comment += [f"  {hint.file}:{hint.line} names {hint.version}" for hint in named[:_MOST_HINTS]]
+    if len(named) > _MOST_HINTS:
+        comment.append(f"  and {counted(len(named) - _MOST_HINTS, 'more place')}")
+    return _Section("kubernetesVersion", tuple(comment), (f'kubernetesVersion: "{proposal.version}"',))
+
+
+def _autoscaler(proposal: Proposal) -> _Section:
+    if proposal.autoscaler is None:
+        comment = "Autoscaler that adds nodes, if there is one: cluster-autoscaler or karpenter."
+        return _Section("autoscaler", (comment,), (f"autoscaler: {CLUSTER_AUTOSCALER}",), is_set=False)
+    name, file = proposal.autoscaler
+    return _Section("autoscaler", (f"Autoscaler that adds nodes, found in {file}.",), (f"autoscaler: {name}",))
+
+
+def _domains(proposal: Proposal) -> Iterator[_Section]:
+    """Yield the zones: set if all files agree, or else as a comment with the values of each file."""
+    domains = proposal.domains
+    differing = [hint for hint in proposal.zones if hint.key not in domains]
+    files = {key: sorted({hint.file for hint in proposal.zones if hint.key == key}) for key in domains}
+    if domains:
+        comment = ["All values of these node labels, for rules that need cluster facts:"]
+        comment += [f"  {key} from {', '.join(found[:_MOST_HINTS])}" for key, found in files.items()]
+        lines = [f"  {key}: {_flow(values)}" for key, values in domains.items()]
+        yield _Section("domains", tuple(comment), ("domains:", *lines))
+    if differing or not domains:
+        comment = ["All values of node labels, for rules that need cluster facts."]
+        comment += [f"  {hint.file} has {hint.key}: {_flow(hint.values)}" for hint in differing[:_MOST_HINTS]]
+        example = "  topology.kubernetes.io/zone: [eu-west-1a, eu-west-1b, eu-west-1c]"
+        lines = [f"  {hint.key}: {_flow(hint.values)}" for hint in differing[:1]] or [example]
+        yield _Section("domains", tuple(comment), ("domains:", *lines), is_set=False)
+
+
+def _paths(proposal: Proposal) -> _Section:
+    comment = "Files and directories to check if none is named."
+    value = _flow(proposal.paths or ("deploy",))
+    return _Section("paths", (comment,), (f"paths: {value}",), is_set=bool(proposal.paths))
+
+
+def _exclude(proposal: Proposal) -> _Section:
+    excluded = [*proposal.vendored, *(f"{chart}/templates" if chart else "/templates" for chart in proposal.charts)]
+    comment = ["Files and directories to skip."]
+    for chart in proposal.charts[:_MOST_HINTS]:
+        comment.append(f"  Check this chart after rendering: helm template {chart or '.'} | kubectl spread check -")
+    return _Section("exclude", tuple(comment), (f"exclude: {_flow(excluded or ['vendor'])}",), is_set=bool(excluded))
+
+
+def _roots(proposal: Proposal) -> _Section:
+    comment = ["Directories whose objects are applied together. Objects in different roots do not affect each other."]
+    if proposal.roots:
+        comment.append("  These directories hold copies of the same objects.")
+    value = _flow(proposal.roots or ("clusters/*",))
+    return _Section("roots", tuple(comment), (f"roots: {value}",), is_set=bool(proposal.roots))
+
+
+def _flow(values: Sequence[str]) -> str:
+    return f"[{', '.join(value if _PLAIN.match(value) else _quoted(value) for value in values)}]"
+
+
+def _quoted(text: str) -> str:
+    """Return a YAML text in double quotes; JSON's are a subset of them."""
+    import json
+
+    return json.dumps(text, ensure_ascii=False)

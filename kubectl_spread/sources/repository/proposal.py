@@ -1,0 +1,112 @@
+"""Settings for `.kubectl-spread.yaml` that fit a repository."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Optional
+
+from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.workloads.manifest import Manifest
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.sources.repository import hints
+from kubectl_spread.sources.repository.hints import VersionHint, ZoneHint
+from kubectl_spread.sources.repository.scan import file_of, Repository
+
+_MOST_PATHS = 8
+
+
+class Proposal(NamedTuple):
+    """Settings that fit a repository, each with its origin.
+
+    Attributes:
+        paths: directories with workloads; empty if the whole repository is to be checked.
+        charts: directories of charts, whose templates cannot be checked before rendering.
+        vendored: directories with other projects' manifests.
+        roots: globs of directories that hold copies of the same objects, one for each cluster.
+        versions: the versions that files name.
+        zones: the values of topology labels that files list.
+        autoscaler: its name, and a file with its objects.
+        compares_files: whether several files belong together, so that the whole project should be checked at once.
+    """
+
+    paths: tuple[str, ...]
+    charts: tuple[str, ...]
+    vendored: tuple[str, ...]
+    roots: tuple[str, ...]
+    versions: tuple[VersionHint, ...]
+    zones: tuple[ZoneHint, ...]
+    autoscaler: Optional[tuple[str, str]]
+    compares_files: bool
+
+    @property
+    def version(self) -> str:
+        """Return the lowest version that a file names exactly; empty if there is none."""
+        exact = [hint for hint in self.versions if not hint.is_minimum]
+        return min(exact, key=lambda hint: hint.minor).version if exact else ""
+
+    @property
+    def domains(self) -> dict[str, tuple[str, ...]]:
+        """Return the values of each label. Labels for which files list different values are left out."""
+        by_key: dict[str, set[tuple[str, ...]]] = {}
+        for hint in self.zones:
+            by_key.setdefault(hint.key, set()).add(hint.values)
+        return {key: next(iter(values)) for key, values in sorted(by_key.items()) if len(values) == 1}
+
+
+def propose(repository: Repository) -> Proposal:
+    """Return the settings for a repository."""
+    roots = _roots(repository)
+    kinds = {item.kind for item in repository.objects}
+    return Proposal(
+        paths=_paths(repository),
+        charts=repository.charts,
+        vendored=repository.vendored,
+        roots=roots,
+        versions=tuple(hints.versions(repository)),
+        zones=tuple(hints.zones(repository)),
+        autoscaler=hints.autoscaler(repository),
+        compares_files=bool(roots or repository.kustomizations or kinds & {"HorizontalPodAutoscaler", "ScaledObject"}),
+    )
+
+
+def _paths(repository: Repository) -> tuple[str, ...]:
+    """Return the top directories with workloads, if other directories have YAML files as well."""
+    directories = {os.path.dirname(file_of(item)) for item in repository.workloads}
+    if "" in directories:
+        return ()
+    found = {directory.split("/")[0] for directory in directories}
+    read = {source.name.split("/")[0] for source in repository.sources if source.name.endswith((".yaml", ".yml"))}
+    is_narrower = bool(read - found - {".github"})
+    return tuple(sorted(found)) if is_narrower and len(found) <= _MOST_PATHS else ()
+
+
+def _roots(repository: Repository) -> tuple[str, ...]:
+    """Return the globs of sibling directories that hold copies of objects; a kustomization's files have their root."""
+    listed = {path for item in repository.kustomizations.values() for path in item.listed}
+    listed |= {path for item in repository.kustomizations.values() for path in item.patches}
+    copies: dict[tuple[str, str, str], set[str]] = {}
+    for item in repository.workloads:
+        file = file_of(item)
+        if os.path.join(repository.root, *file.split("/")) not in listed and _is_named(item):
+            copies.setdefault((item.kind, item.namespace, item.name), set()).add(os.path.dirname(file))
+    parents = {_siblings(directories) for directories in copies.values() if len(directories) > 1}
+    found = {parent for parent in parents if parent is not None}
+    inner = {parent for parent in found if any(other != parent and _is_below(parent, other) for other in found)}
+    return tuple(f"{parent}/*" if parent else "./*" for parent in sorted(found - inner))
+
+
+def _is_named(item: Manifest) -> bool:
+    return isinstance(fields(item.plain.get("metadata")).get("name"), str)
+
+
+def _siblings(directories: Iterable[str]) -> Optional[str]:
+    """Return the directory whose children tell the others apart; None if one of the others is that directory."""
+    parts = [directory.split("/") if directory else [] for directory in directories]
+    shortest = min(map(len, parts))
+    depth = next((at for at in range(shortest) if len({steps[at] for steps in parts}) > 1), shortest)
+    return None if depth == shortest else "/".join(parts[0][:depth])
+
+
+def _is_below(path: str, directory: str) -> bool:
+    return directory == "" or path.startswith(f"{directory}/")

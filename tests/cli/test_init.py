@@ -1,0 +1,341 @@
+"""`init` proposes a configuration and a pre-commit hook that fit a repository."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from kubectl_spread import __version__
+from kubectl_spread.cli.main import run
+from kubectl_spread.sources import config
+
+WEB = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: c, image: web}]
+      topologySpreadConstraints:
+      - maxSkew: 1
+        topologyKey: example.com/rack
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector: {matchLabels: {app: web}}
+"""
+HOOKS = """\
+# our hooks
+repos:
+  - repo: https://github.com/pre-commit/pre-commit-hooks
+    rev: v5.0.0
+    hooks:
+      - id: check-yaml   # keep
+
+exclude: ^old/
+"""
+OURS = "https://github.com/kubectl-spread/kubectl-spread"
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty git repository, which is the working directory."""
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def put(root: Path, **files: str) -> None:
+    """Write files; `__` in a name is a slash, and a missing extension is `.yaml`."""
+    for name, text in files.items():
+        path = root / name.replace("__", "/")
+        path = path if path.suffix else path.with_suffix(".yaml")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def written(root: Path, name: str = ".kubectl-spread.yaml") -> Any:
+    return YAML(typ="safe").load((root / name).read_text())
+
+
+def proposed(root: Path) -> Any:
+    """The settings that init writes; they are a valid configuration."""
+    assert 0 == run(["init", "--write"])
+    config.load(str(root / ".kubectl-spread.yaml"))
+    return written(root)
+
+
+def test_nothing_is_written_without_the_option(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(repository, deploy__web=WEB)
+    assert 0 == run(["init"])
+    out, err = capsys.readouterr()
+
+    assert [".git", "deploy"] == sorted(path.name for path in repository.iterdir())
+    assert out.startswith("--- /dev/null\n+++ b/.kubectl-spread.yaml\n@@ -0,0 +1,")
+    assert "\n--- /dev/null\n+++ b/.pre-commit-config.yaml\n" in out
+    assert (
+        ".: 1 workload, 0 kustomizations, 0 charts in 1 file\nnothing was written; --write writes these files\n" == err
+    )
+
+
+def test_the_shown_diff_is_a_patch_that_git_applies(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It makes the same files as --write; also where a file exists."""
+    put(repository, deploy__web=WEB)
+    (repository / ".pre-commit-config.yaml").write_text(HOOKS)
+    assert 0 == run(["init"])
+    patch = capsys.readouterr().out
+    (repository / ".git").rmdir()
+    subprocess.run(["git", "apply", "-"], input=patch, text=True, check=True, cwd=repository)
+    (repository / ".git").mkdir()
+    applied = [(repository / name).read_text() for name in (".kubectl-spread.yaml", ".pre-commit-config.yaml")]
+    (repository / ".kubectl-spread.yaml").unlink()
+    (repository / ".pre-commit-config.yaml").write_text(HOOKS)
+    assert 0 == run(["init", "--write"])
+
+    assert applied == [(repository / name).read_text() for name in (".kubectl-spread.yaml", ".pre-commit-config.yaml")]
+
+
+def test_a_second_run_changes_nothing(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(repository, web=WEB)
+    assert 0 == run(["init", "--write"])
+    capsys.readouterr()
+    assert 0 == run(["init", "--write"])
+    out, err = capsys.readouterr()
+
+    assert "" == out
+    assert err.endswith(".kubectl-spread.yaml has everything already\n.pre-commit-config.yaml has everything already\n")
+
+
+def test_an_empty_directory_has_a_profile_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without git there is no pre-commit hook."""
+    monkeypatch.chdir(tmp_path)
+
+    assert {"profile": "default"} == proposed(tmp_path)
+    assert [".kubectl-spread.yaml"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_a_subdirectory_stands_for_its_repository(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(repository, deploy__web=WEB)
+    monkeypatch.chdir(repository / "deploy")
+
+    assert 0 == run(["init", "--write"])
+    assert (repository / ".kubectl-spread.yaml").exists()
+    assert 0 == run(["init", str(repository)])
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"deploy__web": WEB}, {}),
+        ({"deploy__web": WEB, "docs__site": "a: 1\n"}, {"paths": ["deploy"]}),
+        ({"web": WEB, "docs__site": "a: 1\n"}, {}),
+        ({"a__x__web": WEB, "a__y__web": WEB}, {"roots": ["a/*"]}),
+        ({"x__web": WEB, "y__web": WEB}, {"roots": ["./*"]}),
+        ({"a__web": WEB, "a__copy": WEB}, {}),
+        (
+            {"a__x__web": WEB, "a__y__web": WEB, **{f"a__{n}__kustomization": "resources: [web.yaml]" for n in "xy"}},
+            {},
+        ),
+        ({"deploy__web": WEB, "vendor__x__y": "a: 1\n"}, {"exclude": ["vendor"]}),
+        (
+            {"c__web__Chart": "name: web\nkubeVersion: '>=1.25'\n", "c__web__templates__d": WEB},
+            {"exclude": ["c/web/templates"]},
+        ),
+    ],
+)
+def test_the_layout_decides_what_is_checked(files: dict[str, str], expected: dict[str, Any], repository: Path) -> None:
+    put(repository, **files)
+
+    assert {"profile": "default", **expected} == proposed(repository)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "version"),
+    [
+        ("kind", "kind: Cluster\nnodes: [{role: worker, image: 'kindest/node:v1.33.4@sha256:12'}]\n", "1.33"),
+        (".github__workflows__ci.yml", "env:\n  K8S_VERSION: v1.32.1\n", "1.32"),
+        ("eks", "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {version: '1.30'}\n", "1.30"),
+        ("a", "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nspec: {topology: {version: v1.31.2}}\n", "1.31"),
+        ("kops", "apiVersion: kops.k8s.io/v1alpha2\nkind: Cluster\nspec:\n  kubernetesVersion: 1.29.3\n", "1.29"),
+        ("main.tf", 'module "a" {\n  cluster_version = "1.30"\n}\n', "1.30"),
+        ("main.tf", 'resource "aws_eks_cluster" "a" {\n  name = "x"\n  version = "1.28"\n}\n', "1.28"),
+        ("run.sh", "minikube start --kubernetes-version=v1.34.0\n", "1.34"),
+        ("n", "kind: Node\napiVersion: v1\nstatus: {nodeInfo: {kubeletVersion: v1.33.1-gke.1}}\n", "1.33"),
+        ("two", "a: kindest/node:v1.34.0\nb: kindest/node:v1.32.9\n", "1.32"),
+        ("main.tf", 'module "a" {\n  cluster_version = "~> 1.30"\n}\n', None),
+        ("main.tf", 'provider "a" {\n  version = "1.30"\n}\n', None),
+        ("a", "kubernetesVersion: 1.99\n", None),
+        ("Chart", "name: a\nkubeVersion: '>=1.25.0-0'\n", None),
+    ],
+)
+def test_versions_come_from_what_creates_clusters(name: str, text: str, version: object, repository: Path) -> None:
+    put(repository, **{name: text})
+
+    assert version == proposed(repository).get("kubernetesVersion")
+
+
+def test_a_minimum_of_a_chart_is_mentioned_in_a_comment(repository: Path) -> None:
+    put(repository, web__Chart="name: a\nkubeVersion: '>=1.25.0-0'\n")
+    proposed(repository)
+
+    assert "\n#   web/Chart.yaml:2 requires at least 1.25\n" in (repository / ".kubectl-spread.yaml").read_text()
+
+
+ZONE = "topology.kubernetes.io/zone"
+NODES = f"""\
+apiVersion: v1
+kind: List
+items:
+- {{apiVersion: v1, kind: Node, metadata: {{labels: {{{ZONE}: b, example.com/rack: r, other: x}}}}}}
+- {{apiVersion: v1, kind: Node, metadata: {{labels: {{{ZONE}: a, kubernetes.io/hostname: n}}}}}}
+"""
+EKSCTL = """\
+apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+availabilityZones: [eu-1a]
+managedNodeGroups: [{availabilityZones: [eu-1b]}]
+"""
+KOPS = "apiVersion: kops.k8s.io/v1alpha2\nkind: Cluster\nspec: {subnets: [{zone: z1}, {zone: z2}, {zone: z1}]}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "domains"),
+    [
+        (NODES, {ZONE: ["a", "b"], "example.com/rack": ["r"]}),
+        (EKSCTL, {ZONE: ["eu-1a", "eu-1b"]}),
+        (KOPS, {ZONE: ["z1", "z2"]}),
+    ],
+)
+def test_zones_come_from_nodes_and_from_what_creates_them(
+    text: str, domains: dict[str, list[str]], repository: Path
+) -> None:
+    """And the values of other keys that constraints have."""
+    put(repository, web=WEB, cluster=text)
+
+    assert domains == proposed(repository)["domains"]
+
+
+def test_zones_on_which_files_disagree_are_a_comment(repository: Path) -> None:
+    for name in "ab":
+        put(repository, **{name: f"kind: Node\napiVersion: v1\nmetadata: {{labels: {{{ZONE}: {name}}}}}\n"})
+
+    assert "domains" not in proposed(repository)
+    text = (repository / ".kubectl-spread.yaml").read_text()
+    assert f"#   a.yaml has {ZONE}: [a]\n#   b.yaml has {ZONE}: [b]\n# domains:\n#   {ZONE}: [a]\n" in text
+
+
+def test_karpenter_s_pools_tell_zones_and_the_autoscaler(repository: Path) -> None:
+    pool = (
+        "apiVersion: karpenter.sh/v1\nkind: NodePool\nspec: {template: {spec: {requirements: ["
+        f"{{key: {ZONE}, operator: In, values: ['1', 'yes']}}, {{key: {ZONE}, operator: NotIn, values: [c]}}]}}}}}}\n"
+    )
+    put(repository, pool=pool)
+    found = proposed(repository)
+
+    assert {"profile": "default", "autoscaler": "karpenter", "domains": {ZONE: ["1", "yes"]}} == found
+
+
+@pytest.mark.parametrize(
+    ("files", "hook"),
+    [
+        ({"web": WEB}, "kubectl-spread"),
+        ({"web": WEB, "kustomization": "resources: [web.yaml]\n"}, "kubectl-spread-project"),
+        ({"hpa": "kind: HorizontalPodAutoscaler\napiVersion: autoscaling/v2\n"}, "kubectl-spread-project"),
+    ],
+)
+def test_the_hook_sees_all_files_where_they_belong_together(files: dict[str, str], hook: str, repository: Path) -> None:
+    put(repository, **files)
+    proposed(repository)
+
+    assert {"repos": [{"repo": OURS, "rev": f"v{__version__}", "hooks": [{"id": hook}]}]} == written(
+        repository, ".pre-commit-config.yaml"
+    )
+
+
+def test_an_existing_pre_commit_file_gets_one_more_entry(repository: Path) -> None:
+    """In its own style, and nothing else in it changes."""
+    (repository / ".pre-commit-config.yaml").write_text(HOOKS)
+    proposed(repository)
+    entry = f'  - repo: "{OURS}"\n    rev: v{__version__}\n    hooks:\n      - id: kubectl-spread\n'
+
+    assert HOOKS.replace("# keep\n", f"# keep\n{entry}") == (repository / ".pre-commit-config.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"repos:\n- repo: {OURS}.git\n  rev: v0.0.1\n  hooks: [{{id: kubectl-spread-fix}}]\n",
+        "repos:\n- repo: local\n  hooks:\n  - id: kubectl-spread\n    entry: kubectl-spread check\n",
+    ],
+)
+def test_an_existing_hook_stays_as_it_is(text: str, repository: Path) -> None:
+    (repository / ".pre-commit-config.yaml").write_text(text)
+    proposed(repository)
+
+    assert text == (repository / ".pre-commit-config.yaml").read_text()
+
+
+@pytest.mark.parametrize("text", ["repos: &a []\nx: *a\ny: [\n", "- repos\n", "a: 1\n---\nb: 2\n", ""])
+def test_a_file_that_cannot_be_edited_safely_is_not_touched(
+    text: str, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repository / ".pre-commit-config.yaml").write_text(text)
+    proposed(repository)
+
+    assert text == (repository / ".pre-commit-config.yaml").read_text()
+    assert (
+        f".pre-commit-config.yaml cannot be edited safely; add this to it:\n\n- repo: {OURS}\n"
+        in capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_an_existing_configuration_gets_the_settings_that_it_lacks(newline: str, repository: Path) -> None:
+    """Its comments and its own settings stay, as do its line ends."""
+    put(repository, a__x__web=WEB, a__y__web=WEB, kind="a: kindest/node:v1.33.0\n")
+    mine = f"# mine{newline}kubernetesVersion: 1.29 # old{newline}ignore: SPR5"
+    (repository / ".kubectl-spread.yml").write_bytes(mine.encode())
+
+    assert 0 == run(["init", "--write"])
+    after = (repository / ".kubectl-spread.yml").read_bytes().decode()
+    assert not (repository / ".kubectl-spread.yaml").exists()
+    assert after.startswith(mine + newline + newline)
+    assert after.count("\n") == after.count(newline)
+    assert {"ignore": "SPR5", "kubernetesVersion": 1.29, "paths": ["a"], "roots": ["a/*"]} == YAML(typ="safe").load(
+        after
+    )
+
+
+def test_a_configuration_in_braces_is_not_touched(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(repository, a__x__web=WEB, a__y__web=WEB)
+    (repository / ".kubectl-spread.yaml").write_text("{profile: strict}\n")
+
+    assert 0 == run(["init", "--write"])
+    assert "{profile: strict}\n" == (repository / ".kubectl-spread.yaml").read_text()
+    assert 'roots: ["a/*"]' in capsys.readouterr().err
+
+
+def test_an_invalid_configuration_is_reported(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (repository / ".kubectl-spread.yaml").write_text("profile: strickt\n")
+
+    assert 2 == run(["init"])
+    assert capsys.readouterr().err.startswith(f"error: {repository}/.kubectl-spread.yaml:1:10: profile: must be one of")
+
+
+def test_broken_files_are_skipped(repository: Path) -> None:
+    put(repository, broken="kind: [\n", deploy__web=WEB, binary="kind: \0\n")
+    (repository / "link.yaml").symlink_to("nowhere")
+
+    assert {"profile": "default", "paths": ["deploy"]} == proposed(repository)
+
+
+def test_a_missing_directory_is_unreadable(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert 2 == run(["init", "nowhere", "more"])
+    assert 3 == run(["init", "/no/such/directory"])
+    assert capsys.readouterr().err.endswith("error: /no/such/directory: no such file or directory\n")
