@@ -1,0 +1,211 @@
+"""Limits of the pods in a domain that follow from the filters alone, whatever the order of events.
+
+A spread constraint with maxSkew s over D domains lets at most `floor((N + (D - 1) s) / D)` of N pods into a domain: the
+last pod found at least `count - s` pods in every other domain. A domain without pods, or minDomains, makes it s.
+Deleted pods do not raise it, but it is about the most pods at any time, so that it says little after a scale-down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from typing import Optional
+
+from kubectl_spread.guarantee.model import Alive, Filters, Group, KindFilters, Spread
+from kubectl_spread.policy.rule import Rule, RuleKind
+from kubectl_spread.records import NamedTuple
+
+
+class BoundKind(Enum):
+    """Reason of a limit."""
+
+    ALL_PODS = "allPods"  # there are not more pods
+    SKEW = "skew"
+    EMPTY_DOMAIN = "emptyDomain"  # a domain that counts stays empty
+    MIN_DOMAINS = "minDomains"
+    ANTI_AFFINITY = "antiAffinity"
+    ROOM = "room"
+    PARTS = "parts"  # the sum of the limits of smaller domains
+    OWNERS = "owners"  # the sum over workloads or revisions that are counted separately
+
+
+class Bound(NamedTuple):
+    """Most pods in a domain.
+
+    most: the limit. pods: most pods at a time. domains, max_skew: of the constraint. topology_key: of the constraint.
+    part: bound of a smaller domain, or of one workload. times: number of parts.
+    """
+
+    kind: BoundKind
+    most: int
+    pods: int
+    topology_key: str = ""
+    domains: int = 0
+    max_skew: int = 0
+    part: Optional[tuple[object, ...]] = None
+    times: int = 0
+
+
+def bounds(group: Group, versions: Sequence[Filters], rule: Rule, alive: Alive) -> Optional[Bound]:
+    """Return the smallest known limit of the pods that a rule counts in any domain; None if there is none.
+
+    Args:
+        group: the workloads.
+        versions: filters of the nodes, as they are and during each disruption.
+        rule: a rule about the pods of a domain, or of one workload in it.
+        alive: the most pods at a time.
+    """
+    if rule.kind is not RuleKind.SEPARATE:
+        return _of_kinds(group, versions, rule.topology_key, range(len(group.kinds)), alive=alive)
+    found = []
+    for owner in range(len(group.owners)):
+        mine = [at for at, kind in enumerate(group.kinds) if kind.owner == owner]
+        found.append(_of_kinds(group, versions, rule.topology_key, mine, alive=alive))
+    known = [item for item in found if item is not None]
+    return max(known, key=lambda item: item.most) if len(known) == len(found) and known else None
+
+
+def _of_kinds(
+    group: Group, versions: Sequence[Filters], key: str, kinds: Iterable[int], *, alive: Alive
+) -> Optional[Bound]:
+    """Return the limit of the pods of some kinds in a domain of a key."""
+    chosen = tuple(kinds)
+    pods = alive(chosen)
+    found = [Bound(BoundKind.ALL_PODS, pods, pods)]
+    for candidate in (_by_skew, _by_separation, _by_room):
+        of_versions = [candidate(group, model, key, chosen, alive=alive) for model in versions]
+        known = [item for item in of_versions if item is not None]
+        if len(known) == len(versions) and known:
+            found.append(max(known, key=lambda item: item.most))
+    found += _by_parts(group, versions, key, chosen, alive=alive)
+    found += _by_owner(group, versions, key, chosen, alive=alive)
+    return min(found, key=lambda item: item.most)
+
+
+def _by_skew(group: Group, model: Filters, key: str, kinds: tuple[int, ...], *, alive: Alive) -> Optional[Bound]:
+    """Return the limit by a spread constraint that all the kinds have and that counts all of them."""
+    best: Optional[Bound] = None
+    items = [model.of_kind[at] for at in kinds]
+    for spread in items[0].spreads if items else ():
+        if spread.topology_key != key or not all(_has_like(item, spread) for item in items):
+            continue
+        if not all(spread.matches[at] for at in kinds) or not _counts_all(spread, group, key):
+            continue
+        found = _skew_bound(model, spread, alive)
+        best = found if best is None or found.most < best.most else best
+    return best
+
+
+def _has_like(item: KindFilters, spread: Spread) -> bool:
+    """Return whether a kind has the same constraint."""
+    return any(
+        (other.topology_key, other.max_skew, other.matches, other.counted, other.self_match, other.is_below)
+        == (spread.topology_key, spread.max_skew, spread.matches, spread.counted, spread.self_match, spread.is_below)
+        for other in item.spreads
+    )
+
+
+def _counts_all(spread: Spread, group: Group, key: str) -> bool:
+    """Return whether the constraint counts every node of its domains."""
+    counted = set(spread.counted)
+    domain_of = group.layout.domain_of[key]
+    return all(domain_of[at] < 0 or at in counted for at in range(len(domain_of)))
+
+
+def _skew_bound(model: Filters, spread: Spread, alive: Alive) -> Bound:
+    """Return `min(N, floor((N + (D - 1) s) / D))`, or s if some domain stays empty."""
+    pods = alive(at for at, is_matched in enumerate(spread.matches) if is_matched) + sum(spread.base)
+    size, skew = len(spread.eligible), spread.max_skew + 1 - spread.self_match
+    if spread.is_below:
+        return Bound(BoundKind.MIN_DOMAINS, min(pods, skew), pods, spread.topology_key, size, skew)
+    usable = {spread.domain_of[node] for item in model.of_kind for node in item.allowed}
+    if any(at not in usable and not spread.base[at] for at in spread.eligible):
+        return Bound(BoundKind.EMPTY_DOMAIN, min(pods, skew), pods, spread.topology_key, size, skew)
+    most = min(pods, (pods + (size - 1) * skew) // size) if size else pods
+    return Bound(BoundKind.SKEW, most, pods, spread.topology_key, size, skew)
+
+
+def _by_separation(group: Group, model: Filters, key: str, kinds: tuple[int, ...], *, alive: Alive) -> Optional[Bound]:
+    """Return the limit of one pod of a workload by its anti-affinity."""
+    domain_of = group.layout.domain_of[key]
+    pods = alive(kinds)
+    for separation in model.of_kind[kinds[0]].separations if kinds else ():
+        joins: dict[int, set[int]] = {}
+        for node, domain in enumerate(domain_of):
+            if domain >= 0:
+                joins.setdefault(domain, set()).add(separation.domain_of[node])
+        is_within = all(len(found) == 1 and -1 not in found for found in joins.values())
+        mutual = all(
+            any(
+                other.domain_of == separation.domain_of and all(other.matches[at] for at in kinds)
+                for other in model.of_kind[kind].separations
+            )
+            for kind in kinds
+        )
+        if is_within and mutual:
+            return Bound(BoundKind.ANTI_AFFINITY, 1, pods, separation.topology_key)
+    return None
+
+
+def _by_room(group: Group, model: Filters, key: str, kinds: tuple[int, ...], *, alive: Alive) -> Optional[Bound]:
+    """Return the limit by the resources of the nodes of a domain."""
+    if not model.free:
+        return None
+    domain_of = group.layout.domain_of[key]
+    allowed = {node for at in kinds for node in model.of_kind[at].allowed}
+    room: dict[int, int] = {}
+    for node, domain in enumerate(domain_of):
+        if domain < 0 or node not in allowed:
+            continue
+        fits = []
+        for at, free in enumerate(model.free[node]):
+            least = min(model.of_kind[kind].requests[at] for kind in kinds)
+            if least:
+                fits.append(max(0, free) // least)
+        if not fits:
+            return None
+        room[domain] = room.get(domain, 0) + min(fits)
+    pods = alive(kinds)
+    return Bound(BoundKind.ROOM, min(pods, max(room.values(), default=0)), pods)
+
+
+def _by_parts(
+    group: Group, versions: Sequence[Filters], key: str, kinds: tuple[int, ...], *, alive: Alive
+) -> list[Bound]:
+    """Return the limits of a domain by the limits of the smaller domains in it."""
+    found = []
+    domain_of = group.layout.domain_of[key]
+    pods = alive(kinds)
+    for fine, inner in group.layout.domain_of.items():
+        parts: dict[int, set[int]] = {}
+        for node, domain in enumerate(domain_of):
+            if domain >= 0:
+                parts.setdefault(domain, set()).add(inner[node])
+        most = max((len(item) for item in parts.values()), default=0)
+        if fine == key or not parts or any(-1 in item for item in parts.values()) or max(inner) <= max(domain_of):
+            continue
+        part = _of_kinds(group, versions, fine, kinds, alive=alive)
+        if part is not None and part.most * most < pods:
+            found.append(Bound(BoundKind.PARTS, part.most * most, pods, fine, part=part, times=most))
+    return found
+
+
+def _by_owner(
+    group: Group, versions: Sequence[Filters], key: str, kinds: tuple[int, ...], *, alive: Alive
+) -> list[Bound]:
+    """Return the limit of a domain by the limits of each workload, or of each revision, in it."""
+    parts: dict[object, list[int]] = {}
+    for at in kinds:
+        kind = group.kinds[at]
+        parts.setdefault(kind.owner, []).append(at)
+    if len(parts) == 1:
+        parts = {kind: [kind] for kind in kinds if group.kinds[kind].ordinal < 0}
+    if len(parts) < 2:
+        return []
+    each = [_of_kinds(group, versions, key, item, alive=alive) for item in parts.values()]
+    if any(item is None for item in each):
+        return []
+    pods = alive(kinds)
+    most = sum(item.most for item in each if item is not None)
+    largest = max((item for item in each if item is not None), key=lambda item: item.most)
+    return [Bound(BoundKind.OWNERS, min(pods, most), pods, key, part=largest, times=len(each))]

@@ -1,0 +1,132 @@
+"""States that do not tell workloads apart: more can happen in them than in fact, so that they only prove.
+
+Several workloads whose pods pass the same filters become one. The anti-affinity between the pods of each is left out,
+except where a pod stays Pending: the siblings of a waiting pod keep it from at most as many domains as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Optional
+
+from kubectl_spread.guarantee.model import fenceposts, Filters, Group, Kind, KindFilters, OwnerSpec
+from kubectl_spread.guarantee.space import Event, EventKind, Next, Space, State
+from kubectl_spread.policy.policy import Regime, REGIMES
+from kubectl_spread.policy.rule import Rule, RuleKind
+
+_LEVEL = REGIMES.index(Regime.ROLLOUTS)
+
+
+def merged(space: Space) -> Optional[MergedSpace]:
+    """Return the states without the workloads' names; None if that makes no difference, or is not possible."""
+    group = space.group
+    if len(group.owners) < 2 or space.level > _LEVEL or group.placed:
+        return None
+    if any(kind.is_new or kind.ordinal >= 0 for kind in group.kinds):
+        return None
+    model = space.filters(0)
+    first = model.of_kind[0]
+    if any(_view(item) != _view(first) for item in model.of_kind[1:]):
+        return None
+    if any(len(set(spread.matches)) > 1 for item in model.of_kind for spread in item.spreads):
+        return None
+    return MergedSpace(space)
+
+
+def _view(item: KindFilters) -> object:
+    """Return the filters of a kind without the kinds that its anti-affinity keeps away."""
+    return item.allowed, item.requests, item.spreads
+
+
+class MergedSpace(Space):
+    """States of a group as if it were one workload."""
+
+    def __init__(self, space: Space) -> None:
+        """Merge the workloads of a space."""
+        self._space = space
+        owners = space.group.owners
+        pods = sum(owner.replicas for owner in owners)
+        rolls = space.level >= _LEVEL
+        surge = sum(fenceposts(owner, owner.replicas)[0] for owner in owners if owner.is_rolled) if rolls else 0
+        self._most = pods + surge
+        whole = OwnerSpec(owners[0].key, pods)
+        group = Group(space.group.name, (whole,), (Kind(0),), space.group.layout)
+        regime = REGIMES[min(space.level, REGIMES.index(Regime.RESTARTS))]
+        model = space.filters(0)
+        first = model.of_kind[0]
+        spreads = tuple(spread._replace(matches=(spread.matches[0],)) for spread in first.spreads)
+        made = Filters((KindFilters(first.allowed, spreads, (), first.requests),), model.free, model.resources)
+        self._siblings = self._kept_away(model)
+        self._waits_at = self._fewest_of_a_wait(pods, surge)
+        super().__init__(group, lambda _disruption: made, space.rules, regime)
+
+    def _kept_away(self, model: Filters) -> list[tuple[tuple[int, ...], int]]:
+        """Return the domains of each anti-affinity, and the most domains from which siblings keep a pod."""
+        found = []
+        for kind, item in zip(self._space.group.kinds, model.of_kind, strict=True):
+            spec = self._space.group.owners[kind.owner]
+            surge = fenceposts(spec, spec.replicas)[0] if spec.is_rolled else 0
+            for separation in item.separations:
+                others = sum(
+                    self._space.group.owners[other.owner].replicas + surge
+                    for at, other in enumerate(self._space.group.kinds)
+                    if separation.matches[at]
+                )
+                found.append((separation.domain_of, others - 1 if separation.matches[kind.owner] else others))
+        return sorted(set(found))
+
+    def _fewest_of_a_wait(self, pods: int, surge: int) -> int:
+        """Return the most placed pods with which a pod may still wait for ever."""
+        if not surge:
+            return pods - 1
+        return self._most - 1
+
+    def can_prove(self, rule: Rule) -> bool:
+        """Return whether the states say enough about a rule."""
+        if rule.kind is RuleKind.PLACED:
+            return len({domain_of for domain_of, _ in self._siblings}) < 2
+        return rule.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT, RuleKind.MIN_DOMAINS)
+
+    def start(self) -> State:
+        """Return the state without pods, in which the surge pods of rollouts are wanted, too."""
+        return ((0,) * len(self.group.layout.nodes), (self._most,), 0, (self.group.owners[0].replicas,))
+
+    def running(self) -> Optional[State]:
+        """Return None: running pods are not followed."""
+        return None
+
+    def base(self, state: State) -> int:  # noqa: ARG002 (the same in every state)
+        """Return the fewest pods that a share may refer to."""
+        return self.group.owners[0].replicas
+
+    def events(self, state: State) -> Iterator[Next]:
+        """Yield placements and deletions."""
+        nodes = self.arrangement(0).distinct(state[0])
+        if sum(state[0]) < self._most:
+            is_distinct = set(nodes)
+            for node in self.hosts(0, 0, state[0]):
+                if node in is_distinct:
+                    yield Event(EventKind.PLACED, 0, node, 0), self._with(state, 0, node)
+        if self.level >= 1:
+            yield from self._restarts(state, nodes)
+
+    def is_violated(self, rule: Rule, state: State) -> bool:
+        """Return whether a state may violate a rule."""
+        if rule.kind is RuleKind.PLACED:
+            return sum(state[0]) <= self._waits_at and self._may_wait(state)
+        if rule.kind is RuleKind.MIN_DOMAINS:
+            is_short = len(self.domain_counts(rule.topology_key, state)) < rule.amount.numerator
+            return is_short and sum(state[0]) >= self.group.owners[0].replicas
+        return super().is_violated(rule, state)
+
+    def _may_wait(self, state: State) -> bool:
+        """Return whether siblings can keep a waiting pod from every node that has room for it."""
+        hosts = self.hosts(0, 0, state[0])
+        if not hosts:
+            return True
+        return any(self._is_kept_away(hosts, domain_of, most, state) for domain_of, most in self._siblings)
+
+    def _is_kept_away(self, hosts: Sequence[int], domain_of: tuple[int, ...], most: int, state: State) -> bool:
+        used = {domain_of[at] for at, content in enumerate(state[0]) if content}
+        domains = {domain_of[at] for at in hosts}
+        return -1 not in domains and domains <= used and len(domains) <= most

@@ -1,0 +1,175 @@
+"""Pods and nodes of a group as numbers: the filters of the scheduler that depend on the group's own pods.
+
+Nodes are numbered in the order of `Layout`. A kind is a set of pods that no filter tells apart.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.policy.policy import ReplicaBounds
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.timeline.controllers.deployment import DeploymentSpec
+
+BITS: int = 8  # of a kind's number of pods on a node, in an integer
+MOST_PODS: int = (1 << BITS) - 1  # of one kind
+
+
+class OwnerSpec(NamedTuple):
+    """A workload of the group.
+
+    surge, unavailable: of a rollout, as written. is_rolled: a rollout creates pods before it deletes others, or filters
+    tell its revisions apart; otherwise it only restarts pods. bounds: range of its replicas; None if it is not scaled.
+    is_ordered: creates each pod once all pods before it are ready.
+    """
+
+    key: OwnerKey
+    replicas: int
+    surge: object = 0
+    unavailable: object = 0
+    is_rolled: bool = False
+    bounds: Optional[ReplicaBounds] = None
+    is_stateful: bool = False
+    is_ordered: bool = False
+
+
+@functools.lru_cache(maxsize=4096)
+def fenceposts(spec: OwnerSpec, replicas: int) -> tuple[int, int]:
+    """Return the surge and the unavailable pods of a rollout, for a number of replicas."""
+    rolling = DeploymentSpec(replicas, 0, spec.surge, spec.unavailable)
+    return rolling.max_surge, rolling.max_unavailable
+
+
+class Kind(NamedTuple):
+    """Pods that no filter tells apart: of a workload, of one of its revisions, or of one ordinal.
+
+    owner: index of the workload. is_new: of the new revision of a rollout. ordinal: -1 for all ordinals together.
+    """
+
+    owner: int
+    is_new: bool = False
+    ordinal: int = -1
+
+
+class Spread(NamedTuple):
+    """A hard spread constraint of a kind.
+
+    domain_of: domain of each node, -1 without the label. counted: nodes whose pods count. eligible: domains with a
+    counted node. is_below: fewer eligible domains than minDomains. matches: kinds that it counts. base: pods of other
+    workloads that it counts, by domain.
+    """
+
+    topology_key: str
+    max_skew: int
+    domain_of: tuple[int, ...]
+    counted: tuple[int, ...]
+    eligible: tuple[int, ...]
+    is_below: bool
+    matches: tuple[bool, ...]
+    self_match: int
+    base: tuple[int, ...]
+    min_domains: int = 1
+
+
+class Separation(NamedTuple):
+    """A required anti-affinity or a host port: no pod of some kinds in the same domain.
+
+    domain_of: domain of each node, -1 where it does not apply. matches: kinds that it keeps away.
+    """
+
+    topology_key: str
+    domain_of: tuple[int, ...]
+    matches: tuple[bool, ...]
+
+
+class KindFilters(NamedTuple):
+    """Filters for one kind; allowed: nodes that pass all filters that do not depend on the group's pods."""
+
+    allowed: tuple[int, ...]
+    spreads: tuple[Spread, ...] = ()
+    separations: tuple[Separation, ...] = ()
+    requests: tuple[int, ...] = ()
+
+
+class Filters(NamedTuple):
+    """Filters of all kinds on one version of the nodes; free: room by node and resource."""
+
+    of_kind: tuple[KindFilters, ...]
+    free: tuple[tuple[int, ...], ...] = ()
+    resources: tuple[str, ...] = ()
+
+
+class LossKind(Enum):
+    """Kind of a disruption."""
+
+    DRAIN = "drain"
+    LOSS = "loss"
+
+
+class Disruption(NamedTuple):
+    """A drained node, or lost domains of a key; nodes: indices."""
+
+    kind: LossKind
+    topology_key: str
+    domains: tuple[str, ...]
+    nodes: tuple[int, ...]
+
+
+class Layout(NamedTuple):
+    """Nodes and domains; domain_of: by key, the domain of each node, -1 without the label."""
+
+    nodes: tuple[str, ...]
+    domain_of: dict[str, tuple[int, ...]]
+    values: dict[str, tuple[str, ...]]
+
+
+class Group(NamedTuple):
+    """A group of workloads with its filters; placed: nodes of the pods that run now, by kind and node."""
+
+    name: str
+    owners: tuple[OwnerSpec, ...]
+    kinds: tuple[Kind, ...]
+    layout: Layout
+    placed: tuple[tuple[int, int], ...] = ()
+    notes: tuple[str, ...] = ()
+    is_certain: bool = True  # whether every feature of the pods that can keep them Pending is modelled
+
+
+def count_of(content: int, kind: int) -> int:
+    """Return the pods of a kind in a content."""
+    return content >> (BITS * kind) & MOST_PODS
+
+
+def total_of(content: int, kinds: Sequence[int]) -> int:
+    """Return the pods of some kinds in a content."""
+    return sum([content >> (BITS * kind) & MOST_PODS for kind in kinds])
+
+
+class Alive:
+    """The most pods that run or wait at a time during a regime."""
+
+    def __init__(self, group: Group, *, has_surge: bool, is_scaled: bool) -> None:
+        self._group = group
+        self._has_surge = has_surge
+        self._is_scaled = is_scaled
+
+    def __call__(self, kinds: Iterable[int]) -> int:
+        """Return the most pods of some kinds together."""
+        by_owner: dict[int, list[Kind]] = {}
+        for at in kinds:
+            kind = self._group.kinds[at]
+            by_owner.setdefault(kind.owner, []).append(kind)
+        return sum(self._of(self._group.owners[owner], mine) for owner, mine in by_owner.items())
+
+    def _of(self, spec: OwnerSpec, kinds: list[Kind]) -> int:
+        most = spec.bounds.most if self._is_scaled and spec.bounds is not None else spec.replicas
+        if kinds[0].ordinal >= 0:
+            return sum(kind.ordinal < most for kind in kinds)
+        has_revisions = any(kind.owner == kinds[0].owner and kind.is_new for kind in self._group.kinds)
+        if not (self._has_surge and spec.is_rolled) or (has_revisions and len(kinds) == 1):
+            return most
+        return most + fenceposts(spec, most)[0]

@@ -1,0 +1,322 @@
+"""Verdicts on the rules of a policy for one group, regime by regime; loads numpy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.guarantee import search
+from kubectl_spread.guarantee.bound import Bound, bounds
+from kubectl_spread.guarantee.build import disruptions, GroupBuilder, Member
+from kubectl_spread.guarantee.merged import merged
+from kubectl_spread.guarantee.model import Alive, Disruption, Filters, Group, LossKind
+from kubectl_spread.guarantee.search import Found
+from kubectl_spread.guarantee.space import Space, State
+from kubectl_spread.guarantee.witness import Witness, witness
+from kubectl_spread.policy.policy import Regime, REGIMES
+from kubectl_spread.policy.rule import Rule, RuleKind
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.scheduler.framework.profile import Profile
+
+_NEAR = 4_000  # states of the first, directed search
+_WALK = 20_000  # states of random paths after a search was cut off
+
+
+class Verdict(Enum):
+    """Answer for one rule in one regime."""
+
+    PROVED = "proved"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+    NOT_APPLICABLE = "notApplicable"
+
+
+class Method(Enum):
+    """How a rule was decided."""
+
+    BOUND = "bound"  # a limit that holds in any order
+    STATES = "states"  # every state was visited
+    MERGED = "mergedStates"  # every state was visited, with all workloads as one; more can happen there than in fact
+    WITNESS = "witness"
+    NONE = "none"
+
+
+class RuleVerdict(NamedTuple):
+    """Verdict on a rule in a regime.
+
+    limit: the most or least that the rule allows, at the wanted replicas. states: number of visited states. regime: in
+    which a witness was found first. witness: shortest way to a violation.
+    """
+
+    rule: Rule
+    verdict: Verdict
+    method: Method
+    limit: int = 0
+    bound: Optional[Bound] = None
+    states: int = 0
+    regime: Optional[Regime] = None
+    witness: Optional[Witness] = None
+
+
+class RegimeResult(NamedTuple):
+    """Verdicts in a regime; why: reason for a regime that does not apply."""
+
+    regime: Regime
+    rules: tuple[RuleVerdict, ...]
+    seconds: float = 0.0
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the worst verdict of the rules."""
+        found = {item.verdict for item in self.rules}
+        for verdict in (Verdict.REFUTED, Verdict.UNDECIDED, Verdict.PROVED):
+            if verdict in found:
+                return verdict
+        return Verdict.NOT_APPLICABLE
+
+
+class GroupResult(NamedTuple):
+    """Verdicts on a group."""
+
+    name: str
+    workloads: tuple[OwnerKey, ...]
+    pods: int
+    results: tuple[RegimeResult, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the worst verdict of all regimes."""
+        found = {item.verdict for item in self.results}
+        for verdict in (Verdict.REFUTED, Verdict.UNDECIDED):
+            if verdict in found:
+                return verdict
+        return Verdict.PROVED
+
+
+class Effort(NamedTuple):
+    """Limits of the proofs of a group: states per regime, and a `time.monotonic()` at which to stop."""
+
+    max_states: int = 100_000
+    deadline: Optional[float] = None
+    is_enough: Callable[[int], bool] = lambda _: False
+
+
+def prove(
+    members: Sequence[Member],
+    cluster: Cluster,
+    profiles: Mapping[str, Profile],
+    rules: Sequence[Rule],
+    *,
+    regimes: Sequence[Regime] = REGIMES,
+    effort: Optional[Effort] = None,
+    name: str = "",
+) -> GroupResult:
+    """Return the verdicts on a group of workloads.
+
+    Args:
+        members: the workloads.
+        cluster: the cluster facts.
+        profiles: of the scheduler.
+        rules: of the policy.
+        regimes: to look at, in order.
+        effort: limits of the searches.
+        name: of the group.
+    """
+    prover = _Prover(members, cluster, profiles, tuple(rules), effort or Effort(), name)
+    results = tuple(prover.regime(regime) for regime in REGIMES if regime in regimes)
+    workloads = tuple(member.key for member in members)
+    pods = sum(member.controller.workload.replicas or 0 for member in members)
+    return GroupResult(name, workloads, pods, results, tuple(prover.notes))
+
+
+class _Prover:
+    def __init__(
+        self,
+        members: Sequence[Member],
+        cluster: Cluster,
+        profiles: Mapping[str, Profile],
+        rules: tuple[Rule, ...],
+        effort: Effort,
+        name: str,
+    ) -> None:
+        self._members = members
+        self._cluster = cluster
+        self._profiles = profiles
+        self._rules = rules
+        self._effort = effort
+        self._name = name
+        self._keys = tuple(dict.fromkeys(rule.topology_key for rule in rules if rule.topology_key))
+        self._builders: dict[bool, GroupBuilder] = {}
+        self._filters: dict[tuple[bool, Optional[Disruption]], Filters] = {}
+        self._refuted: dict[int, RuleVerdict] = {}
+        self._last: dict[int, RuleVerdict] = {}
+        self.notes: dict[str, None] = {}
+
+    def _builder(self, regime: Regime) -> GroupBuilder:
+        """Return the builder of the group; ordinals are told apart if the number of replicas changes."""
+        is_scaled = regime in (Regime.SCALING, Regime.DISRUPTIONS)
+        found = self._builders.get(is_scaled)
+        if found is None:
+            found = self._builders[is_scaled] = GroupBuilder(
+                self._members, self._cluster, self._profiles, self._keys, regime=regime, name=self._name
+            )
+            self.notes |= found.notes
+        return found
+
+    def _space(self, regime: Regime) -> Space:
+        builder = self._builder(regime)
+        is_scaled = regime in (Regime.SCALING, Regime.DISRUPTIONS)
+
+        def filters(disruption: Optional[Disruption]) -> Filters:
+            key = (is_scaled, disruption)
+            if key not in self._filters:
+                self._filters[key] = builder.filters(disruption)
+            return self._filters[key]
+
+        return Space(builder.group, filters, self._rules, regime, disruptions=self._disruptions(builder.group, regime))
+
+    def _disruptions(self, group: Group, regime: Regime) -> tuple[Disruption, ...]:
+        if regime is not Regime.DISRUPTIONS:
+            return ()
+        lost = [(rule.topology_key, rule.lost) for rule in self._rules if rule.kind is RuleKind.SURVIVE]
+        return disruptions(group, self._keys, lost)
+
+    def regime(self, regime: Regime) -> RegimeResult:
+        """Return the verdicts in a regime."""
+        begin = time.monotonic()
+        space = self._space(regime)
+        if regime is Regime.SCALING and all(owner.bounds is None for owner in space.group.owners):
+            none = tuple(RuleVerdict(rule, Verdict.NOT_APPLICABLE, Method.NONE) for rule in self._rules)
+            return RegimeResult(regime, none)
+        found: dict[int, RuleVerdict] = {}
+        for at, rule in enumerate(self._rules):
+            verdict = self._refuted.get(at) or self._by_bound(space, rule, regime)
+            if verdict is None and self._adds_nothing(space, regime):
+                verdict = self._last.get(at)
+            if verdict is not None:
+                found[at] = verdict
+        found |= self._searched(space, regime, [at for at in range(len(self._rules)) if at not in found])
+        self._last = found
+        self._refuted |= {at: item for at, item in found.items() if item.verdict is Verdict.REFUTED}
+        return RegimeResult(regime, tuple(found[at] for at in sorted(found)), time.monotonic() - begin)
+
+    def _adds_nothing(self, space: Space, regime: Regime) -> bool:
+        """Return whether a regime has the same events as the one before."""
+        return regime is Regime.ROLLOUTS and not any(owner.is_rolled for owner in space.group.owners)
+
+    # Bounds.
+
+    def _by_bound(self, space: Space, rule: Rule, regime: Regime) -> Optional[RuleVerdict]:
+        """Return a proof by a limit that holds in any order of events."""
+        if rule.kind is RuleKind.PLACED:
+            return None
+        is_scaled = space.level >= REGIMES.index(Regime.SCALING)
+        has_surge = space.level >= REGIMES.index(Regime.ROLLOUTS)
+        alive = Alive(space.group, has_surge=has_surge, is_scaled=is_scaled)
+        versions = [space.filters(at) for at in range(len(space.disruptions) + 1)]
+        found = bounds(space.group, versions, rule, alive)
+        least = self._fewest(space.group) if is_scaled else self._wanted(space.group)
+        limit = _limit(rule, self._wanted(space.group))
+        if found is None or not _is_enough(rule, found.most, least, self._wanted(space.group), regime):
+            return None
+        return RuleVerdict(rule, Verdict.PROVED, Method.BOUND, limit, found)
+
+    @staticmethod
+    def _wanted(group: Group) -> int:
+        return sum(owner.replicas for owner in group.owners)
+
+    @staticmethod
+    def _fewest(group: Group) -> int:
+        return sum(owner.replicas if owner.bounds is None else owner.bounds.least for owner in group.owners)
+
+    # Searches.
+
+    def _searched(self, space: Space, regime: Regime, rules: list[int]) -> dict[int, RuleVerdict]:
+        found: dict[int, RuleVerdict] = {}
+        limits = search.Limits(self._effort.max_states, self._effort.deadline, self._effort.is_enough)
+        for at in list(rules):
+            if space.rules[at].kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT):
+                near = search.nearest(space, at, limits._replace(max_states=min(_NEAR, limits.max_states)))
+                self._take(space, regime, near, rules=[at], into=found)
+        left = [at for at in rules if at not in found]
+        left = self._by_merged(space, left, limits=limits, into=found)
+        if left:
+            everything = search.explore(space, left, limits)
+            self._take(space, regime, everything, rules=left, into=found)
+            left = [at for at in left if at not in found]
+        if left:
+            walk = limits._replace(max_states=min(_WALK, limits.max_states))
+            self._take(space, regime, search.at_random(space, left, walk), rules=left, into=found)
+        for at in left:
+            if at not in found:
+                limit = _limit(space.rules[at], self._wanted(space.group))
+                found[at] = RuleVerdict(
+                    space.rules[at], Verdict.UNDECIDED, Method.NONE, limit, states=everything.states
+                )
+        return found
+
+    def _by_merged(
+        self, space: Space, rules: list[int], *, limits: search.Limits, into: dict[int, RuleVerdict]
+    ) -> list[int]:
+        """Prove rules on states that do not tell the workloads apart; return the rules that are left."""
+        simpler = merged(space)
+        if simpler is None or not rules:
+            return rules
+        for at in list(rules):
+            if not simpler.can_prove(space.rules[at]):
+                continue
+            found = search.explore(simpler, [at], limits, is_proof_only=True)
+            if found.is_exhaustive and not found.witness and self._is_sure(space, at):
+                limit = _limit(space.rules[at], self._wanted(space.group))
+                into[at] = RuleVerdict(space.rules[at], Verdict.PROVED, Method.MERGED, limit, states=found.states)
+        return [at for at in rules if at not in into]
+
+    def _is_sure(self, space: Space, rule: int) -> bool:
+        """Return whether a rule can be proved although some features of the pods are not followed."""
+        kind = space.rules[rule].kind
+        return space.group.is_certain or kind not in (RuleKind.PLACED, RuleKind.SURVIVE)
+
+    def _take(
+        self, space: Space, regime: Regime, result: Found, *, rules: Sequence[int], into: dict[int, RuleVerdict]
+    ) -> None:
+        """Turn the result of a search into verdicts."""
+        for at in rules:
+            rule = space.rules[at]
+            limit = _limit(rule, self._wanted(space.group))
+            if at in result.witness:
+                way = result.witness[at]
+                told = witness(space, rule, way, is_shortest=result.is_shortest)
+                into[at] = RuleVerdict(
+                    rule, Verdict.REFUTED, Method.WITNESS, limit, states=result.states, regime=regime, witness=told
+                )
+            elif result.is_exhaustive and self._is_sure(space, at):
+                into[at] = RuleVerdict(rule, Verdict.PROVED, Method.STATES, limit, states=result.states)
+
+
+def _limit(rule: Rule, pods: int) -> int:
+    """Return the number that a rule allows or demands."""
+    if rule.kind is RuleKind.SURVIVE:
+        return rule.amount.at_least(pods)
+    most = rule.most(pods)
+    return rule.amount.numerator if most is None else most
+
+
+def _is_enough(rule: Rule, most: int, least: int, pods: int, regime: Regime) -> bool:
+    """Return whether a limit of the pods in a domain proves a rule; `least`: the fewest wanted pods."""
+    if rule.kind is RuleKind.SEPARATE:
+        return most <= 1
+    if rule.kind is RuleKind.MIN_DOMAINS:
+        return regime is not Regime.DISRUPTIONS and least > (rule.amount.numerator - 1) * most
+    if rule.kind is RuleKind.SURVIVE:
+        if regime in (Regime.DISRUPTIONS, Regime.SCALING):
+            return False  # Whether lost pods find other nodes is not about a limit.
+        return pods - rule.lost * most >= rule.amount.at_least(pods)
+    allowed = rule.most(least)
+    return allowed is not None and most <= allowed
+
+
+__all__ = ["Effort", "GroupResult", "LossKind", "Method", "RegimeResult", "RuleVerdict", "State", "Verdict", "prove"]

@@ -1,0 +1,227 @@
+"""Searches for a state that violates a rule, the nearest first."""
+
+from __future__ import annotations
+
+import heapq
+import random
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Optional
+
+from kubectl_spread.guarantee.space import Event, Space, State
+from kubectl_spread.policy.rule import Rule, RuleKind
+from kubectl_spread.records import NamedTuple
+
+_EVERY = 256  # states between two looks at the clock
+
+
+class Limits(NamedTuple):
+    """Limits of a search: number of states, and a `time.monotonic()` at which to stop.
+
+    is_enough: is called with the number of visited states; returns whether to stop.
+    """
+
+    max_states: int = 200_000
+    deadline: Optional[float] = None
+    is_enough: Callable[[int], bool] = lambda _: False
+
+    def is_reached(self, states: int) -> bool:
+        """Return whether to stop."""
+        if states > self.max_states:
+            return True
+        if states % _EVERY:
+            return False
+        return self.is_enough(states) or (self.deadline is not None and time.monotonic() > self.deadline)
+
+
+class Found(NamedTuple):
+    """Result of a search.
+
+    states: number of visited states. is_exhaustive: there are no others. witness: for each violated rule, the states
+    on the way to the nearest violation. is_shortest: no shorter way exists.
+    """
+
+    states: int
+    is_exhaustive: bool
+    witness: dict[int, tuple[State, ...]]
+    is_shortest: bool = True
+
+
+def starts(space: Space) -> list[State]:
+    """Return the states in which the search begins: no pods, and the pods that run."""
+    running = space.running()
+    found = [space.start()] + ([] if running is None else [running])
+    return list(dict.fromkeys(space.canonical(state) for state in found))
+
+
+def explore(space: Space, rules: Sequence[int], limits: Limits, *, is_proof_only: bool = False) -> Found:
+    """Visit all states in breadth-first order, until every rule is violated, or a limit is reached.
+
+    Args:
+        space: the states.
+        rules: indices of the rules to check.
+        limits: of the search.
+        is_proof_only: stop at the first violation of any rule.
+    """
+    came_from: dict[State, Optional[State]] = dict.fromkeys(starts(space))
+    queue = deque(came_from)
+    left, witness = list(rules), dict[int, tuple[State, ...]]()
+    for state in list(queue):
+        _check(space, state, left, witness, came_from=came_from)
+    while queue and left:
+        if limits.is_reached(len(came_from)) or (is_proof_only and witness):
+            return Found(len(came_from), False, witness)
+        state = queue.popleft()
+        for _, raw in space.events(state):
+            after = space.canonical(raw)
+            if after in came_from:
+                continue
+            came_from[after] = state
+            queue.append(after)
+            _check(space, after, left, witness, came_from=came_from)
+            if limits.is_reached(len(came_from)):
+                break
+    return Found(len(came_from), not queue, witness)
+
+
+def _check(
+    space: Space,
+    state: State,
+    left: list[int],
+    witness: dict[int, tuple[State, ...]],
+    *,
+    came_from: dict[State, Optional[State]],
+) -> None:
+    """Note the rules that a state violates, and take them from those that are left."""
+    for at in list(left):
+        if space.is_violated(space.rules[at], state):
+            witness[at] = _way(state, came_from)
+            left.remove(at)
+
+
+def _way(state: Optional[State], came_from: dict[State, Optional[State]]) -> tuple[State, ...]:
+    way: list[State] = []
+    while state is not None:
+        way.append(state)
+        state = came_from[state]
+    return tuple(reversed(way))
+
+
+def nearest(space: Space, rule: int, limits: Limits) -> Found:
+    """Search for the nearest violation of one rule, states that are close to it first (A*)."""
+    distance = _distance(space, space.rules[rule])
+    came_from: dict[State, Optional[State]] = {}
+    steps: dict[State, int] = {}
+    heap: list[tuple[int, int, int, State]] = []
+    number = 0
+    for state in starts(space):
+        came_from[state], steps[state] = None, 0
+        heapq.heappush(heap, (distance(state), 0, number, state))
+    while heap:
+        if limits.is_reached(len(came_from)):
+            return Found(len(came_from), False, {})
+        _, negative, _, state = heapq.heappop(heap)
+        if steps[state] != -negative:
+            continue  # A shorter way was found since.
+        if space.is_violated(space.rules[rule], state):
+            return Found(len(came_from), False, {rule: _way(state, came_from)})
+        for _, raw in space.events(state):
+            after = space.canonical(raw)
+            if after in steps and steps[after] <= steps[state] + 1:
+                continue
+            came_from[after], steps[after] = state, steps[state] + 1
+            number += 1
+            heapq.heappush(heap, (steps[after] + distance(after), -steps[after], number, after))
+    return Found(len(came_from), True, {})
+
+
+def _distance(space: Space, rule: Rule) -> Callable[[State], int]:
+    """Return a lower limit of the number of events until a rule is violated."""
+    if rule.kind not in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT):
+        return lambda _: 0
+
+    def missing(state: State) -> int:
+        most = rule.most(max(sum(state[3]), sum(state[1]))) if space.level < _SCALING else _least_limit(space, rule)
+        counts = space.domain_counts(rule.topology_key, state)
+        # An event adds at most one pod to a domain.
+        return max(0, (most or 0) + 1 - max(counts.values(), default=0))
+
+    return missing
+
+
+_SCALING = 3
+
+
+def _least_limit(space: Space, rule: Rule) -> int:
+    least = sum(owner.replicas if owner.bounds is None else owner.bounds.least for owner in space.group.owners)
+    return rule.most(least) or 0
+
+
+def at_random(space: Space, rules: Iterable[int], limits: Limits, *, seed: int = 0) -> Found:
+    """Follow random paths until a rule is violated or a limit is reached."""
+    generator = random.Random(seed)  # noqa: S311 (a simulation's choice, no secret)
+    left, witness = list(rules), dict[int, tuple[State, ...]]()
+    begin = starts(space)
+    states = 0
+    most = 20 * sum(owner.replicas for owner in space.group.owners) + 20
+    while left and states < limits.max_states:
+        state = generator.choice(begin)
+        way = [state]
+        for _ in range(most):
+            states += 1
+            if limits.deadline is not None and time.monotonic() > limits.deadline:
+                return Found(states, False, witness, is_shortest=False)
+            following = [space.canonical(raw) for _, raw in space.events(state)]
+            if not following:
+                break
+            state = generator.choice(following)
+            way.append(state)
+            for at in [at for at in left if space.is_violated(space.rules[at], state)]:
+                witness[at] = tuple(way)
+                left.remove(at)
+            if not left:
+                break
+    return Found(states, False, witness, is_shortest=False)
+
+
+class TraceStep(NamedTuple):
+    """An event with the real names: indices of node, workload and kind of pods; -1 for none.
+
+    nodes: of a disruption. contents: the pods on each node after the event, by real node and kind.
+    """
+
+    event: Event
+    node: int
+    owner: int
+    pods: int
+    nodes: tuple[int, ...]
+    contents: tuple[int, ...]
+
+
+def trace(space: Space, way: Sequence[State]) -> tuple[TraceStep, ...]:
+    """Return the events along a way of representatives, under the names of one run."""
+    running = space.running()
+    begin = next(item for item in (space.start(), running) if item is not None and space.canonical(item) == way[0])
+    now, nodes, owners = space.renaming(begin)
+    found = []
+    for wanted in way[1:]:
+        event, raw = next((event, raw) for event, raw in space.events(now) if space.canonical(raw) == wanted)
+        if event.order is not None:
+            nodes = [nodes[old] for old in event.order]
+        inside = space.disruptions[event.disruption].nodes if event.disruption >= 0 else ()
+        owner = owners[event.owner] if event.owner >= 0 else -1
+        found.append(
+            TraceStep(
+                event,
+                nodes[event.node] if event.node >= 0 else -1,
+                owner,
+                space.kind_of(event.pods, owner),
+                tuple(sorted(nodes[at] for at in inside)),
+                space.under_names(raw[0], nodes, owners),
+            )
+        )
+        now, order, exchanged = space.renaming(raw)
+        nodes = [nodes[old] for old in order]
+        owners = [owners[old] for old in exchanged]
+    return tuple(found)

@@ -1,0 +1,725 @@
+"""States of a group of workloads, and the events between them.
+
+A state is `(contents, sizes, facts, desired)`: the pods on each node as one integer (`model.BITS` bits for each kind),
+the pods that controllers want of each kind, the version of the nodes, and the wanted replicas of each workload.
+
+Events without a choice are merged. A pod that is deleted leaves at once and is created again at once, because the
+scheduler stops counting a terminating pod and a controller replaces it then. A Deployment whose filters do not tell its
+revisions apart has one kind of pods: in a rollout it wants surge pods more, and any pod may go, because a pod that is
+restarted and waits is the first to be scaled down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
+from itertools import combinations
+from typing import Any, Optional
+
+from kubectl_spread.guarantee.layout import Arrangement, Partition, tree
+from kubectl_spread.guarantee.model import (
+    BITS,
+    count_of,
+    Disruption,
+    fenceposts,
+    Filters,
+    Group,
+    Kind,
+    KindFilters,
+    LossKind,
+    MOST_PODS,
+    Spread,
+)
+from kubectl_spread.policy.policy import Regime
+from kubectl_spread.policy.rule import Rule, RuleKind
+from kubectl_spread.records import NamedTuple
+
+State = tuple[tuple[int, ...], tuple[int, ...], int, tuple[int, ...]]
+_MOST_VICTIMS = 64  # choices of pods that a ReplicaSet deletes at once
+_ORDER = {regime: at for at, regime in enumerate(Regime)}
+
+
+class EventKind(Enum):
+    """Kind of an event."""
+
+    PLACED = "placed"
+    RESTARTED = "restarted"  # deleted, and created again
+    ROLLED = "rolled"  # a rollout begins
+    REMOVED = "removed"  # a pod is scaled down
+    FINISHED = "finished"  # a rollout ends
+    SCALED = "scaled"
+    DISRUPTED = "disrupted"  # a node is drained, or a domain is lost
+    EVICTED = "evicted"
+    RETURNED = "returned"  # the node or domain is back
+
+
+class Event(NamedTuple):
+    """An event.
+
+    kind: of the event. pods: kind of its pods, or -1. node: index, or -1. owner: of the pods. number: of pods, or the
+    new number of replicas. disruption: index. order: new order of the nodes, if the event renames them.
+    """
+
+    kind: EventKind
+    pods: int = -1
+    node: int = -1
+    owner: int = -1
+    number: int = 1
+    disruption: int = -1
+    order: Optional[tuple[int, ...]] = None
+
+
+Next = tuple[Event, State]
+
+
+class Space:
+    """States and events of a group in a regime."""
+
+    def __init__(
+        self,
+        group: Group,
+        filters: Callable[[Optional[Disruption]], Filters],
+        rules: Sequence[Rule],
+        regime: Regime,
+        *,
+        disruptions: Sequence[Disruption] = (),
+    ) -> None:
+        """Set up the space.
+
+        Args:
+            group: the workloads.
+            filters: returns the filters of the nodes as they are, or during a disruption.
+            rules: rules that are checked; their keys distinguish nodes.
+            regime: events that may happen.
+            disruptions: drains and losses that may happen.
+        """
+        self.group = group
+        self.rules = rules
+        self.level = _ORDER[regime]
+        self.disruptions = tuple(disruptions) if self.level == _ORDER[Regime.DISRUPTIONS] else ()
+        self._filters = filters
+        self._known: dict[int, Filters] = {}
+        self._arrangements: dict[int, Arrangement] = {}
+        self._counts: dict[tuple[bool, ...], dict[int, int]] = {}
+        self._sums: dict[tuple[int, ...], dict[int, int]] = {}
+        kinds = group.kinds
+        self._units = [1 << (BITS * at) for at in range(len(kinds))]
+        self._of_owner = [
+            [at for at, kind in enumerate(kinds) if kind.owner == owner] for owner in range(len(group.owners))
+        ]
+        self._ordinals = [any(kinds[at].ordinal >= 0 for at in mine) for mine in self._of_owner]
+        self._twofold = [any(kinds[at].is_new for at in mine) for mine in self._of_owner]
+        self.disruptions = self._distinct_disruptions()
+        self._alike = self._alike_owners()
+
+    # The nodes.
+
+    def _distinct_disruptions(self) -> tuple[Disruption, ...]:
+        """Return the disruptions without those that only have another node's or domain's name."""
+        if not self.disruptions:
+            return ()
+        order = self.arrangement(0).moved_to_first
+        return tuple(
+            item
+            for item in self.disruptions
+            if len(item.domains) > 1 or order(item.nodes[0]).index(item.nodes[0]) in item.nodes
+        )
+
+    def filters(self, facts: int) -> Filters:
+        """Return the filters of a version of the nodes: 0 as they are, N + 1 during disruption N."""
+        found = self._known.get(facts)
+        if found is None:
+            found = self._known[facts] = self._filters(self.disruptions[facts - 1] if facts else None)
+        return found
+
+    def arrangement(self, facts: int) -> Arrangement:
+        """Return the interchangeable nodes of a version."""
+        found = self._arrangements.get(facts)
+        if found is None:
+            found = self._arrangements[facts] = Arrangement(tree(*self._structure(facts)))
+        return found
+
+    def _structure(self, facts: int) -> tuple[list[Partition], list[Any]]:
+        """Return the domains that matter, and what distinguishes the nodes otherwise."""
+        partitions: list[Partition] = []
+        size = len(self.group.layout.nodes)
+        versions = [0, facts] if facts else [0]
+        signed: list[Any] = [() for _ in range(size)]
+        if facts:
+            gone = set(self.disruptions[facts - 1].nodes)
+            signed = [(at in gone,) for at in range(size)]
+        for version in versions:
+            model = self.filters(version)
+            for at in range(size):
+                room = model.free[at] if model.free else ()
+                signed[at] = (*signed[at], room, tuple(at in item.allowed for item in model.of_kind))
+            for item in model.of_kind:
+                for spread in item.spreads:
+                    eligible = set(spread.eligible)
+                    signs = tuple((number, at in eligible) for at, number in enumerate(spread.base))
+                    partitions.append(Partition(spread.domain_of, signs))
+                    counted = set(spread.counted)
+                    signed = [(*sign, at in counted) for at, sign in enumerate(signed)]
+                for separation in item.separations:
+                    partitions.append(_plain(separation.domain_of))
+        keys = {rule.topology_key for rule in self.rules if rule.topology_key}
+        keys |= {item.topology_key for item in self.disruptions if item.kind is LossKind.LOSS}
+        partitions += [_plain(self.group.layout.domain_of[key]) for key in sorted(keys)]
+        return partitions, signed
+
+    # Kinds of pods.
+
+    def _alike_owners(self) -> list[list[int]]:
+        """Return groups of workloads that may exchange their names."""
+        classes: dict[Any, list[int]] = {}
+        for at in range(len(self.group.owners)):
+            classes.setdefault(repr(self._signature(at)), []).append(at)
+        return [found for found in classes.values() if len(found) > 1]
+
+    def _signature(self, owner: int) -> Any:
+        """Return the properties of a workload; workloads of equal properties may exchange their names."""
+        mine = self._of_owner[owner]
+        found: list[Any] = [self.group.owners[owner][1:], [self.group.kinds[at][1:] for at in mine]]
+        for facts in range(len(self.disruptions) + 1):
+            model = self.filters(facts)
+            found += [
+                (item.allowed, item.requests, self._views(item, owner)) for item in map(model.of_kind.__getitem__, mine)
+            ]
+            found.append(
+                sorted(
+                    repr((other._replace(matches=()), tuple(other.matches[at] for at in mine)))
+                    for number, item in enumerate(model.of_kind)
+                    if number not in mine
+                    for other in _matching(item)
+                )
+            )
+        return found
+
+    def _views(self, item: KindFilters, owner: int) -> Any:
+        """Return the filters of a kind, with the kinds of other workloads as one answer, or by name if it differs."""
+        found = []
+        for filter_ in _matching(item):
+            mine = tuple(filter_.matches[at] for at in self._of_owner[owner])
+            others = {is_matched for at, is_matched in enumerate(filter_.matches) if at not in self._of_owner[owner]}
+            found.append((filter_._replace(matches=()), mine, sorted(others) if len(others) < 2 else ("own", owner)))
+        return found
+
+    def matching(self, matches: tuple[bool, ...], content: int) -> int:
+        """Return the number of matching pods in a content."""
+        cache = self._counts.get(matches)
+        if cache is None:
+            cache = self._counts[matches] = {}
+        found = cache.get(content)
+        if found is None:
+            found = cache[content] = sum(
+                content >> (BITS * at) & MOST_PODS for at, is_matched in enumerate(matches) if is_matched
+            )
+        return found
+
+    # The scheduler.
+
+    def hosts(self, facts: int, kind: int, contents: tuple[int, ...]) -> list[int]:
+        """Return the nodes that pass all filters for a pod of a kind."""
+        model = self.filters(facts)
+        item = model.of_kind[kind]
+        nodes: Any = item.allowed
+        for separation in item.separations:
+            nodes = self._apart(separation.domain_of, separation.matches, contents, nodes=nodes)
+            if not nodes:
+                return []
+        for spread in item.spreads:
+            nodes = self._within_skew(spread, contents, nodes)
+            if not nodes:
+                return []
+        if model.free:
+            nodes = [at for at in nodes if self._has_room(model, kind, at, content=contents[at])]
+        return list(nodes)
+
+    def _apart(
+        self, domain_of: tuple[int, ...], matches: tuple[bool, ...], contents: tuple[int, ...], *, nodes: Sequence[int]
+    ) -> list[int]:
+        taken = {domain_of[at] for at, content in enumerate(contents) if content and self.matching(matches, content)}
+        return [at for at in nodes if domain_of[at] < 0 or domain_of[at] not in taken]
+
+    def _within_skew(self, spread: Spread, contents: tuple[int, ...], nodes: Sequence[int]) -> list[int]:
+        counts = list(spread.base)
+        domain_of, matches = spread.domain_of, spread.matches
+        for at in spread.counted:
+            content = contents[at]
+            if content:
+                counts[domain_of[at]] += self.matching(matches, content)
+        if spread.is_below:
+            least = 0
+        elif spread.eligible:
+            least = min([counts[at] for at in spread.eligible])
+        else:
+            least = MOST_PODS * len(contents)
+        most = spread.max_skew - spread.self_match + least
+        return [at for at in nodes if domain_of[at] >= 0 and counts[domain_of[at]] <= most]
+
+    def _has_room(self, model: Filters, kind: int, node: int, *, content: int) -> bool:
+        wanted = model.of_kind[kind].requests
+        for at, room in enumerate(model.free[node]):
+            if wanted[at] and wanted[at] > room - self._requested(model, at, content):
+                return False
+        return True
+
+    def _requested(self, model: Filters, resource: int, content: int) -> int:
+        if not content:
+            return 0
+        amounts = tuple(item.requests[resource] for item in model.of_kind)
+        cache = self._sums.setdefault(amounts, {})
+        found = cache.get(content)
+        if found is None:
+            found = cache[content] = sum(count_of(content, at) * amount for at, amount in enumerate(amounts) if amount)
+        return found
+
+    # States.
+
+    def start(self) -> State:
+        """Return the state in which no pod exists yet."""
+        desired = tuple(owner.replicas for owner in self.group.owners)
+        sizes = tuple(self._first_size(kind) for kind in self.group.kinds)
+        return ((0,) * len(self.group.layout.nodes), sizes, 0, desired)
+
+    def running(self) -> Optional[State]:
+        """Return the state with the pods that run now; None if there are none, or more than are wanted."""
+        if not self.group.placed:
+            return None
+        contents, sizes, facts, desired = self.start()
+        made = list(contents)
+        for kind, node in self.group.placed:
+            made[node] += self._units[kind]
+        found = (tuple(made), sizes, facts, desired)
+        placed = self.placed(found)
+        return found if all(one <= size for one, size in zip(placed, sizes, strict=True)) else None
+
+    def _first_size(self, kind: Kind) -> int:
+        if kind.is_new:
+            return 0
+        return 1 if kind.ordinal >= 0 else self.group.owners[kind.owner].replicas
+
+    def placed(self, state: State) -> list[int]:
+        """Return the placed pods of each kind."""
+        total = sum(state[0])
+        return [total >> (BITS * at) & MOST_PODS for at in range(len(self.group.kinds))]
+
+    def waiting(self, state: State, placed: Sequence[int]) -> list[int]:
+        """Return the kinds of which a pod waits for a node."""
+        found: list[int] = []
+        for owner, mine in enumerate(self._of_owner):
+            if not self._ordinals[owner]:
+                found += [at for at in mine if state[1][at] > placed[at]]
+                continue
+            wanted = [at for at in mine if self.group.kinds[at].ordinal < state[3][owner] and not placed[at]]
+            found += wanted[:1] if self.group.owners[owner].is_ordered else wanted
+        return found
+
+    def canonical(self, state: State) -> State:
+        """Return the representative of all states that differ in interchangeable names only."""
+        contents, sizes, facts, desired = state
+        for owners in self._alike:
+            contents, sizes, desired = self._renamed(contents, sizes, desired, owners=owners)
+        return (self.arrangement(facts).canonical(contents), sizes, facts, desired)
+
+    def renaming(self, state: State) -> tuple[State, list[int], list[int]]:
+        """Return the representative, with the node that comes to each place, and the workload that gets each name."""
+        contents, sizes, facts, desired = state
+        owners = list(range(len(self.group.owners)))
+        for alike in self._alike:
+            order = self._owner_order(contents, sizes, desired, owners=alike)
+            contents, sizes, desired = self._exchanged(
+                contents, sizes, desired, moved=dict(zip(order, alike, strict=True))
+            )
+            for old, new in zip(order, alike, strict=True):
+                owners[new] = old
+        nodes = self.arrangement(facts).order(contents)
+        return (tuple(contents[at] for at in nodes), sizes, facts, desired), nodes, owners
+
+    def _renamed(
+        self, contents: tuple[int, ...], sizes: tuple[int, ...], desired: tuple[int, ...], *, owners: list[int]
+    ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        """Put interchangeable workloads in an order that does not depend on their names, as far as this is quick."""
+        order = self._owner_order(contents, sizes, desired, owners=owners)
+        if order == owners:
+            return contents, sizes, desired
+        return self._exchanged(contents, sizes, desired, moved=dict(zip(order, owners, strict=True)))
+
+    def _owner_order(
+        self, contents: tuple[int, ...], sizes: tuple[int, ...], desired: tuple[int, ...], *, owners: list[int]
+    ) -> list[int]:
+        everything = (True,) * len(self.group.kinds)
+        full = [(content, self.matching(everything, content)) for content in contents]
+        signs = []
+        for owner in owners:
+            mine = self._of_owner[owner]
+            low, width = BITS * mine[0], (1 << BITS * len(mine)) - 1
+            own = sorted([(content >> low & width, number) for content, number in full if content >> low & width])
+            signs.append((tuple(own), tuple(sizes[at] for at in mine), desired[owner], owner))
+        return [sign[3] for sign in sorted(signs)]
+
+    def _exchanged(
+        self, contents: tuple[int, ...], sizes: tuple[int, ...], desired: tuple[int, ...], *, moved: dict[int, int]
+    ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        new_sizes, new_desired = list(sizes), list(desired)
+        for old, new in moved.items():
+            new_desired[new] = desired[old]
+            for one, other in zip(self._of_owner[old], self._of_owner[new], strict=True):
+                new_sizes[other] = sizes[one]
+        return tuple(self._moved(content, moved) for content in contents), tuple(new_sizes), tuple(new_desired)
+
+    def kind_of(self, kind: int, owner: int) -> int:
+        """Return the kind of another workload that corresponds to a kind; -1 for none."""
+        if kind < 0 or owner < 0:
+            return -1
+        return self._of_owner[owner][self._of_owner[self.group.kinds[kind].owner].index(kind)]
+
+    def under_names(self, contents: tuple[int, ...], nodes: Sequence[int], owners: Sequence[int]) -> tuple[int, ...]:
+        """Return contents under other names of the nodes and workloads."""
+        made = [0] * len(contents)
+        moved = dict(enumerate(owners))
+        for at, content in enumerate(contents):
+            made[nodes[at]] = self._moved(content, moved)
+        return tuple(made)
+
+    def _moved(self, content: int, moved: dict[int, int]) -> int:
+        if not content:
+            return 0
+        made = content
+        for old, new in moved.items():
+            for one, other in zip(self._of_owner[old], self._of_owner[new], strict=True):
+                made += (count_of(content, one) << BITS * other) - (count_of(content, one) << BITS * one)
+        return made
+
+    def is_rolling(self, state: State) -> bool:
+        """Return whether a rollout is under way."""
+        return any(self._rolls(state, owner) for owner in range(len(self._of_owner)))
+
+    def _rolls(self, state: State, owner: int) -> bool:
+        if self._ordinals[owner]:
+            return False
+        mine = self._of_owner[owner]
+        if self._twofold[owner]:
+            return bool(state[1][mine[1]])
+        return state[1][mine[0]] > state[3][owner]
+
+    def is_at_rest(self, state: State) -> bool:
+        """Return whether all wanted pods are placed, no others are left, and no rollout is under way."""
+        placed = self.placed(state)
+        return not self.waiting(state, placed) and not self.is_rolling(state) and not self._condemned(state, placed)
+
+    def _condemned(self, state: State, placed: Sequence[int]) -> list[int]:
+        """Return the placed ordinals that are out of range."""
+        return [
+            at
+            for owner, mine in enumerate(self._of_owner)
+            if self._ordinals[owner]
+            for at in mine
+            if placed[at] and self.group.kinds[at].ordinal >= state[3][owner]
+        ]
+
+    def is_stuck(self, state: State) -> bool:
+        """Return whether pods wait for ever: none finds a node, and no controller makes room."""
+        placed = self.placed(state)
+        waiting = self.waiting(state, placed)
+        if not waiting or any(self.hosts(state[2], at, state[0]) for at in waiting):
+            return False
+        if state[2]:
+            return not self._affected(state)
+        if any(True for _ in self._condemned_removed(state, placed)):
+            return False
+        return not any(self._goes_on(state, owner, placed) for owner in range(len(self._of_owner)))
+
+    def _goes_on(self, state: State, owner: int, placed: Sequence[int]) -> bool:
+        """Return whether a rollout makes room by itself."""
+        if not self._rolls(state, owner):
+            return False
+        spec, mine = self.group.owners[owner], self._of_owner[owner]
+        if self._twofold[owner]:
+            return any(True for _ in self._old_removed(state, owner, placed))
+        missing = state[1][mine[0]] - placed[mine[0]]
+        return missing < sum(fenceposts(spec, state[3][owner]))
+
+    # Events.
+
+    def events(self, state: State) -> Iterator[Next]:
+        """Yield all events and the states after them, which are not canonical."""
+        placed = self.placed(state)
+        nodes = self.arrangement(state[2]).distinct(state[0])
+        yield from self._placements(state, placed, nodes)
+        if state[2]:
+            yield from self._disrupted(state, nodes)
+            return
+        yield from self._condemned_removed(state, placed)
+        if self.level >= _ORDER[Regime.RESTARTS]:
+            yield from self._restarts(state, nodes)
+        for owner in range(len(self.group.owners)):
+            if self.level >= _ORDER[Regime.ROLLOUTS]:
+                yield from self._rollout(state, owner, placed)
+            if self.level >= _ORDER[Regime.SCALING]:
+                yield from self._scaled(state, owner, placed)
+        if self.disruptions and self.is_at_rest(state):
+            yield from self._begun(state, nodes)
+
+    def _placements(self, state: State, placed: Sequence[int], nodes: Sequence[int]) -> Iterator[Next]:
+        is_distinct = set(nodes)
+        for kind in self.waiting(state, placed):
+            owner = self.group.kinds[kind].owner
+            for node in self.hosts(state[2], kind, state[0]):
+                if node in is_distinct:
+                    yield Event(EventKind.PLACED, kind, node, owner), self._with(state, kind, node)
+
+    def _with(self, state: State, kind: int, node: int, number: int = 1) -> State:
+        contents = list(state[0])
+        contents[node] += self._units[kind] * number
+        return (tuple(contents), state[1], state[2], state[3])
+
+    def _restarts(self, state: State, nodes: Sequence[int], kind: EventKind = EventKind.RESTARTED) -> Iterator[Next]:
+        for node in nodes:
+            content = state[0][node]
+            for at in range(len(self.group.kinds)) if content else ():
+                if count_of(content, at):
+                    yield Event(kind, at, node, self.group.kinds[at].owner), self._with(state, at, node, -1)
+
+    def _rollout(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
+        spec, mine = self.group.owners[owner], self._of_owner[owner]
+        if not spec.is_rolled or self._ordinals[owner]:
+            return
+        if self._twofold[owner]:
+            yield from self._two_revisions(state, owner, placed)
+            return
+        at, wanted = mine[0], state[3][owner]
+        if not self._rolls(state, owner):
+            surge = fenceposts(spec, wanted)[0]
+            if surge and wanted:
+                yield Event(EventKind.ROLLED, at, owner=owner), self._sized(state, at, wanted + surge)
+        elif placed[at] == wanted:
+            yield Event(EventKind.FINISHED, at, owner=owner), self._sized(state, at, wanted)
+
+    def _sized(self, state: State, kind: int, size: int) -> State:
+        sizes = list(state[1])
+        sizes[kind] = size
+        return (state[0], tuple(sizes), state[2], state[3])
+
+    def _two_revisions(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
+        """Yield the events of a rollout whose revisions are counted separately."""
+        old, new = self._of_owner[owner]
+        wanted = state[3][owner]
+        if not self._rolls(state, owner):
+            yield from self._rollout_begun(state, owner, placed)
+            return
+        yield from self._old_removed(state, owner, placed)
+        if not state[1][old] and state[1][new] == wanted == placed[new]:
+            yield Event(EventKind.FINISHED, new, owner=owner), self._finished(state, old=old, new=new)
+
+    def _rollout_begun(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
+        new = self._of_owner[owner][1]
+        event = Event(EventKind.ROLLED, new, owner=owner)
+        if fenceposts(self.group.owners[owner], state[3][owner])[0] and state[3][owner]:
+            yield event, self._grown(state, owner)
+            return
+        for _, after in self._old_removed(state, owner, placed):  # Without surge, an old pod goes first.
+            yield event, after
+
+    def _grown(self, state: State, owner: int) -> State:
+        """Return the state after the new ReplicaSet is scaled up as far as the surge allows."""
+        spec, (old, new) = self.group.owners[owner], self._of_owner[owner]
+        wanted = state[3][owner]
+        room = wanted + fenceposts(spec, wanted)[0] - state[1][old] - state[1][new]
+        return self._sized(state, new, min(wanted, state[1][new] + max(0, room)))
+
+    def _old_removed(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
+        spec, (old, new) = self.group.owners[owner], self._of_owner[owner]
+        wanted = state[3][owner]
+        size = state[1][old]
+        if not size or size + placed[new] - 1 < wanted - fenceposts(spec, wanted)[1]:
+            return
+        if size > placed[old]:
+            after = self._grown(self._sized(state, old, size - 1), owner)
+            yield Event(EventKind.REMOVED, old, owner=owner), after
+            return
+        ranks = {node: count_of(content, old) + count_of(content, new) for node, content in enumerate(state[0])}
+        holders = [node for node, content in enumerate(state[0]) if count_of(content, old)]
+        most = max(ranks[node] for node in holders)
+        for node in holders:
+            if ranks[node] == most:
+                after = self._grown(self._sized(self._with(state, old, node, -1), old, size - 1), owner)
+                yield Event(EventKind.REMOVED, old, node, owner), after
+
+    def _finished(self, state: State, *, old: int, new: int) -> State:
+        contents = tuple(
+            content + count_of(content, new) * (self._units[old] - self._units[new]) for content in state[0]
+        )
+        sizes = list(state[1])
+        sizes[old], sizes[new] = sizes[new], 0
+        return (contents, tuple(sizes), state[2], state[3])
+
+    def _scaled(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
+        spec, mine = self.group.owners[owner], self._of_owner[owner]
+        if self._rolls(state, owner) or spec.bounds is None:
+            return
+        for wanted in range(spec.bounds.least, spec.bounds.most + 1):
+            if wanted == state[3][owner]:
+                continue
+            desired = list(state[3])
+            desired[owner] = wanted
+            event = Event(EventKind.SCALED, mine[0], owner=owner, number=wanted)
+            after: State = (state[0], state[1], state[2], tuple(desired))
+            if self._ordinals[owner]:
+                yield event, after
+                continue
+            resized = self._sized(after, mine[0], wanted)
+            excess = placed[mine[0]] - wanted
+            if excess <= 0:
+                yield event, resized
+                continue
+            for contents in self._victims(state[0], mine[0], excess):
+                yield event, (contents, *resized[1:])
+
+    def _victims(self, contents: tuple[int, ...], kind: int, excess: int) -> Iterator[tuple[int, ...]]:
+        """Yield the contents after a ReplicaSet has deleted its surplus pods, those of the fullest nodes first."""
+        by_rank: dict[int, list[int]] = {}
+        for node, content in enumerate(contents):
+            if count_of(content, kind):
+                by_rank.setdefault(count_of(content, kind), []).append(node)
+        made = list(contents)
+        for rank in sorted(by_rank, reverse=True):
+            holders = by_rank[rank]
+            if excess >= rank * len(holders):
+                for node in holders:
+                    made[node] -= self._units[kind] * rank
+                excess -= rank * len(holders)
+                continue
+            pods = [node for node in holders for _ in range(rank)]
+            seen: set[tuple[int, ...]] = set()
+            for chosen in combinations(pods, excess):
+                if chosen not in seen and len(seen) < _MOST_VICTIMS:
+                    seen.add(chosen)
+                    rest = list(made)
+                    for node in chosen:
+                        rest[node] -= self._units[kind]
+                    yield tuple(rest)
+            return
+        yield tuple(made)
+
+    def _condemned_removed(self, state: State, placed: Sequence[int]) -> Iterator[Next]:
+        """Yield removals of StatefulSet pods with ordinals out of range, the highest first."""
+        for owner, mine in enumerate(self._of_owner):
+            if not self._ordinals[owner]:
+                continue
+            condemned = [at for at in self._condemned(state, placed) if self.group.kinds[at].owner == owner]
+            if not condemned:
+                continue
+            wanted = [at for at in mine if self.group.kinds[at].ordinal < state[3][owner]]
+            if self.group.owners[owner].is_ordered:
+                if not all(placed[at] for at in wanted):
+                    continue
+                condemned = condemned[-1:]
+            for at in condemned:
+                node = next(node for node, content in enumerate(state[0]) if count_of(content, at))
+                yield Event(EventKind.REMOVED, at, node, owner), self._with(state, at, node, -1)
+
+    # Disruptions.
+
+    def _begun(self, state: State, nodes: Sequence[int]) -> Iterator[Next]:
+        arrangement = self.arrangement(0)
+        seen: set[State] = set()
+        for at, item in enumerate(self.disruptions):
+            if len(item.domains) > 1:  # Several domains at once are tried as they are.
+                yield Event(EventKind.DISRUPTED, disruption=at), (*state[:2], at + 1, state[3])
+                continue
+            for node in nodes if item.kind is LossKind.DRAIN else self._one_of_each(item.topology_key, nodes):
+                order = arrangement.moved_to_first(node)
+                place = order.index(node)
+                if place not in item.nodes:
+                    continue
+                contents = tuple(state[0][old] for old in order)
+                made: State = (contents, state[1], at + 1, state[3])
+                if made not in seen:
+                    seen.add(made)
+                    moved = None if order == sorted(order) else tuple(order)
+                    yield Event(EventKind.DISRUPTED, node=place, disruption=at, order=moved), made
+
+    def _one_of_each(self, key: str, nodes: Sequence[int]) -> list[int]:
+        domain_of = self.group.layout.domain_of[key]
+        return list({domain_of[node]: node for node in reversed(nodes) if domain_of[node] >= 0}.values())
+
+    def _affected(self, state: State) -> bool:
+        return any(state[0][node] for node in self.disruptions[state[2] - 1].nodes)
+
+    def _disrupted(self, state: State, nodes: Sequence[int]) -> Iterator[Next]:
+        item = self.disruptions[state[2] - 1]
+        inside = [node for node in nodes if node in item.nodes]
+        yield from self._restarts(state, inside, EventKind.EVICTED)
+        yield Event(EventKind.RETURNED, disruption=state[2] - 1), (state[0], state[1], 0, state[3])
+
+    # Rules.
+
+    def dead(self, facts: int) -> frozenset[int]:
+        """Return the nodes whose pods do not run."""
+        item = self.disruptions[facts - 1] if facts else None
+        return frozenset(item.nodes) if item is not None and item.kind is LossKind.LOSS else frozenset()
+
+    def is_violated(self, rule: Rule, state: State) -> bool:
+        """Return whether a state violates a rule."""
+        if rule.kind is RuleKind.PLACED:
+            return not state[2] and self.is_stuck(state)
+        if rule.is_momentary:
+            return self._is_too_full(rule, state)
+        if rule.kind is RuleKind.MIN_DOMAINS:
+            is_short = len(self.domain_counts(rule.topology_key, state)) < rule.amount.numerator
+            return is_short and self.is_at_rest(state) and not (self.dead(state[2]) and self._affected(state))
+        return self._does_not_survive(rule, state)
+
+    def domain_contents(self, key: str, state: State) -> dict[int, int]:
+        """Return the running pods of each domain that has any, as the sum of contents."""
+        dead = self.dead(state[2]) if state[2] else ()
+        found: dict[int, int] = {}
+        for at, domain in enumerate(self.group.layout.domain_of[key]):
+            content = state[0][at]
+            if content and domain >= 0 and at not in dead:
+                found[domain] = found.get(domain, 0) + content
+        return found
+
+    def domain_counts(self, key: str, state: State) -> dict[int, int]:
+        """Return the running pods of each domain that has any."""
+        everything = (True,) * len(self.group.kinds)
+        return {at: self.matching(everything, content) for at, content in self.domain_contents(key, state).items()}
+
+    def base(self, state: State) -> int:
+        """Return the number of pods that shares refer to."""
+        return max(sum(state[3]), sum(self.placed(state)))
+
+    def _is_too_full(self, rule: Rule, state: State) -> bool:
+        if rule.kind is RuleKind.SEPARATE:
+            for mine in self._of_owner:
+                matches = tuple(at in mine for at in range(len(self.group.kinds)))
+                if any(
+                    self.matching(matches, item) > 1 for item in self.domain_contents(rule.topology_key, state).values()
+                ):
+                    return True
+            return False
+        counts = self.domain_counts(rule.topology_key, state)
+        most = rule.most(self.base(state))
+        return most is not None and max(counts.values(), default=0) > most
+
+    def _does_not_survive(self, rule: Rule, state: State) -> bool:
+        if not state[2]:
+            if not self.is_at_rest(state):
+                return False
+            counts = sorted(self.domain_counts(rule.topology_key, state).values(), reverse=True)
+            left = sum(self.placed(state)) - sum(counts[: rule.lost])
+            return left < rule.amount.at_least(sum(state[3]))
+        item = self.disruptions[state[2] - 1]
+        is_meant = item.kind is LossKind.LOSS and item.topology_key == rule.topology_key
+        return is_meant and len(item.domains) == rule.lost and self.is_stuck(state)
+
+
+def _plain(domain_of: tuple[int, ...]) -> Partition:
+    return Partition(domain_of, ((),) * (max(domain_of, default=-1) + 1))
+
+
+def _matching(item: KindFilters) -> Iterator[Any]:
+    """Yield the filters of a kind that match other kinds."""
+    yield from item.spreads
+    yield from item.separations

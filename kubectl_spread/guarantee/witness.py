@@ -1,0 +1,183 @@
+"""The way to a violation, in the names of the cluster's objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.guarantee.model import BITS, LossKind, MOST_PODS
+from kubectl_spread.guarantee.search import trace, TraceStep
+from kubectl_spread.guarantee.space import EventKind, Space, State
+from kubectl_spread.policy.evaluate import evaluate, Evaluation, PlacedPod, Situation
+from kubectl_spread.policy.rule import Rule, RuleKind
+from kubectl_spread.records import NamedTuple
+
+
+class WitnessEvent(NamedTuple):
+    """An event on the way to a violation.
+
+    ordinal: of a StatefulSet's pod, -1 if it is not known. is_new: of the new revision. number: of replicas. domains:
+    that are drained or lost, with their key.
+    """
+
+    kind: EventKind
+    owner: Optional[OwnerKey] = None
+    ordinal: int = -1
+    is_new: bool = False
+    node: str = ""
+    number: int = 1
+    topology_key: str = ""
+    domains: tuple[str, ...] = ()
+    is_loss: bool = False
+
+
+class WaitingPods(NamedTuple):
+    """Pods of a workload that wait for ever."""
+
+    owner: OwnerKey
+    number: int
+
+
+class Witness(NamedTuple):
+    """A way to a violation, from no pods or from the running pods.
+
+    evaluation: the rule at the end. counts: pods per domain at the end, of the rule's key or of each. waiting: pods
+    that stay Pending. has_surge: the group has more pods than it wants then. during: disruption at the end.
+    """
+
+    events: tuple[WitnessEvent, ...]
+    is_shortest: bool
+    evaluation: Evaluation
+    counts: dict[str, dict[str, int]]
+    waiting: tuple[WaitingPods, ...] = ()
+    has_surge: bool = False
+    from_running: bool = False
+    during: Optional[WitnessEvent] = None
+
+
+def witness(space: Space, rule: Rule, way: Sequence[State], *, is_shortest: bool) -> Witness:
+    """Return a way of states as events, with the numbers at its end."""
+    steps = trace(space, way)
+    begin = space.running() if way[0] != space.canonical(space.start()) else space.start()
+    contents = steps[-1].contents if steps else (begin or space.start())[0]
+    names = _Names(space)
+    events = tuple(names.event(step) for step in steps)
+    last = way[-1]
+    during = next((item for item in reversed(events) if item.kind is EventKind.DISRUPTED), None) if last[2] else None
+    dead = _dead_nodes(space, steps, last)
+    situation = _situation(space, contents, last, dead=dead)
+    keys = [rule.topology_key] if rule.topology_key else list(space.group.layout.domain_of)
+    counts = {key: _counts(space, key, contents, dead=dead) for key in keys}
+    waiting = _waiting(space, last)
+    result = next(iter(evaluate([rule], situation)))
+    if rule.kind is RuleKind.SURVIVE and last[2]:
+        result = result._replace(number=sum(item.number for item in waiting), is_violated=True)
+    return Witness(
+        events,
+        is_shortest,
+        result,
+        counts,
+        waiting,
+        sum(space.placed(last)) + sum(item.number for item in waiting) > sum(last[3]),
+        way[0] != space.canonical(space.start()),
+        during,
+    )
+
+
+def _dead_nodes(space: Space, steps: Sequence[TraceStep], last: State) -> frozenset[int]:
+    if not space.dead(last[2]):
+        return frozenset()
+    return frozenset(next(step.nodes for step in reversed(steps) if step.event.kind is EventKind.DISRUPTED))
+
+
+def _situation(space: Space, contents: Sequence[int], last: State, *, dead: frozenset[int]) -> Situation:
+    """Return the pods for the evaluation of the rule."""
+    group = space.group
+    pods = []
+    for node, content in enumerate(contents):
+        for at, kind in enumerate(group.kinds):
+            number = content >> (BITS * at) & MOST_PODS
+            if node not in dead:
+                pods += [PlacedPod(group.owners[kind.owner].key, group.layout.nodes[node])] * number
+    for item in _waiting(space, last):
+        pods += [PlacedPod(item.owner, "")] * item.number
+    layout = group.layout
+    domains = {
+        key: {layout.nodes[node]: layout.values[key][domain] for node, domain in enumerate(domain_of) if domain >= 0}
+        for key, domain_of in layout.domain_of.items()
+    }
+    return Situation(tuple(pods), sum(last[3]), domains)
+
+
+def _waiting(space: Space, state: State) -> tuple[WaitingPods, ...]:
+    placed = space.placed(state)
+    found: dict[OwnerKey, int] = {}
+    for at in space.waiting(state, placed):
+        kind = space.group.kinds[at]
+        number = 1 if kind.ordinal >= 0 else state[1][at] - placed[at]
+        if space.group.owners[kind.owner].is_ordered:
+            number = 1  # The next pods are created once this one is ready.
+        key = space.group.owners[kind.owner].key
+        found[key] = found.get(key, 0) + number
+    return tuple(WaitingPods(key, number) for key, number in found.items())
+
+
+def _counts(space: Space, key: str, contents: Sequence[int], *, dead: frozenset[int]) -> dict[str, int]:
+    layout = space.group.layout
+    found = dict.fromkeys(layout.values[key], 0)
+    everything = (True,) * len(space.group.kinds)
+    for node, content in enumerate(contents):
+        domain = layout.domain_of[key][node]
+        if domain >= 0 and node not in dead:
+            found[layout.values[key][domain]] += space.matching(everything, content)
+    return dict(sorted(found.items()))
+
+
+class _Names:
+    """Names of the pods along a way: a StatefulSet's pods get the lowest free ordinals."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._homes: dict[int, dict[int, int]] = {}  # by workload: node by ordinal
+        running = space.running()
+        for kind, node in space.group.placed if running is not None else ():
+            item = space.group.kinds[kind]
+            homes = self._homes.setdefault(item.owner, {})
+            homes[item.ordinal if item.ordinal >= 0 else len(homes)] = node
+
+    def event(self, step: TraceStep) -> WitnessEvent:
+        """Return an event with names."""
+        layout = self._space.group.layout
+        owner = self._space.group.owners[step.owner] if step.owner >= 0 else None
+        kind = self._space.group.kinds[step.pods] if step.pods >= 0 else None
+        found = WitnessEvent(
+            step.event.kind,
+            None if owner is None else owner.key,
+            node=layout.nodes[step.node] if step.node >= 0 else "",
+            number=step.event.number,
+            is_new=kind is not None and kind.is_new,
+        )
+        if step.event.disruption >= 0:
+            item = self._space.disruptions[step.event.disruption]
+            domain_of, values = layout.domain_of[item.topology_key], layout.values[item.topology_key]
+            domains = tuple(sorted({values[domain_of[node]] for node in step.nodes}))
+            if item.kind is LossKind.DRAIN:
+                domains = tuple(layout.nodes[node] for node in step.nodes)
+            return found._replace(
+                owner=None, node="", topology_key=item.topology_key, domains=domains, is_loss=item.kind is LossKind.LOSS
+            )
+        if owner is not None and owner.is_stateful and kind is not None and step.node >= 0:
+            return found._replace(ordinal=self._ordinal(step, kind.ordinal))
+        return found
+
+    def _ordinal(self, step: TraceStep, known: int) -> int:
+        homes = self._homes.setdefault(step.owner, {})
+        if step.event.kind is EventKind.PLACED:
+            ordinal = known if known >= 0 else next(at for at in range(len(homes) + 1) if at not in homes)
+            homes[ordinal] = step.node
+            return ordinal
+        there = [at for at, node in homes.items() if node == step.node]
+        ordinal = known if known >= 0 else max(there, default=-1)
+        homes.pop(ordinal, None)
+        return ordinal
