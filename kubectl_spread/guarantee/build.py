@@ -217,9 +217,7 @@ class GroupBuilder:
             number = 1 if kind.ordinal >= 0 else size + fenceposts(spec, size)[0]
             for name, amount in (*columns.counted(cls).requests, (PODS, 1)):
                 wanted[name] = wanted.get(name, 0) + number * amount
-        return tuple(
-            sorted(name for name, amount in wanted.items() if amount > int(_free(columns, name).min(initial=0)))
-        )
+        return tuple(sorted(name for name, amount in wanted.items() if amount > _least(_free(columns, name))))
 
     def _spreads(self, cls: PodClass, columns: Columns) -> tuple[Spread, ...]:
         profile = self._profiles.get(cls.scheduler_name)
@@ -347,3 +345,7 @@ def disruptions(group: Group, keys: Iterable[str], lost: Iterable[tuple[str, int
             nodes = tuple(at for at, domain in enumerate(layout.domain_of[key]) if domain in chosen)
             found.append(Disruption(LossKind.LOSS, key, tuple(layout.values[key][at] for at in chosen), nodes))
     return tuple(found)
+
+
+def _least(amounts: Int64s) -> int:
+    return int(amounts.min()) if len(amounts) else 0

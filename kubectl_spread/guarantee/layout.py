@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, Union
+from typing import Any, Optional, Union
 
 from kubectl_spread.records import NamedTuple
 
@@ -80,6 +80,19 @@ def leaves(found: Tree) -> list[int]:
     return [found] if isinstance(found, int) else [leaf for item in found for child in item for leaf in leaves(child)]
 
 
+Ranges = tuple[tuple[tuple[int, int], ...], ...]  # by class of domains: the first node of each, and the one after it
+
+
+def _ranges(found: Tree) -> Optional[Ranges]:
+    """Return the domains of a tree of two levels whose nodes are interchangeable within them; None for another tree."""
+    made = []
+    for domains in found if not isinstance(found, int) else ():
+        if any(isinstance(domain, int) or len(domain) != 1 or not isinstance(domain[0][0], int) for domain in domains):
+            return None
+        made.append(tuple((domain[0][0], domain[0][-1] + 1) for domain in domains))
+    return tuple(made) or None
+
+
 class Arrangement:
     """Representatives of arrangements of contents on the nodes of a tree."""
 
@@ -87,15 +100,30 @@ class Arrangement:
         self.tree = found
         self.slots = leaves(found)
         self._is_straight = self.slots == list(range(len(self.slots)))
+        self._ranges = _ranges(found) if self._is_straight else None
 
     def canonical(self, contents: tuple[int, ...]) -> tuple[int, ...]:
         """Return the representative of a content for each node."""
+        if self._ranges is not None:
+            return self._sorted(contents, self._ranges)
         flat = self._flat(self.tree, contents)
         if self._is_straight:
             return flat
         made = [0] * len(contents)
         for slot, content in zip(self.slots, flat, strict=True):
             made[slot] = content
+        return tuple(made)
+
+    @staticmethod
+    def _sorted(contents: tuple[int, ...], ranges: Ranges) -> tuple[int, ...]:
+        """Do the same for domains of nodes that are all interchangeable (perf: most calls of a search)."""
+        made: list[int] = []
+        for domains in ranges:
+            parts = [sorted(contents[begin:end]) for begin, end in domains]
+            if len(parts) > 1:
+                parts.sort()
+            for part in parts:
+                made += part
         return tuple(made)
 
     def _flat(self, group: Tree, contents: tuple[int, ...]) -> tuple[int, ...]:
@@ -135,7 +163,17 @@ class Arrangement:
     def distinct(self, contents: tuple[int, ...]) -> list[int]:
         """Return one node of each kind: another node of equal content in an equal place would do the same."""
         found: list[int] = []
-        self._distinct(self.tree, contents, found)
+        if self._ranges is None:
+            self._distinct(self.tree, contents, found)
+            return found
+        for domains in self._ranges:
+            seen: set[tuple[int, ...]] = set()
+            for begin, end in domains:
+                part = contents[begin:end]
+                if part not in seen:
+                    seen.add(part)
+                    here = {content: begin + at for at, content in reversed(tuple(enumerate(part)))}
+                    found += here.values()
         return found
 
     def _distinct(self, group: Tree, contents: tuple[int, ...], found: list[int]) -> None:

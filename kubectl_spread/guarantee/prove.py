@@ -221,6 +221,8 @@ class _Prover:
         found = bounds(space.group, versions, rule, alive)
         least = self._fewest(space.group) if is_scaled else self._wanted(space.group)
         limit = _limit(rule, self._wanted(space.group))
+        if rule.kind is RuleKind.MIN_DOMAINS and not _is_labelled(space, rule.topology_key):
+            return None
         if found is None or not _is_enough(rule, found.most, least, self._wanted(space.group), regime):
             return None
         return RuleVerdict(rule, Verdict.PROVED, Method.BOUND, limit, found)
@@ -295,6 +297,12 @@ class _Prover:
                 )
             elif result.is_exhaustive and self._is_sure(space, at):
                 into[at] = RuleVerdict(rule, Verdict.PROVED, Method.STATES, limit, states=result.states)
+
+
+def _is_labelled(space: Space, key: str) -> bool:
+    """Return whether every node that takes a pod has a label."""
+    domain_of = space.group.layout.domain_of[key]
+    return all(domain_of[node] >= 0 for item in space.filters(0).of_kind for node in item.allowed)
 
 
 def _limit(rule: Rule, pods: int) -> int:

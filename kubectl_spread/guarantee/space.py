@@ -35,6 +35,7 @@ from kubectl_spread.policy.rule import Rule, RuleKind
 from kubectl_spread.records import NamedTuple
 
 State = tuple[tuple[int, ...], tuple[int, ...], int, tuple[int, ...]]
+_MOST_KNOWN = 100_000  # answers of the filters that are kept
 _MOST_VICTIMS = 64  # choices of pods that a ReplicaSet deletes at once
 _ORDER = {regime: at for at, regime in enumerate(Regime)}
 
@@ -99,6 +100,7 @@ class Space:
         self.disruptions = tuple(disruptions) if self.level == _ORDER[Regime.DISRUPTIONS] else ()
         self._filters = filters
         self._known: dict[int, Filters] = {}
+        self._hosts: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
         self._arrangements: dict[int, Arrangement] = {}
         self._counts: dict[tuple[bool, ...], dict[int, int]] = {}
         self._sums: dict[tuple[int, ...], dict[int, int]] = {}
@@ -220,6 +222,15 @@ class Space:
 
     def hosts(self, facts: int, kind: int, contents: tuple[int, ...]) -> list[int]:
         """Return the nodes that pass all filters for a pod of a kind."""
+        key = (facts, kind, contents)
+        found = self._hosts.get(key)
+        if found is None:
+            if len(self._hosts) > _MOST_KNOWN:
+                self._hosts.clear()
+            found = self._hosts[key] = self._filtered(facts, kind, contents)
+        return found
+
+    def _filtered(self, facts: int, kind: int, contents: tuple[int, ...]) -> list[int]:
         model = self.filters(facts)
         item = model.of_kind[kind]
         nodes: Any = item.allowed

@@ -1,0 +1,1 @@
+"""Tests of proofs, and the judge that they are compared with."""

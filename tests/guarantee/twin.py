@@ -1,0 +1,310 @@
+"""A slow judge of policies: every order of events on plain data, without bounds, symmetry or merged workloads.
+
+A case is a dict: `nodes` (name to labels, `taint`, `slots`), `workloads` and `rules`. A state is a tuple of pods
+(workload, revision or ordinal, node or None), the sizes of old and new ReplicaSets, the wanted replicas, and the
+disruption. What Kubernetes does is written here once more, from the descriptions of its controllers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations
+from typing import Any, Optional
+
+Case = dict[str, Any]
+REGIMES = ("creation", "restarts", "rollouts", "scaling", "disruptions")
+
+
+class Twin:
+    """All states of a case in one regime."""
+
+    def __init__(self, case: Case, regime: str) -> None:
+        self.case = case
+        self.nodes: dict[str, Any] = case["nodes"]
+        self.workloads: dict[str, Any] = case["workloads"]
+        self.level = REGIMES.index(regime)
+
+    # The scheduler.
+
+    def is_open(self, node: str, state: dict[str, Any]) -> bool:
+        """No taint keeps the pods away: neither an old one nor one of the disruption."""
+        return not self.nodes[node].get("taint") and node not in state["closed"]
+
+    def is_counted(self, node: str, constraint: dict[str, Any], name: str, state: dict[str, Any]) -> bool:
+        keys = [item["key"] for item in self.workloads[name]["constraints"]]
+        if not all(key in self.nodes[node]["labels"] for key in keys):
+            return False
+        return not constraint.get("honor") or self.is_open(node, state)
+
+    def fits(self, name: str, revision: Any, node: str, state: dict[str, Any]) -> bool:
+        if not self.is_open(node, state):
+            return False
+        spec, labels = self.workloads[name], self.nodes[node]["labels"]
+        pods = [pod for pod in state["pods"] if pod[2] is not None]
+        if sum(pod[2] == node for pod in pods) >= self.nodes[node].get("slots", 100):
+            return False
+        for key in spec.get("apart", ()):
+            for other in pods:
+                if other[0] == name and labels.get(key) is not None:
+                    if self.nodes[other[2]]["labels"].get(key) == labels[key]:
+                        return False
+        for constraint in spec["constraints"]:
+            key = constraint["key"]
+            if key not in labels:
+                return False
+            counts: dict[str, int] = {}
+            for other_node in self.nodes:
+                if self.is_counted(other_node, constraint, name, state):
+                    counts.setdefault(self.nodes[other_node]["labels"][key], 0)
+            for other in pods:
+                if not self.is_seen(name, revision, constraint, other):
+                    continue
+                if self.is_counted(other[2], constraint, name, state):
+                    counts[self.nodes[other[2]]["labels"][key]] += 1
+            least = 0 if len(counts) < constraint.get("min", 1) else min(counts.values(), default=10**9)
+            if counts.get(labels[key], 0) + 1 - least > constraint["skew"]:
+                return False
+        return True
+
+    def is_seen(self, name: str, revision: Any, constraint: dict[str, Any], other: Any) -> bool:
+        if not constraint.get("all") and other[0] != name:
+            return False
+        return not constraint.get("revision") or (other[0] == name and other[1] == revision)
+
+    # States.
+
+    def start(self) -> tuple[Any, ...]:
+        pods: list[Any] = []
+        sizes: dict[str, Any] = {}
+        wanted = {}
+        for name, spec in self.workloads.items():
+            wanted[name] = spec["replicas"]
+            sizes[name] = (spec["replicas"], 0)
+        return self.frozen({"pods": pods, "sizes": sizes, "wanted": wanted, "closed": (), "lost": False, "loss": None})
+
+    def frozen(self, state: dict[str, Any]) -> tuple[Any, ...]:
+        pods = sorted((pod for pod in state["pods"] if pod[2] is not None), key=repr)
+        return (
+            tuple(pods), tuple(state["sizes"].items()), tuple(state["wanted"].items()), tuple(state["closed"]),
+            state["lost"], state["loss"],
+        )  # fmt: skip
+
+    def thawed(self, frozen: tuple[Any, ...]) -> dict[str, Any]:
+        pods, sizes, wanted, closed, lost, loss = frozen
+        return {
+            "pods": list(pods), "sizes": dict(sizes), "wanted": dict(wanted), "closed": closed, "lost": lost,
+            "loss": loss,
+        }  # fmt: skip
+
+    def is_stateful(self, name: str) -> bool:
+        return bool(self.workloads[name].get("stateful"))
+
+    def is_rolling(self, name: str, state: dict[str, Any]) -> bool:
+        return not self.is_stateful(name) and bool(state["sizes"][name][1])
+
+    def placed(self, name: str, state: dict[str, Any], revision: Any = None) -> list[Any]:
+        return [pod for pod in state["pods"] if pod[0] == name and (revision is None or pod[1] == revision)]
+
+    def waiting(self, state: dict[str, Any]) -> list[tuple[str, Any]]:
+        """Return workload and revision, or ordinal, of the pods that wait."""
+        found: list[tuple[str, Any]] = []
+        for name, spec in self.workloads.items():
+            if self.is_stateful(name):
+                there = {pod[1] for pod in self.placed(name, state)}
+                missing = [number for number in range(state["wanted"][name]) if number not in there]
+                found += [(name, number) for number in (missing if spec.get("parallel") else missing[:1])]
+                continue
+            for revision, size in zip(("old", "new"), state["sizes"][name], strict=True):
+                found += [(name, revision)] * (size - len(self.placed(name, state, revision)))
+        return found
+
+    def condemned(self, state: dict[str, Any]) -> list[Any]:
+        return [
+            pod
+            for name in self.workloads
+            if self.is_stateful(name)
+            for pod in self.placed(name, state)
+            if pod[1] >= state["wanted"][name]
+        ]
+
+    def is_at_rest(self, state: dict[str, Any]) -> bool:
+        is_rolling = any(self.is_rolling(name, state) for name in self.workloads)
+        return not self.waiting(state) and not is_rolling and not self.condemned(state)
+
+    # Events: by themselves, and from outside.
+
+    def after(self, frozen: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        state = self.thawed(frozen)
+        return [*self.by_themselves(state), *self.from_outside(state)]
+
+    def by_themselves(self, state: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+        for name, revision in dict.fromkeys(self.waiting(state)):
+            for node in self.nodes:
+                if self.fits(name, revision, node, state):
+                    yield self.frozen({**state, "pods": [*state["pods"], (name, revision, node)]})
+        if state["loss"] is not None:
+            for pod in state["pods"]:
+                if pod[2] in state["closed"]:
+                    yield self.without(state, [pod])
+            return
+        for name in self.workloads:
+            if self.is_stateful(name):
+                yield from self.scaled_in(state, name)
+            elif self.is_rolling(name, state):
+                yield from self.rolled(state, name)
+
+    def without(self, state: dict[str, Any], gone: list[Any], **changes: Any) -> tuple[Any, ...]:
+        left = list(state["pods"])
+        for pod in gone:
+            left.remove(pod)
+        return self.frozen({**state, "pods": left, **changes})
+
+    def scaled_in(self, state: dict[str, Any], name: str) -> Iterator[tuple[Any, ...]]:
+        mine = [pod for pod in self.condemned(state) if pod[0] == name]
+        if not mine:
+            return
+        if self.workloads[name].get("parallel"):
+            for pod in mine:
+                yield self.without(state, [pod])
+        elif not any(other == name for other, _ in self.waiting(state)):
+            yield self.without(state, [max(mine, key=lambda pod: pod[1])])
+
+    def fenceposts(self, name: str, wanted: int) -> tuple[int, int]:
+        surge, unavailable = self.workloads[name].get("surge", 1), self.workloads[name].get("unavailable", 0)
+        return surge, min(wanted, unavailable if surge or unavailable else 1)
+
+    def rolled(self, state: dict[str, Any], name: str) -> Iterator[tuple[Any, ...]]:
+        """Scale an old pod down if enough others are available; a rollout ends when none is left."""
+        old, new = state["sizes"][name]
+        wanted = state["wanted"][name]
+        surge, unavailable = self.fenceposts(name, wanted)
+        olds, news = self.placed(name, state, "old"), self.placed(name, state, "new")
+        if old and old + len(news) - 1 >= wanted - unavailable:
+            grown = min(wanted, max(new, wanted + surge - (old - 1)))
+            sizes = {**state["sizes"], name: (old - 1, grown)}
+            if old > len(olds):
+                yield self.without(state, [], sizes=sizes)
+            else:
+                rank = Counter(pod[2] for pod in (*olds, *news))
+                most = max(rank[pod[2]] for pod in olds)
+                for pod in olds:
+                    if rank[pod[2]] == most:
+                        yield self.without(state, [pod], sizes=sizes)
+        if not old and new == wanted == len(news):
+            pods = [(name, "old", pod[2]) if pod[0] == name else pod for pod in state["pods"]]
+            yield self.frozen({**state, "pods": pods, "sizes": {**state["sizes"], name: (wanted, 0)}})
+
+    def from_outside(self, state: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+        if state["loss"] is not None:
+            yield self.frozen({**state, "closed": (), "lost": False, "loss": None})
+            return
+        if self.level >= 1:
+            for pod in state["pods"]:
+                yield self.without(state, [pod])
+        if self.level >= 2:
+            for name in self.workloads:
+                yield from self.rollout(state, name)
+        if self.level >= 3:
+            for name in self.workloads:
+                yield from self.scaled(state, name)
+        if self.level >= 4 and self.is_at_rest(state):
+            for lost, key, closed in self.disruptions():
+                yield self.frozen({**state, "closed": closed, "lost": lost, "loss": key})
+
+    def rollout(self, state: dict[str, Any], name: str) -> Iterator[tuple[Any, ...]]:
+        wanted = state["wanted"][name]
+        if self.is_stateful(name) or self.is_rolling(name, state) or not wanted:
+            return
+        surge, unavailable = self.fenceposts(name, wanted)
+        if surge:
+            yield self.frozen({**state, "sizes": {**state["sizes"], name: (wanted, min(wanted, surge))}})
+            return
+        # A new ReplicaSet of size 0 is no state of its own here: the first old pod goes at once.
+        rolling = {**state, "sizes": {**state["sizes"], name: (wanted, 0)}}
+        yield from self.rolled(rolling, name)
+
+    def scaled(self, state: dict[str, Any], name: str) -> Iterator[tuple[Any, ...]]:
+        if "range" not in self.workloads[name] or self.is_rolling(name, state):
+            return
+        least, most = self.workloads[name]["range"]
+        for wanted in range(least, most + 1):
+            if wanted == state["wanted"][name]:
+                continue
+            changes = {"wanted": {**state["wanted"], name: wanted}, "sizes": {**state["sizes"], name: (wanted, 0)}}
+            mine = self.placed(name, state)
+            surplus = 0 if self.is_stateful(name) else len(mine) - wanted
+            if surplus <= 0:
+                yield self.without(state, [], **changes)
+                continue
+            rank = Counter(pod[2] for pod in mine)
+            ranked = sorted(mine, key=lambda pod: -rank[pod[2]])
+            last = rank[ranked[surplus - 1][2]]
+            certain = [pod for pod in ranked if rank[pod[2]] > last]
+            tied = [pod for pod in ranked if rank[pod[2]] == last]
+            for rest in combinations(tied, surplus - len(certain)):
+                yield self.without(state, [*certain, *rest], **changes)
+
+    def disruptions(self) -> Iterator[tuple[bool, str, tuple[str, ...]]]:
+        """Yield whether the nodes are lost, the key, and the nodes."""
+        for node in self.nodes:
+            yield False, "drain", (node,)
+        keys = dict.fromkeys(rule["key"] for rule in self.case["rules"] if "key" in rule)
+        for key in keys:
+            for value in sorted({node["labels"][key] for node in self.nodes.values() if key in node["labels"]}):
+                closed = tuple(name for name, node in self.nodes.items() if node["labels"].get(key) == value)
+                yield True, key, closed
+
+    # Rules.
+
+    def is_stuck(self, state: dict[str, Any]) -> bool:
+        """Pods wait, and nothing happens by itself any more."""
+        return bool(self.waiting(state)) and not any(True for _ in self.by_themselves(state))
+
+    def violates(self, rule: dict[str, Any], frozen: tuple[Any, ...]) -> bool:
+        state = self.thawed(frozen)
+        running = [pod for pod in state["pods"] if not (state["lost"] and pod[2] in state["closed"])]
+        wanted = sum(state["wanted"].values())
+        kind = rule["kind"]
+        if kind == "placed":
+            return state["loss"] is None and self.is_stuck(state)
+        key = rule["key"]
+        labels = {name: node["labels"].get(key) for name, node in self.nodes.items()}
+        counts = Counter(labels[pod[2]] for pod in running if labels[pod[2]] is not None)
+        if kind == "separate":
+            own = Counter((pod[0], labels[pod[2]]) for pod in running if labels[pod[2]] is not None)
+            return max(own.values(), default=0) > 1
+        if kind == "share":
+            limit = Fraction(rule["share"]) * max(wanted, len(state["pods"]))
+            most = max(counts.values(), default=0)
+            return bool(most) and (most >= limit if rule["strict"] else most > limit)
+        if kind == "domains":
+            is_dead = state["lost"] and any(pod[2] in state["closed"] for pod in state["pods"])
+            return self.is_at_rest(state) and not is_dead and len(counts) < rule["number"]
+        if state["loss"] is not None:
+            if not state["lost"] or state["loss"] != key or any(pod[2] in state["closed"] for pod in state["pods"]):
+                return False
+            return self.is_stuck(state)
+        if not self.is_at_rest(state):
+            return False
+        return len(running) - max(counts.values(), default=0) < wanted // 2 + 1
+
+    def distances(self, most: int) -> Optional[list[Optional[int]]]:
+        """Return the fewest events to a violation of each rule, None if there is none; None if there are many states."""
+        rules = self.case["rules"]
+        found: list[Optional[int]] = [None] * len(rules)
+        seen = {self.start(): 0}
+        queue = deque(seen)
+        while queue:
+            state = queue.popleft()
+            for at, rule in enumerate(rules):
+                if found[at] is None and self.violates(rule, state):
+                    found[at] = seen[state]
+            for other in self.after(state):
+                if other not in seen:
+                    seen[other] = seen[state] + 1
+                    queue.append(other)
+            if len(seen) > most:
+                return None
+        return found
