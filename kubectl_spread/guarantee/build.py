@@ -11,11 +11,11 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.arrays import Int64s
-from kubectl_spread.cluster.columns import Columns
+from kubectl_spread.cluster.building.stored import admitted, as_stored
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
-from kubectl_spread.cluster.stored import admitted, as_stored
+from kubectl_spread.cluster.tables.arrays import Int64s
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.guarantee.model import (
     Disruption,
     fenceposts,
@@ -29,14 +29,14 @@ from kubectl_spread.guarantee.model import (
     Separation,
     Spread,
 )
-from kubectl_spread.objects.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
-from kubectl_spread.objects.labels import HOSTNAME
+from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.plain import fields
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.replica import replica
+from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint
-from kubectl_spread.objects.workload import revision_label, Workload
+from kubectl_spread.objects.workloads.replica import replica
+from kubectl_spread.objects.workloads.workload import revision_label, Workload
 from kubectl_spread.policy.policy import Regime, ReplicaBounds
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler

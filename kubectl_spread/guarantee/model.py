@@ -15,7 +15,7 @@ from kubectl_spread.policy.policy import ReplicaBounds
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers.deployment import DeploymentSpec
 
-BITS: int = 8  # of a kind's number of pods on a node, in an integer
+BITS: int = 12  # of a kind's number of pods on a node, in an integer
 MOST_PODS: int = (1 << BITS) - 1  # of one kind
 
 

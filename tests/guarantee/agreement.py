@@ -1,9 +1,8 @@
-"""Comparison of verdicts with those of the judge, on random cases: `python -m tests.guarantee.agreement [FIRST [LAST]]`."""
+"""Comparison of verdicts with those of the judge, on random cases; `tests/bench/policies.py` compares many."""
 
 from __future__ import annotations
 
-import sys
-from typing import Any, Optional
+from typing import Optional
 
 from kubectl_spread.guarantee.prove import Effort, prove, Verdict
 from kubectl_spread.policy.policy import Regime
@@ -39,37 +38,9 @@ def differences(seed: int, *, most: int = MOST_STATES) -> Optional[list[str]]:
         if verdict.verdict is Verdict.NOT_APPLICABLE:
             continue
         expected = Verdict.PROVED if distance is None else Verdict.REFUTED
-        if verdict.verdict is not expected:
-            found.append(
-                f"{seed} {regime} {rule}: {verdict.verdict.value} by {verdict.method.value}, judge: {distance}"
-            )
-        elif distance is not None and verdict.witness is not None and regime in ("creation", "restarts"):
-            if len(verdict.witness.events) != distance:
-                found.append(f"{seed} {regime} {rule}: {len(verdict.witness.events)} events, judge: {distance}")
+        told = f"{seed} {regime} {rule}: {verdict.verdict.value} by {verdict.method.value}, judge: {distance}"
+        events = None if verdict.witness is None else len(verdict.witness.events)
+        is_comparable = regime in ("creation", "restarts")  # the judge's events of a rollout are finer
+        if verdict.verdict is not expected or (is_comparable and events != distance):
+            found.append(f"{told}, {events} events")
     return found
-
-
-def main(first: int, last: int) -> int:
-    """Compare all cases of a range."""
-    compared = skipped = 0
-    wrong: list[str] = []
-    for seed in range(first, last):
-        found = differences(seed)
-        if found is None:
-            skipped += 1
-            continue
-        compared += 1
-        wrong += found
-        for line in found:
-            print(line, flush=True)
-    print(f"{compared} cases compared, {skipped} too large, {len(wrong)} differences")
-    return 1 if wrong else 0
-
-
-def _numbers(words: list[Any]) -> tuple[int, int]:
-    numbers = [int(word) for word in words]
-    return (0, 300) if not numbers else (0, numbers[0]) if len(numbers) == 1 else (numbers[0], numbers[1])
-
-
-if __name__ == "__main__":
-    sys.exit(main(*_numbers(sys.argv[1:])))

@@ -7,9 +7,9 @@ from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.guarantee.build import Member
-from kubectl_spread.objects import read
-from kubectl_spread.operations import cluster_source
-from kubectl_spread.operations.cluster_source import ClusterSource
+from kubectl_spread.objects.reading import read
+from kubectl_spread.operations.inputs import cluster_source
+from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.policy import parse
 from kubectl_spread.policy.policy import ReplicaBounds
 from kubectl_spread.policy.rule import PLACED, Rule

@@ -41,32 +41,37 @@ class Twin:
     def fits(self, name: str, revision: Any, node: str, state: dict[str, Any]) -> bool:
         if not self.is_open(node, state):
             return False
-        spec, labels = self.workloads[name], self.nodes[node]["labels"]
+        spec = self.workloads[name]
         pods = [pod for pod in state["pods"] if pod[2] is not None]
         if sum(pod[2] == node for pod in pods) >= self.nodes[node].get("slots", 100):
             return False
-        for key in spec.get("apart", ()):
-            for other in pods:
-                if other[0] == name and labels.get(key) is not None:
-                    if self.nodes[other[2]]["labels"].get(key) == labels[key]:
-                        return False
-        for constraint in spec["constraints"]:
-            key = constraint["key"]
-            if key not in labels:
-                return False
-            counts: dict[str, int] = {}
-            for other_node in self.nodes:
-                if self.is_counted(other_node, constraint, name, state):
-                    counts.setdefault(self.nodes[other_node]["labels"][key], 0)
-            for other in pods:
-                if not self.is_seen(name, revision, constraint, other):
-                    continue
-                if self.is_counted(other[2], constraint, name, state):
-                    counts[self.nodes[other[2]]["labels"][key]] += 1
-            least = 0 if len(counts) < constraint.get("min", 1) else min(counts.values(), default=10**9)
-            if counts.get(labels[key], 0) + 1 - least > constraint["skew"]:
-                return False
-        return True
+        if any(self.is_beside(name, node, key, pods) for key in spec.get("apart", ())):
+            return False
+        return all(
+            self.is_within_skew((name, revision), node, constraint, state=state) for constraint in spec["constraints"]
+        )
+
+    def is_beside(self, name: str, node: str, key: str, pods: list[Any]) -> bool:
+        """A pod of the same workload is in the node's domain."""
+        domain = self.nodes[node]["labels"].get(key)
+        others = {self.nodes[pod[2]]["labels"].get(key) for pod in pods if pod[0] == name}
+        return domain is not None and domain in others
+
+    def is_within_skew(
+        self, who: tuple[str, Any], node: str, constraint: dict[str, Any], *, state: dict[str, Any]
+    ) -> bool:
+        name, revision = who
+        key = constraint["key"]
+        labels = self.nodes[node]["labels"]
+        if key not in labels:
+            return False
+        counted = [other for other in self.nodes if self.is_counted(other, constraint, name, state)]
+        counts = dict.fromkeys((self.nodes[other]["labels"][key] for other in counted), 0)
+        for pod in state["pods"]:
+            if pod[2] in counted and self.is_seen(name, revision, constraint, pod):
+                counts[self.nodes[pod[2]]["labels"][key]] += 1
+        least = 0 if len(counts) < constraint.get("min", 1) else min(counts.values(), default=10**9)
+        return counts.get(labels[key], 0) + 1 - least <= int(constraint["skew"])
 
     def is_seen(self, name: str, revision: Any, constraint: dict[str, Any], other: Any) -> bool:
         if not constraint.get("all") and other[0] != name:
@@ -217,7 +222,7 @@ class Twin:
         wanted = state["wanted"][name]
         if self.is_stateful(name) or self.is_rolling(name, state) or not wanted:
             return
-        surge, unavailable = self.fenceposts(name, wanted)
+        surge = self.fenceposts(name, wanted)[0]
         if surge:
             yield self.frozen({**state, "sizes": {**state["sizes"], name: (wanted, min(wanted, surge))}})
             return
@@ -291,7 +296,7 @@ class Twin:
         return len(running) - max(counts.values(), default=0) < wanted // 2 + 1
 
     def distances(self, most: int) -> Optional[list[Optional[int]]]:
-        """Return the fewest events to a violation of each rule, None if there is none; None if there are many states."""
+        """Return the fewest events to a violation of each rule, None without one; None if there are many states."""
         rules = self.case["rules"]
         found: list[Optional[int]] = [None] * len(rules)
         seen = {self.start(): 0}
