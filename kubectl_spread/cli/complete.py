@@ -74,6 +74,15 @@ def _beginning(words: dict[str, str], incomplete: str) -> list[CompletionItem]:
     return [_item(word, summary) for word, summary in words.items() if word.startswith(incomplete)]
 
 
+def topology_keys(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the short names of topology keys and the well-known labels."""
+    from kubectl_spread.policy.parse import LONG_KEYS
+
+    names = {name: key for key, name in LONG_KEYS.items()}
+    found = [_item(name, key) for name, key in names.items()] + [_item(key) for key in LONG_KEYS]
+    return [item for item in found if item.value.startswith(incomplete)]
+
+
 def steps(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return a verb with its second word, then kubectl's candidates: TYPE/NAME, or the name of a node."""
     from kubectl_spread.timeline.commands.grammar import GROUPS, VERBS

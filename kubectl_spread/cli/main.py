@@ -28,6 +28,9 @@ class _Commands(LazyGroup):
         "simulate": CommandEntry(
             "kubectl_spread.cli.commands.simulate", "Simulate a kubectl command and what happens after it"
         ),
+        "guarantee": CommandEntry(
+            "kubectl_spread.cli.commands.guarantee", "Prove that constraints keep a policy, or show how it breaks"
+        ),
         "status": CommandEntry(
             "kubectl_spread.cli.commands.status", "Show how running pods are spread over their domains"
         ),

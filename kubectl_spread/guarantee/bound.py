@@ -26,6 +26,7 @@ class BoundKind(Enum):
     ANTI_AFFINITY = "antiAffinity"
     ROOM = "room"
     PARTS = "parts"  # the sum of the limits of smaller domains
+    EMPTIEST = "emptiest"  # the emptiest domain always takes a pod
     OWNERS = "owners"  # the sum over workloads or revisions that are counted separately
 
 
@@ -209,3 +210,52 @@ def _by_owner(
     most = sum(item.most for item in each if item is not None)
     largest = max((item for item in each if item is not None), key=lambda item: item.most)
     return [Bound(BoundKind.OWNERS, min(pods, most), pods, key, part=largest, times=len(each))]
+
+
+def always_placed(group: Group, model: Filters, alive: Alive) -> Optional[Bound]:
+    """Return the proof that a waiting pod always finds a node; None if this does not follow from the filters alone.
+
+    The emptiest of D zones takes the pod. If its emptiest node does not, it has at least s pods on each of its k nodes,
+    and so have all zones: there are at least D k s pods.
+    """
+    if model.free or any(item.separations for item in model.of_kind):
+        return None
+    found = [_always(group, model, at, alive) for at in range(len(model.of_kind))]
+    if any(item is None for item in found) or not found:
+        return None
+    return max((item for item in found if item is not None), key=lambda item: item.pods)
+
+
+def _always(group: Group, model: Filters, kind: int, alive: Alive) -> Optional[Bound]:
+    item = model.of_kind[kind]
+    usable = set(item.allowed)
+    if not usable or not all(_is_simple(spread, usable) for spread in item.spreads):
+        return None
+    if len({spread.matches for spread in item.spreads}) > 1 or len(item.spreads) > 2:
+        return None
+    matches = item.spreads[0].matches if item.spreads else (False,) * len(group.kinds)
+    if any(set(model.of_kind[at].allowed) != usable for at, is_matched in enumerate(matches) if is_matched):
+        return None
+    pods = alive(at for at, is_matched in enumerate(matches) if is_matched)
+    if len(item.spreads) < 2:
+        key = item.spreads[0].topology_key if item.spreads else ""
+        return Bound(BoundKind.EMPTIEST, pods, pods, key)
+    fine, coarse = sorted(item.spreads, key=lambda spread: -len(spread.eligible))
+    inside: dict[int, set[int]] = {}
+    for node in usable:
+        inside.setdefault(coarse.domain_of[node], set()).add(fine.domain_of[node])
+    if sum(map(len, inside.values())) != len(fine.eligible):
+        return None  # The domains are not nested.
+    least = min(map(len, inside.values()))
+    if len(coarse.eligible) * least * fine.max_skew < pods:
+        return None
+    return Bound(BoundKind.EMPTIEST, pods, pods, coarse.topology_key, len(coarse.eligible), fine.max_skew, times=least)
+
+
+def _is_simple(spread: Spread, usable: set[int]) -> bool:
+    """Return whether every counted domain has a node for the pods, and every such node is counted."""
+    if spread.is_below or not spread.self_match or any(spread.base):
+        return False
+    if not usable <= set(spread.counted):
+        return False
+    return {spread.domain_of[node] for node in usable} == set(spread.eligible)

@@ -9,7 +9,7 @@ from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.guarantee import search
-from kubectl_spread.guarantee.bound import Bound, bounds
+from kubectl_spread.guarantee.bound import always_placed, Bound, bounds
 from kubectl_spread.guarantee.build import disruptions, GroupBuilder, Member
 from kubectl_spread.guarantee.merged import merged
 from kubectl_spread.guarantee.model import Alive, Disruption, Filters, Group, LossKind
@@ -98,11 +98,16 @@ class GroupResult(NamedTuple):
 
 
 class Effort(NamedTuple):
-    """Limits of the proofs of a group: states per regime, and a `time.monotonic()` at which to stop."""
+    """Limits of the proofs of a group: states per regime, and a `time.monotonic()` at which to stop.
+
+    is_enough: is called with the number of visited states; returns whether to stop. is_quick: only whether pods stay
+    Pending is searched; other rules are decided by bounds or not at all.
+    """
 
     max_states: int = 100_000
     deadline: Optional[float] = None
     is_enough: Callable[[int], bool] = lambda _: False
+    is_quick: bool = False
 
 
 def prove(
@@ -212,20 +217,37 @@ class _Prover:
 
     def _by_bound(self, space: Space, rule: Rule, regime: Regime) -> Optional[RuleVerdict]:
         """Return a proof by a limit that holds in any order of events."""
+        alive = self._alive(space)
+        wanted = self._wanted(space.group)
         if rule.kind is RuleKind.PLACED:
-            return None
-        is_scaled = space.level >= REGIMES.index(Regime.SCALING)
-        has_surge = space.level >= REGIMES.index(Regime.ROLLOUTS)
-        alive = Alive(space.group, has_surge=has_surge, is_scaled=is_scaled)
+            found = always_placed(space.group, space.filters(0), alive) if space.group.is_certain else None
+            return None if found is None else RuleVerdict(rule, Verdict.PROVED, Method.BOUND, 0, found)
         versions = [space.filters(at) for at in range(len(space.disruptions) + 1)]
         found = bounds(space.group, versions, rule, alive)
-        least = self._fewest(space.group) if is_scaled else self._wanted(space.group)
-        limit = _limit(rule, self._wanted(space.group))
         if rule.kind is RuleKind.MIN_DOMAINS and not _is_labelled(space, rule.topology_key):
             return None
-        if found is None or not _is_enough(rule, found.most, least, self._wanted(space.group), regime):
+        if rule.kind is RuleKind.SURVIVE and not self._are_replaced(space, rule, alive):
             return None
-        return RuleVerdict(rule, Verdict.PROVED, Method.BOUND, limit, found)
+        numbers = range(self._fewest(space.group), self._most(space.group) + 1) if _is_scaled(space) else [wanted]
+        if found is None or not all(_is_enough(rule, found.most, number, regime) for number in numbers):
+            return None
+        return RuleVerdict(rule, Verdict.PROVED, Method.BOUND, _limit(rule, wanted), found)
+
+    @staticmethod
+    def _alive(space: Space) -> Alive:
+        return Alive(space.group, has_surge=space.level >= REGIMES.index(Regime.ROLLOUTS), is_scaled=_is_scaled(space))
+
+    @staticmethod
+    def _are_replaced(space: Space, rule: Rule, alive: Alive) -> bool:
+        """Return whether lost pods always find other nodes."""
+        losses = [
+            at
+            for at, item in enumerate(space.disruptions, 1)
+            if item.kind is LossKind.LOSS and item.topology_key == rule.topology_key and len(item.domains) == rule.lost
+        ]
+        if losses and not space.group.is_certain:
+            return False
+        return all(always_placed(space.group, space.filters(at), alive) is not None for at in losses)
 
     @staticmethod
     def _wanted(group: Group) -> int:
@@ -235,31 +257,37 @@ class _Prover:
     def _fewest(group: Group) -> int:
         return sum(owner.replicas if owner.bounds is None else owner.bounds.least for owner in group.owners)
 
+    @staticmethod
+    def _most(group: Group) -> int:
+        return sum(owner.replicas if owner.bounds is None else owner.bounds.most for owner in group.owners)
+
     # Searches.
 
     def _searched(self, space: Space, regime: Regime, rules: list[int]) -> dict[int, RuleVerdict]:
         found: dict[int, RuleVerdict] = {}
+        states = 0
         limits = search.Limits(self._effort.max_states, self._effort.deadline, self._effort.is_enough)
-        for at in list(rules):
-            if space.rules[at].kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT):
+        for at in rules:
+            if space.rules[at].kind not in (RuleKind.PLACED, RuleKind.SEPARATE) and not self._effort.is_quick:
                 near = search.nearest(space, at, limits._replace(max_states=min(_NEAR, limits.max_states)))
                 self._take(space, regime, near, rules=[at], into=found)
         left = [at for at in rules if at not in found]
+        if self._effort.is_quick and any(space.rules[at].kind is not RuleKind.PLACED for at in left):
+            return {at: self._undecided(space, at, 0) for at in rules}
         left = self._by_merged(space, left, limits=limits, into=found)
         if left:
             everything = search.explore(space, left, limits)
             self._take(space, regime, everything, rules=left, into=found)
+            states = everything.states
             left = [at for at in left if at not in found]
         if left:
             walk = limits._replace(max_states=min(_WALK, limits.max_states))
             self._take(space, regime, search.at_random(space, left, walk), rules=left, into=found)
-        for at in left:
-            if at not in found:
-                limit = _limit(space.rules[at], self._wanted(space.group))
-                found[at] = RuleVerdict(
-                    space.rules[at], Verdict.UNDECIDED, Method.NONE, limit, states=everything.states
-                )
-        return found
+        return found | {at: self._undecided(space, at, states) for at in left if at not in found}
+
+    def _undecided(self, space: Space, rule: int, states: int) -> RuleVerdict:
+        limit = _limit(space.rules[rule], self._wanted(space.group))
+        return RuleVerdict(space.rules[rule], Verdict.UNDECIDED, Method.NONE, limit, states=states)
 
     def _by_merged(
         self, space: Space, rules: list[int], *, limits: search.Limits, into: dict[int, RuleVerdict]
@@ -313,17 +341,19 @@ def _limit(rule: Rule, pods: int) -> int:
     return rule.amount.numerator if most is None else most
 
 
-def _is_enough(rule: Rule, most: int, least: int, pods: int, regime: Regime) -> bool:
-    """Return whether a limit of the pods in a domain proves a rule; `least`: the fewest wanted pods."""
+def _is_scaled(space: Space) -> bool:
+    return space.level >= REGIMES.index(Regime.SCALING)
+
+
+def _is_enough(rule: Rule, most: int, pods: int, regime: Regime) -> bool:
+    """Return whether a limit of the pods in a domain proves a rule, for a number of wanted pods."""
     if rule.kind is RuleKind.SEPARATE:
         return most <= 1
     if rule.kind is RuleKind.MIN_DOMAINS:
-        return regime is not Regime.DISRUPTIONS and least > (rule.amount.numerator - 1) * most
+        return regime is not Regime.DISRUPTIONS and pods > (rule.amount.numerator - 1) * most
     if rule.kind is RuleKind.SURVIVE:
-        if regime in (Regime.DISRUPTIONS, Regime.SCALING):
-            return False  # Whether lost pods find other nodes is not about a limit.
         return pods - rule.lost * most >= rule.amount.at_least(pods)
-    allowed = rule.most(least)
+    allowed = rule.most(pods)
     return allowed is not None and most <= allowed
 
 

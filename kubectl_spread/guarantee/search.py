@@ -138,6 +138,8 @@ def nearest(space: Space, rule: int, limits: Limits) -> Found:
 
 def _distance(space: Space, rule: Rule) -> Callable[[State], int]:
     """Return a lower limit of the number of events until a rule is violated."""
+    if rule.kind in (RuleKind.MIN_DOMAINS, RuleKind.SURVIVE):
+        return lambda state: _unplaced(space, state)
     if rule.kind not in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT):
         return lambda _: 0
 
@@ -150,12 +152,23 @@ def _distance(space: Space, rule: Rule) -> Callable[[State], int]:
     return missing
 
 
+def _unplaced(space: Space, state: State) -> int:
+    """Return a lower limit of the events until all pods are placed, or until some are lost again."""
+    if state[2]:
+        return 0
+    wanted = sum(state[3]) if space.level < _SCALING else _fewest(space)
+    return max(0, wanted - sum(space.placed(state)))
+
+
+def _fewest(space: Space) -> int:
+    return sum(owner.replicas if owner.bounds is None else owner.bounds.least for owner in space.group.owners)
+
+
 _SCALING = 3
 
 
 def _least_limit(space: Space, rule: Rule) -> int:
-    least = sum(owner.replicas if owner.bounds is None else owner.bounds.least for owner in space.group.owners)
-    return rule.most(least) or 0
+    return rule.most(_fewest(space)) or 0
 
 
 def at_random(space: Space, rules: Iterable[int], limits: Limits, *, seed: int = 0) -> Found:

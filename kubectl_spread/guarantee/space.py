@@ -310,6 +310,10 @@ class Space:
             return 0
         return 1 if kind.ordinal >= 0 else self.group.owners[kind.owner].replicas
 
+    def unit(self, kind: int) -> int:
+        """Return the content of a node with one pod of a kind."""
+        return self._units[kind]
+
     def placed(self, state: State) -> list[int]:
         """Return the placed pods of each kind."""
         total = sum(state[0])

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from kubectl_spread.operations.fix import fix_files as fix_files
     from kubectl_spread.operations.fix import FixPreview as FixPreview
     from kubectl_spread.operations.fix import preview_fixes as preview_fixes
+    from kubectl_spread.operations.guarantee import guarantee_policy as guarantee_policy
+    from kubectl_spread.operations.guarantee import GuaranteeRequest as GuaranteeRequest
+    from kubectl_spread.operations.guarantee import GuaranteeResult as GuaranteeResult
     from kubectl_spread.operations.inputs.cluster_source import ClusterSource as ClusterSource
     from kubectl_spread.operations.inputs.notices import Notice as Notice
     from kubectl_spread.operations.inputs.rule_choice import RuleChoice as RuleChoice
@@ -52,6 +55,7 @@ _PUBLIC = {
     "inputs.cluster_source": ("ClusterSource",),
     "explain": ("ExplainRequest", "ExplainResult", "explain_pods"),
     "fix": ("FixPreview", "fix_files", "preview_fixes"),
+    "guarantee": ("GuaranteeRequest", "GuaranteeResult", "guarantee_policy"),
     "inputs.notices": ("Notice",),
     "inputs.rule_choice": ("RuleChoice",),
     "inputs.selection": ("Selection", "ObjectName"),

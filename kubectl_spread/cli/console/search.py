@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 from collections.abc import Iterator
+from typing import Protocol
 
 from kubectl_spread.cli.console.progress import Progress
 from kubectl_spread.timeline.run import Watch
@@ -26,8 +27,14 @@ class ShownWatch(Watch):
         return super().saw(states)
 
 
+class Stoppable(Protocol):
+    """A search that ends once `is_stopped` is set."""
+
+    is_stopped: bool
+
+
 @contextlib.contextmanager
-def interruptible(watch: Watch) -> Iterator[None]:
+def interruptible(watch: Stoppable) -> Iterator[None]:
     """Let Ctrl-C end the search; a second one ends the program."""
 
     def stop(_number: int, _frame: object) -> None:

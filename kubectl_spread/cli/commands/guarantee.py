@@ -1,0 +1,354 @@
+"""`kubectl spread guarantee`."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from typing import Any, Optional, TYPE_CHECKING
+
+import click
+
+from kubectl_spread.cli import complete
+from kubectl_spread.cli.complete import FILE
+from kubectl_spread.cli.console.progress import Progress, progress
+from kubectl_spread.cli.console.stderr import complain, flush
+from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.parameters.options import (
+    as_usage_errors,
+    cluster_facts,
+    colour_option,
+    kustomize_option,
+    wants_colour,
+)
+from kubectl_spread.cli.parameters.sections import SectionedCommand
+from kubectl_spread.cli.parameters.targets import named
+from kubectl_spread.operations.inputs.cluster_source import ClusterSource
+from kubectl_spread.policy import parse
+from kubectl_spread.policy.parse import PolicyTextError
+from kubectl_spread.policy.policy import GroupSpec, Policy, Regime, REGIMES
+from kubectl_spread.policy.rule import PLACED, Rule
+
+if TYPE_CHECKING:  # these load numpy
+    from kubectl_spread.operations.guarantee import GuaranteeResult
+
+_WIDTH, _WIDEST = 120, 160
+_MAX_STATES = 100_000
+
+
+def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Return a callback that reads the texts of an option."""
+
+    def callback(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+        try:
+            if isinstance(value, tuple):
+                return tuple(read(text) for text in value)
+            return None if value is None else read(value)
+        except PolicyTextError as error:
+            raise click.BadParameter(str(error), ctx, param) from None
+
+    return callback
+
+
+def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optional[float]:
+    from kubectl_spread.sources.live import durations
+
+    found = durations.seconds(text)
+    if found is None:
+        raise click.BadParameter(f"{text} is no duration; write it as 30s or 2m")
+    return found or None
+
+
+@click.command(cls=SectionedCommand)
+@click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
+@click.option(
+    "-f", "--filename", multiple=True, type=FILE, metavar="FILE", help="Judge the workloads of a manifest or directory."
+)
+@click.option("-R", "--recursive", is_flag=True, help="Read directories with everything below them.")
+@kustomize_option
+@cluster_facts
+@click.option("--policy", type=FILE, metavar="FILE", help="Read the policy from a file (`kind: Policy`).")
+@click.option(
+    "--max-share",
+    multiple=True,
+    callback=_read(parse.max_share),
+    shell_complete=complete.topology_keys,
+    metavar="KEY=SHARE",
+    help="No domain of KEY holds more than a share of the pods: zone=1/2, 'zone<1/2', hostname=30%. Repeatable.",
+)
+@click.option(
+    "--max-count",
+    multiple=True,
+    callback=_read(parse.max_count),
+    shell_complete=complete.topology_keys,
+    metavar="KEY=N",
+    help="No domain of KEY holds more than N pods. Repeatable.",
+)
+@click.option(
+    "--min-domains",
+    multiple=True,
+    callback=_read(parse.min_domains),
+    shell_complete=complete.topology_keys,
+    metavar="KEY=K",
+    help="The pods use at least K domains of KEY. Repeatable.",
+)
+@click.option(
+    "--separate",
+    multiple=True,
+    callback=_read(parse.separate),
+    shell_complete=complete.topology_keys,
+    metavar="KEY",
+    help="The pods of one workload are in different domains of KEY. Repeatable.",
+)
+@click.option(
+    "--survive",
+    multiple=True,
+    shell_complete=complete.topology_keys,
+    metavar="KEY[=N]",
+    help="Enough pods are left after losing N domains of KEY, and the lost ones find other nodes. Repeatable.",
+)
+@click.option("--keep", metavar="M|50%|quorum", help="Pods that --survive leaves at least.")
+@click.option("--allow-pending", is_flag=True, help="Do not demand that every pod finds a node.")
+@click.option(
+    "-l", "--selector", metavar="SELECTOR", help="Judge all workloads whose pods have these labels as one group."
+)
+@click.option(
+    "--replicas",
+    callback=_read(parse.replicas),
+    metavar="MIN..MAX",
+    help="Range in which workloads are scaled.  [default: of the HorizontalPodAutoscaler]",
+)
+@click.option(
+    "--regime",
+    multiple=True,
+    type=click.Choice([item.value for item in REGIMES]),
+    help="Look at these events only. Repeatable.  [default: all]",
+)
+@click.option("--recommend", is_flag=True, help="Look for constraints that keep the policy on these nodes.")
+@click.option(
+    "-n",
+    "--namespace",
+    metavar="NAME",
+    shell_complete=complete.namespaces,
+    help="Namespace of the workloads.  [default: the context's]",
+)
+@click.option(
+    "--max-states",
+    type=click.IntRange(1),
+    default=_MAX_STATES,
+    show_default=True,
+    metavar="N",
+    help="Visit at most N states for each regime.",
+)
+@click.option(
+    "--timeout",
+    default="60s",
+    show_default=True,
+    callback=_seconds,
+    metavar="DURATION",
+    help="Stop visiting states of a group after this time; 0 means no limit.",
+)
+@click.option("--wide", is_flag=True, help="Print long lists in full.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "json", "junit"]),
+    default="text",
+    show_default=True,
+    help="Output format.",
+)
+@colour_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    targets: tuple[str, ...],
+    filename: tuple[str, ...],
+    recursive: bool,
+    kustomize: tuple[str, ...],
+    facts: ClusterSource,
+    policy: Optional[str],
+    max_share: tuple[Rule, ...],
+    max_count: tuple[Rule, ...],
+    min_domains: tuple[Rule, ...],
+    separate: tuple[Rule, ...],
+    survive: tuple[str, ...],
+    keep: Optional[str],
+    allow_pending: bool,
+    selector: Optional[str],
+    replicas: Optional[tuple[int, int]],
+    regime: tuple[str, ...],
+    recommend: bool,
+    namespace: Optional[str],
+    max_states: int,
+    timeout: Optional[float],
+    wide: bool,
+    output: str,
+    color: str,
+) -> int:
+    """Prove that spread constraints keep a policy, or show events that break it.
+
+    Every order of events is considered, and every node that passes the scheduler's filters: scores are not relied on.
+    Each rule is decided for five regimes, each with the events of those before it: the pods are created; any pods are
+    deleted and created again; a new template is rolled out; the number of replicas changes; a node is drained, or a
+    domain is lost. Workloads whose constraints count each other's pods are one group.
+
+    \b
+    Exit codes:
+      0  every rule is proved
+      1  a rule is refuted, or could not be decided
+      2  wrong usage, or an invalid policy
+      3  an input could not be read, or the cluster could not be reached
+      130  the search was interrupted; what is known so far was printed
+
+    \b
+    Examples:
+      # Can a zone ever hold half of the pods, or a node a third?
+      kubectl spread guarantee -f redis.yaml --topology zones=3,nodes=2 --max-share 'zone<1/2' --max-share 'node<1/3'
+
+    \b
+      # Is a quorum of etcd left if a zone is lost?
+      kubectl spread guarantee sts/etcd -n kube-system --survive zone --keep quorum
+
+    \b
+      # Which constraints would keep the policy?
+      kubectl spread guarantee -f redis.yaml --topology zones=3,nodes=2 --policy ha.yaml --recommend
+
+    \b
+      # In CI
+      kubectl spread guarantee --policy ha.yaml -R -f deploy/ --topology prod.yaml -o junit > guarantee.xml
+    """  # noqa: D301
+    rules = [*max_share, *max_count, *min_domains, *separate, *_losses(survive, keep, ctx)]
+    made = _policy(policy, rules, selector, replicas=replicas, allow_pending=allow_pending, ctx=ctx)
+    if regime:
+        made = made._replace(regimes=tuple(Regime(text) for text in regime))
+    is_of_files = bool(filename or kustomize)
+    if is_of_files and targets:
+        raise click.UsageError("name workloads or files, not both", ctx)
+    with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
+        from kubectl_spread.operations.guarantee import GuaranteeRequest  # numpy: 80 ms
+
+        request = GuaranteeRequest(
+            made,
+            filename,
+            kustomize,
+            recursive,
+            facts,
+            named(targets, ctx, verb="judge"),
+            namespace,
+            max_states,
+            timeout,
+            recommend,
+        )
+        found = _decided(request, under_way)
+    _print(found, output, colour=wants_colour(color), is_wide=wide)
+    flush()
+    for error in found.errors:
+        complain(error)
+    return _code(found)
+
+
+def _losses(survive: tuple[str, ...], keep: Optional[str], ctx: click.Context) -> list[Rule]:
+    if keep is not None and not survive:
+        raise click.UsageError("--keep is for --survive: write --survive zone --keep quorum", ctx)
+    try:
+        return [parse.survive(text, keep) for text in survive]
+    except PolicyTextError as error:
+        raise click.UsageError(str(error), ctx) from None
+
+
+def _policy(
+    path: Optional[str],
+    rules: list[Rule],
+    selector: Optional[str],
+    *,
+    replicas: Optional[Any],
+    allow_pending: bool,
+    ctx: click.Context,
+) -> Policy:
+    """Return the policy of a file or of flags."""
+    if path is None and not rules:
+        raise click.UsageError("name a policy: --policy FILE, or rules such as --max-share 'zone<1/2'", ctx)
+    if path is not None and (rules or selector is not None or allow_pending):
+        raise click.UsageError("--policy and rules exclude each other: write all rules into the file", ctx)
+    if path is not None:
+        from kubectl_spread.sources.policy import file
+
+        found = file.load(path)
+        if replicas is None:
+            return found
+        return found._replace(groups=tuple(item._replace(replicas=replicas) for item in found.groups))
+    own = (*rules, *(() if allow_pending else (PLACED,)))
+    return Policy((GroupSpec(own, selector=_selector(selector, ctx), replicas=replicas),), name="of the command line")
+
+
+def _selector(text: Optional[str], ctx: click.Context) -> Any:
+    if text is None:
+        return None
+    from kubectl_spread.objects.selectors import selector_text
+
+    try:
+        return selector_text.parse(text)
+    except selector_text.SelectorError as error:
+        raise click.UsageError(str(error), ctx) from None
+
+
+def _decided(request: Any, under_way: Progress) -> GuaranteeResult:
+    """Decide the policy; Ctrl-C ends the search."""
+    from kubectl_spread.cli.console import search
+    from kubectl_spread.operations import guarantee
+
+    listener = _Shown(under_way)
+    with search.interruptible(listener):
+        return guarantee.guarantee_policy(request, listener)
+
+
+class _Shown:
+    """Progress of the proofs, shown in the progress line."""
+
+    def __init__(self, shown: Progress) -> None:
+        self.stage = ""
+        self.is_stopped = False
+        self._shown = shown
+
+    def saw(self, states: int) -> bool:
+        """Take note of how many states were visited; return whether to stop."""
+        self._shown.stage = f"{self.stage}: {states:,} states visited; Ctrl-C ends the search"
+        return self.is_stopped
+
+
+def _code(found: GuaranteeResult) -> int:
+    if found.is_interrupted:
+        return Exit.INTERRUPTED
+    if found.errors:
+        return Exit.UNREADABLE
+    return Exit.CLEAN if found.verdict.value == "proved" else Exit.FINDINGS
+
+
+def _print(found: GuaranteeResult, output: str, *, colour: bool, is_wide: bool) -> None:
+    groups = [(item.result, item.recommendation) for item in found.groups]
+    if output == "json":
+        from kubectl_spread.report.documents import dumps
+        from kubectl_spread.report.guarantee.document import document
+
+        made = document(
+            found.policy,
+            groups,
+            verdict=found.verdict,
+            errors=found.errors,
+            skipped=found.skipped,
+            unread=found.known.cluster.unread,
+            is_interrupted=found.is_interrupted,
+        )
+        click.echo(dumps(made))
+    elif output == "junit":
+        from kubectl_spread.report.guarantee.junit import junit
+
+        click.echo(junit(found.policy.name, [result for result, _ in groups], found.errors))
+    else:
+        from kubectl_spread.report.guarantee import text
+        from kubectl_spread.report.table import Style
+
+        width = min(_WIDEST, shutil.get_terminal_size((_WIDTH, 24)).columns)
+        shown = text.render(found.policy.name, groups, Style(width, colour, is_wide))
+        click.echo(shown, color=True)
+        for key in found.skipped:
+            click.echo(f"\nNot judged: {key.kind} {key.namespace}/{key.name}")

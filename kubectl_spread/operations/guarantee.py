@@ -1,0 +1,277 @@
+"""Decide whether spread constraints keep a policy, whatever happens; loads numpy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Optional, Protocol
+
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, SourceError
+from kubectl_spread.guarantee.build import KINDS, Member
+from kubectl_spread.guarantee.groups import by_selectors, matched
+from kubectl_spread.guarantee.prove import Effort, GroupResult, prove, Verdict
+from kubectl_spread.guarantee.recommend import recommend, Recommendation
+from kubectl_spread.operations.inputs import missing
+from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
+from kubectl_spread.operations.inputs.selection import Selection
+from kubectl_spread.operations.simulate import read_inputs, SimulateInputs, SimulateRequest, SimulationSetup
+from kubectl_spread.policy.parse import short_key, SHORT_KEYS
+from kubectl_spread.policy.policy import GroupSpec, Policy, Regime, REGIMES, ReplicaBounds
+from kubectl_spread.policy.rule import Rule
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.sources.files import inputs
+from kubectl_spread.text.wording import did_you_mean
+
+
+class GuaranteeRequest(NamedTuple):
+    """A policy, the workloads, and the limits of the search.
+
+    Attributes:
+        policy: the rules, by group.
+        paths: manifests whose workloads are judged; `-` is standard input.
+        kustomize: directories that kustomize renders, likewise.
+        is_recursive: read directories with everything below them.
+        source: the cluster facts; the live cluster if none are named.
+        selection: the workloads, if there are no manifests; all of a namespace by default.
+        namespace: of objects that name none, and of the selection; None for the context's.
+        max_states: most states that are visited for a regime.
+        seconds: time for each group; None for no limit.
+        wants_recommendation: look for constraints that keep the policy.
+    """
+
+    policy: Policy
+    paths: tuple[str, ...] = ()
+    kustomize: tuple[str, ...] = ()
+    is_recursive: bool = False
+    source: ClusterSource = ClusterSource(live=True)
+    selection: Selection = Selection()
+    namespace: Optional[str] = None
+    max_states: int = 100_000
+    seconds: Optional[float] = 60.0
+    wants_recommendation: bool = False
+
+
+class JudgedGroup(NamedTuple):
+    """A group with its verdicts, and the recommended constraints if they were wanted."""
+
+    spec: GroupSpec
+    result: GroupResult
+    recommendation: Optional[Recommendation] = None
+
+
+class GuaranteeResult(NamedTuple):
+    """The verdicts on all groups.
+
+    Attributes:
+        policy: as it was requested.
+        groups: with their verdicts.
+        known: the cluster.
+        errors: inputs that could not be read.
+        skipped: workloads of kinds whose controllers are not followed.
+        is_interrupted: the search was ended early.
+    """
+
+    policy: Policy
+    groups: tuple[JudgedGroup, ...]
+    known: LoadedCluster
+    errors: tuple[SourceError, ...] = ()
+    skipped: tuple[OwnerKey, ...] = ()
+    is_interrupted: bool = False
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the worst verdict of all groups."""
+        found = {item.result.verdict for item in self.groups}
+        for verdict in (Verdict.REFUTED, Verdict.UNDECIDED):
+            if verdict in found:
+                return verdict
+        return Verdict.PROVED
+
+
+class ProofListener(Protocol):
+    """Receiver of the progress of proofs; setting `is_stopped` ends them."""
+
+    stage: str
+    is_stopped: bool
+
+    def saw(self, states: int) -> bool:
+        """Receive the number of visited states, and return whether to stop."""
+        ...
+
+
+class _Silent:
+    """A receiver that does nothing."""
+
+    def __init__(self) -> None:
+        self.stage = ""
+        self.is_stopped = False
+
+    def saw(self, states: int) -> bool:
+        """Return whether to stop."""
+        return self.is_stopped and states >= 0
+
+
+def guarantee_policy(request: GuaranteeRequest, listener: Optional[ProofListener] = None) -> GuaranteeResult:
+    """Read the inputs, and decide the policy for every group.
+
+    Raises:
+        RequestError: no workload or no node is meant by a group or a key.
+        SpreadError: an input cannot be read.
+    """
+    listener = listener or _Silent()
+    read = _read(request)
+    scene = SimulationSetup(read)
+    cluster = scene.situation.cluster
+    chosen = scene.created.concerns if request.paths or request.kustomize else _selected(request, cluster, read)
+    members, skipped = _members(chosen, cluster)
+    _check_keys(request.policy, cluster)
+    groups = []
+    for spec in request.policy.groups:
+        for name, found in _groups(spec, members, request.policy):
+            known = read.known._replace(cluster=cluster)
+            groups.append(_judged(spec, name, found, request=request, known=known, listener=listener))
+    return GuaranteeResult(request.policy, tuple(groups), read.known, scene.errors, skipped, listener.is_stopped)
+
+
+def _read(request: GuaranteeRequest) -> SimulateInputs:
+    asked = SimulateRequest((), (), request.kustomize, request.source, request.namespace, has_autoscalers=True)
+    read = read_inputs(asked)
+    given = inputs(request.paths, recursive=request.is_recursive)
+    return read._replace(given=(*given, *read.given))
+
+
+def _selected(request: GuaranteeRequest, cluster: Cluster, read: SimulateInputs) -> frozenset[OwnerKey]:
+    """Return the workloads of the cluster that the request names.
+
+    Raises:
+        NotFoundError: one does not exist.
+    """
+    own = read.namespace if request.namespace is None else request.namespace
+    selection = request.selection._replace(namespace=own)
+    found = frozenset(
+        key
+        for key, controller in cluster.controllers.items()
+        if key not in cluster.owners and selection.includes(key, controller.labels)
+    )
+    for target in selection.targets:
+        if not any((key.kind, key.name) == target for key in found):
+            raise missing.absent(target.kind, target.name, namespace=own, cluster=cluster)
+    if not found:
+        raise NotFoundError(f"no workload found {selection.place}")
+    return found
+
+
+def _members(chosen: Iterable[OwnerKey], cluster: Cluster) -> tuple[list[Member], tuple[OwnerKey, ...]]:
+    """Return the workloads, with the ranges of their autoscalers, and those that are not followed."""
+    keys = sorted(chosen, key=lambda key: (key.namespace, key.kind, key.name))
+    members = []
+    for key in keys:
+        if key.kind in KINDS:
+            scaler = cluster.autoscalers.get(key)
+            bounds = None if scaler is None else ReplicaBounds(scaler.min_replicas, scaler.max_replicas)
+            members.append(Member(key, cluster.controllers[key], bounds))
+    if not members:
+        raise RequestError("no Deployment, StatefulSet, ReplicaSet or ReplicationController is given")
+    return members, tuple(key for key in keys if key.kind not in KINDS)
+
+
+def _check_keys(policy: Policy, cluster: Cluster) -> None:
+    """Refuse topology keys that no node has.
+
+    Raises:
+        RequestError, ConfigError: for a policy of flags, or of a file.
+    """
+    known = {key for node in cluster.nodes for key in node.labels}
+    wrong = [
+        rule for spec in policy.groups for rule in spec.rules if rule.topology_key and rule.topology_key not in known
+    ]
+    if not wrong or not cluster.nodes:
+        return
+    messages = [_unknown_key(rule, known) for rule in wrong]
+    if not policy.file:
+        raise RequestError(messages[0])
+    raise ConfigError(
+        tuple(
+            SourceError(policy.file, text, line=rule.line, column=rule.column)
+            for rule, text in zip(wrong, messages, strict=True)
+        )
+    )
+
+
+def _unknown_key(rule: Rule, known: Iterable[str]) -> str:
+    near = did_you_mean(rule.topology_key, [*known, *SHORT_KEYS])
+    return f"no node has the label {short_key(rule.topology_key)}" + (f"; {near}" if near else "")
+
+
+def _groups(spec: GroupSpec, members: list[Member], policy: Policy) -> Iterator[tuple[str, list[Member]]]:
+    """Yield the groups of a specification with their names.
+
+    Raises:
+        RequestError, ConfigError: it matches no workload.
+    """
+    found = [item for item in members if matched(item, spec)]
+    if spec.replicas is not None:
+        found = [item._replace(bounds=spec.replicas) for item in found]
+    if not found:
+        message = f"group {spec.name}: no workload has such pods" if spec.name else "no workload has such pods"
+        if policy.file:
+            raise ConfigError((SourceError(policy.file, message, line=spec.line, column=spec.column),))
+        raise RequestError(message)
+    if spec.is_each:
+        for item in found:
+            yield spec.name or f"{item.key.namespace}/{item.key.name}", [item]
+        return
+    for part in by_selectors(found) if spec.selector is None else _by_namespace(found):
+        first = part[0].key
+        yield spec.name or (f"{first.namespace}/{first.name}" if len(part) == 1 else first.namespace), part
+
+
+def _by_namespace(members: list[Member]) -> list[list[Member]]:
+    found: dict[str, list[Member]] = {}
+    for item in members:
+        found.setdefault(item.key.namespace, []).append(item)
+    return list(found.values())
+
+
+def _judged(
+    spec: GroupSpec,
+    name: str,
+    members: list[Member],
+    *,
+    request: GuaranteeRequest,
+    known: LoadedCluster,
+    listener: ProofListener,
+) -> JudgedGroup:
+    """Return the verdicts on a group, and the recommendation."""
+    listener.stage = name
+    result = prove(
+        members,
+        known.cluster,
+        known.profiles,
+        spec.rules,
+        regimes=[item for item in REGIMES if item in request.policy.regimes],
+        effort=_effort(request, listener.saw),
+        name=name,
+    )
+    if not request.wants_recommendation:
+        return JudgedGroup(spec, result)
+    listener.stage = f"{name}, recommendation"
+    found = recommend(
+        members,
+        known.cluster,
+        known.profiles,
+        spec.rules,
+        effort=_effort(request, listener.saw),
+        regimes=_kept(request),
+    )
+    return JudgedGroup(spec, result, found)
+
+
+def _kept(request: GuaranteeRequest) -> list[Regime]:
+    return [item for item in REGIMES if item in request.policy.regimes]
+
+
+def _effort(request: GuaranteeRequest, is_enough: Callable[[int], bool]) -> Effort:
+    deadline = None if request.seconds is None else time.monotonic() + request.seconds
+    return Effort(request.max_states, deadline, is_enough)

@@ -1,0 +1,1 @@
+"""Verdicts of `guarantee`, for people and for programs."""

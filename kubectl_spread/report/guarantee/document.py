@@ -1,0 +1,198 @@
+"""The JSON document of `guarantee`; its schema is schemas/guarantee-report.json."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Optional
+
+from kubectl_spread.cluster.snapshot import OwnerKey, Unread
+from kubectl_spread.errors import SourceError
+from kubectl_spread.guarantee.bound import Bound
+from kubectl_spread.guarantee.prove import GroupResult, RegimeResult, RuleVerdict, Verdict
+from kubectl_spread.guarantee.recommend import Option, Recommendation
+from kubectl_spread.guarantee.witness import Witness, WitnessEvent
+from kubectl_spread.policy.policy import Policy
+from kubectl_spread.policy.rule import Rule, RuleKind
+from kubectl_spread.report.documents import API_VERSION
+from kubectl_spread.report.guarantee import recommendation, words
+from kubectl_spread.report.unread import document as unread_document
+
+Plain = dict[str, Any]
+
+
+def document(
+    policy: Policy,
+    groups: Sequence[tuple[GroupResult, Optional[Recommendation]]],
+    *,
+    verdict: Verdict,
+    errors: Iterable[SourceError] = (),
+    skipped: Iterable[OwnerKey] = (),
+    unread: Iterable[Unread] = (),
+    is_interrupted: bool = False,
+) -> Plain:
+    """Return a GuaranteeReport."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "GuaranteeReport",
+        "policy": {"name": policy.name, "file": policy.file or None},
+        "verdict": verdict.value,
+        "interrupted": is_interrupted,
+        "groups": [_group(result, found) for result, found in groups],
+        "skipped": [key._asdict() for key in skipped],
+        "errors": [
+            {"file": error.source, "message": error.message, "line": error.line, "column": error.column}
+            for error in errors
+        ],
+        "unread": unread_document(unread),
+    }
+
+
+def _group(result: GroupResult, found: Optional[Recommendation]) -> Plain:
+    made: Plain = {
+        "name": result.name,
+        "verdict": result.verdict.value,
+        "workloads": [key._asdict() for key in result.workloads],
+        "pods": result.pods,
+        "regimes": [_regime(item) for item in result.results],
+        "notes": list(result.notes),
+    }
+    if found is not None:
+        made["recommendation"] = _recommendation(found)
+    return made
+
+
+def _regime(item: RegimeResult) -> Plain:
+    return {
+        "regime": item.regime.value,
+        "verdict": item.verdict.value,
+        "rules": [_verdict(verdict) for verdict in item.rules],
+    }
+
+
+def rule(found: Rule) -> Plain:
+    """Return a rule with its text."""
+    made: Plain = {"kind": found.kind.value, "text": words.rule_text(found)}
+    if found.topology_key:
+        made["topologyKey"] = found.topology_key
+    if found.amount.text and found.kind is not RuleKind.SEPARATE:
+        made["amount"] = found.amount.text
+    if found.kind is RuleKind.MAX_SHARE:
+        made["strict"] = found.is_strict
+    if found.kind is RuleKind.SURVIVE:
+        made["lost"] = found.lost
+    return made
+
+
+def _verdict(item: RuleVerdict) -> Plain:
+    return {
+        "rule": rule(item.rule),
+        "verdict": item.verdict.value,
+        "method": item.method.value,
+        "limit": item.limit,
+        "states": item.states,
+        "bound": None if item.bound is None else _bound(item.bound),
+        "proof": words.proof(item) if item.verdict is Verdict.PROVED else None,
+        "firstRegime": None if item.regime is None else item.regime.value,
+        "witness": None if item.witness is None else _witness(item.witness),
+    }
+
+
+def _bound(bound: Bound) -> Plain:
+    return {
+        "kind": bound.kind.value,
+        "most": bound.most,
+        "pods": bound.pods,
+        "topologyKey": bound.topology_key or None,
+        "domains": bound.domains,
+        "maxSkew": bound.max_skew,
+        "times": bound.times,
+        "part": _bound(bound.part) if isinstance(bound.part, Bound) else None,
+    }
+
+
+def _witness(witness: Witness) -> Plain:
+    result = witness.evaluation
+    return {
+        "shortest": witness.is_shortest,
+        "fromRunning": witness.from_running,
+        "violation": words.violation(witness),
+        "domains": list(result.domains),
+        "number": result.number,
+        "limit": result.limit,
+        "pods": result.pods,
+        "surge": witness.has_surge,
+        "counts": witness.counts,
+        "pending": [{"object": item.owner._asdict(), "pods": item.number} for item in witness.waiting],
+        "events": [_event(event) for event in witness.events],
+        "text": words.story(witness),
+    }
+
+
+def _event(event: WitnessEvent) -> Plain:
+    return {
+        "kind": event.kind.value,
+        "object": None if event.owner is None else event.owner._asdict(),
+        "ordinal": event.ordinal if event.ordinal >= 0 else None,
+        "newRevision": event.is_new,
+        "node": event.node or None,
+        "number": event.number,
+        "topologyKey": event.topology_key or None,
+        "domains": list(event.domains),
+        "lost": event.is_loss,
+    }
+
+
+def _recommendation(found: Recommendation) -> Plain:
+    return {
+        "relaxed": found.relaxed,
+        "rules": [rule(item) for item in found.rules],
+        "tried": found.tried,
+        "whyNot": found.why_not or None,
+        "formulas": [
+            {
+                "rule": rule(item.rule),
+                "pods": item.pods,
+                "most": item.most,
+                "provedMaxSkew": item.proved or None,
+                "neededDomains": item.needs,
+                "domains": item.domains,
+            }
+            for item in found.formulas
+        ],
+        "refused": None
+        if found.refused is None
+        else {
+            "constraints": [_hard(item) for item in found.refused.constraints],
+            "regime": found.refused.regime.value,
+            "verdict": _verdict(found.refused.verdict),
+        },
+        "options": [_option(item) for item in found.options],
+    }
+
+
+def _hard(item: Any) -> Plain:
+    return {
+        "topologyKey": item.topology_key,
+        "maxSkew": item.max_skew,
+        "minDomains": item.min_domains or None,
+        "nodeTaintsPolicy": "Honor" if item.honors_taints else None,
+        "matchLabelKeys": ["pod-template-hash"] if item.by_revision else [],
+    }
+
+
+def _option(option: Option) -> Plain:
+    return {
+        "constraints": [_hard(item) for item in option.constraints],
+        "soft": list(option.soft),
+        "antiAffinity": list(option.apart),
+        "patches": [
+            {
+                "object": key._asdict(),
+                "patch": {"spec": {"template": {"spec": spec}}},
+                "command": recommendation.command(key, spec),
+            }
+            for key, spec in option.patches
+        ],
+        "regimes": [_regime(item) for item in option.result.results],
+        "lostPodsReplaced": [{"topologyKey": key, "verdict": verdict.value} for key, verdict in option.cost.replaced],
+    }

@@ -1,0 +1,170 @@
+"""Recommended constraints, for people: ready to paste, with proof and cost."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.guarantee.prove import GroupResult, Verdict
+from kubectl_spread.guarantee.recommend import (
+    Formula,
+    Hard,
+    Option,
+    Recommendation,
+    Refused,
+)
+from kubectl_spread.policy.parse import short_key
+from kubectl_spread.report.guarantee import words
+from kubectl_spread.report.table import Style, wrapped
+from kubectl_spread.text import emit
+from kubectl_spread.text.wording import counted
+
+Plain = dict[str, Any]
+
+_WHY_NOT = {
+    "noSelector": "The pods of these workloads have no label in common, so that no constraint can count all of them."
+}
+
+
+def blocks(found: Recommendation, result: GroupResult, style: Style) -> Iterator[list[str]]:
+    """Yield the parts of a recommendation."""
+    yield wrapped(f"Recommended constraints for {result.name}:", style.width)
+    if found.why_not:
+        yield wrapped(_WHY_NOT[found.why_not], style.width)
+        return
+    if found.refused is not None and (found.relaxed or not found.options):
+        yield list(_refused(found.refused, style))
+    if found.relaxed:
+        told = "With `at most` instead of `less than`, these constraints keep the policy and leave no pod Pending:"
+        yield wrapped(told, style.width)
+    if not found.options:
+        told = f"None of {counted(found.tried, 'candidate')} keeps the policy and leaves no pod Pending on these nodes."
+        yield wrapped(told, style.width)
+    yield [line for item in found.formulas for line in _formula(item, style)]
+    for number, option in enumerate(found.options, 1):
+        yield list(_option(number, option, style))
+
+
+def _refused(refused: Refused, style: Style) -> Iterator[str]:
+    names = _names(refused.constraints)
+    verdict = refused.verdict
+    if verdict.verdict is Verdict.UNDECIDED:
+        yield from wrapped(f"{names}: not decided for `{words.rule_text(verdict.rule)}`.", style.width)
+    elif verdict.witness is not None:
+        told = f"{names} does not do: {words.violation(verdict.witness)} ({words.REGIMES[refused.regime]})."
+        yield from wrapped(told, style.width)
+        for number, line in enumerate(words.story(verdict.witness), 1):
+            yield from wrapped(f"{number}. {line}", style.width, indent="  ", hanging="   ")
+
+
+def _names(constraints: tuple[Hard, ...]) -> str:
+    return " with ".join(f"maxSkew {item.max_skew} by {short_key(item.topology_key)}" for item in constraints)
+
+
+def _formula(item: Formula, style: Style) -> list[str]:
+    where = words.domain(item.rule.topology_key)
+    told = f"{words.rule_text(item.rule)}: of {counted(item.pods, 'pod')} at most {item.most} ({_arithmetic(item)}), "
+    if not item.most:
+        return wrapped(f"{told}so that no {where} may hold a pod.", style.width, hanging="  ")
+    if item.needs > item.domains:
+        told += f"so that {item.needs} {words.domain(item.rule.topology_key, plural=True)} are needed; there are "
+        return wrapped(f"{told}{item.domains}.", style.width, hanging="  ")
+    told += f"so that maxSkew is {item.most} while some {where} is empty"
+    if item.proved and item.proved < item.most:
+        reached = (item.pods + (item.domains - 1) * item.most) // item.domains
+        told += (
+            f". Once every {where} has a pod, it lets {reached} into one: "
+            f"floor(({item.pods} + {item.domains - 1} x {item.most}) / {item.domains}). maxSkew {item.proved} is proved"
+        )
+    return wrapped(f"{told}.", style.width, hanging="  ")
+
+
+def _arithmetic(item: Formula) -> str:
+    amount = item.rule.amount
+    if not amount.denominator:
+        return amount.text
+    exact = item.pods * amount.numerator % amount.denominator == 0
+    quotient = f"{item.pods} x {amount.text}" if amount.numerator != 1 else f"{item.pods}/{amount.denominator}"
+    return (
+        f"{quotient} - 1" if item.rule.is_strict and exact else f"{quotient}, rounded down" if not exact else quotient
+    )
+
+
+def _option(number: int, option: Option, style: Style) -> Iterator[str]:
+    yield from wrapped(f"{number}. {_head(option)}", style.width, hanging="   ")
+    for line in pasted(option):
+        yield f"     {line}"
+    yield "   Patch:" if len(option.patches) == 1 else "   Patches:"
+    for key, spec in option.patches:
+        yield f"     {command(key, spec)}"
+    yield "   Proof:"
+    last = option.result.results[-1]
+    for item in option.result.results:
+        for verdict in item.rules:
+            if verdict.verdict is Verdict.PROVED and (item is last or item is option.result.results[_shown(option)]):
+                told = f"{words.REGIMES[item.regime]}: {words.rule_text(verdict.rule)}: {words.proof(verdict)}"
+                yield from wrapped(told, style.width, indent="     ", hanging="  ")
+    yield "   Cost:"
+    for told in _costs(option):
+        yield from wrapped(told, style.width, indent="     ", hanging="  ")
+
+
+def _shown(option: Option) -> int:
+    """Return the last regime before disruptions."""
+    names = [item.regime.value for item in option.result.results]
+    return len(names) - 2 if names[-1] == "disruptions" and len(names) > 1 else len(names) - 1
+
+
+def _head(option: Option) -> str:
+    head = _names(option.constraints) or "no hard constraint is needed"
+    extra = []
+    if any(item.honors_taints for item in option.constraints):
+        extra.append("nodeTaintsPolicy Honor")
+    if any(item.by_revision for item in option.constraints):
+        extra.append("matchLabelKeys pod-template-hash")
+    if any(item.min_domains for item in option.constraints):
+        extra.append("minDomains")
+    return f"{head}{', ' + ', '.join(extra) if extra else ''}; soft maxSkew 1 on top"
+
+
+def pasted(option: Option) -> list[str]:
+    """Return the fields of the pod spec as YAML; of each workload where they differ."""
+    texts: dict[str, list[OwnerKey]] = {}
+    for key, spec in option.patches:
+        texts.setdefault(emit.emitted(spec), []).append(key)
+    lines: list[str] = []
+    for text, keys in texts.items():
+        names = ", ".join(f"{key.kind} {key.name}" for key in keys)
+        lines += [f"# spec.template.spec of {names}", *text.splitlines()]
+    return lines
+
+
+def command(key: OwnerKey, spec: Plain) -> str:
+    """Return the kubectl command that sets the constraints of a workload."""
+    patch = json.dumps({"spec": {"template": {"spec": spec}}}, separators=(",", ":"))
+    quoted = shlex.quote(patch)
+    return f"kubectl patch {key.kind.lower()}/{key.name} -n {key.namespace} --type=merge -p {quoted}"
+
+
+def _costs(option: Option) -> Iterator[str]:
+    refuted = [
+        words.rule_text(verdict.rule)
+        for item in option.result.results
+        if item.regime.value == "disruptions"
+        for verdict in item.rules
+        if verdict.verdict is not Verdict.PROVED
+    ]
+    if refuted:
+        yield f"not guaranteed while a node is drained or a domain is lost, or after it: {'; '.join(refuted)}"
+    for key, verdict in option.cost.replaced:
+        where = words.domain(key)
+        if verdict is Verdict.PROVED:
+            yield f"if a {where} is lost, every lost pod finds another node"
+        elif verdict is Verdict.REFUTED:
+            yield f"if a {where} is lost, lost pods can stay Pending until it is back"
+        else:
+            yield f"if a {where} is lost: whether every lost pod finds another node is not decided"
+    yield "patching a template starts a rollout"

@@ -1,0 +1,104 @@
+"""The answer of `guarantee` for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubectl_spread.guarantee.prove import GroupResult, RegimeResult, RuleVerdict, Verdict
+from kubectl_spread.guarantee.recommend import Recommendation
+from kubectl_spread.policy.policy import Regime
+from kubectl_spread.report.guarantee import recommendation, words
+from kubectl_spread.report.simulation.words import name
+from kubectl_spread.report.table import paint, Style, table, wrapped
+from kubectl_spread.text.wording import counted, listed
+
+_STYLES = {Verdict.PROVED: "green", Verdict.REFUTED: "red", Verdict.UNDECIDED: "yellow"}
+_MOST_WORKLOADS = 5
+_MOST_SENTENCES = 40
+_ENDS = 15  # of a long way, from its beginning and from its end
+
+
+def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None]], style: Style) -> str:
+    """Return the answer; `title` is the policy's name."""
+    blocks: list[list[str]] = []
+    worst = _worst([result.verdict for result, _ in groups])
+    blocks.append([f"Policy {title}: {paint(words.VERDICTS[worst], _STYLES[worst], colour=style.colour)}"])
+    for result, found in groups:
+        blocks += [block for block in _group(result, style) if block]
+        if found is not None:
+            blocks += [block for block in recommendation.blocks(found, result, style) if block]
+    return "\n\n".join("\n".join(block) for block in blocks)
+
+
+def _worst(verdicts: Sequence[Verdict]) -> Verdict:
+    order = (Verdict.REFUTED, Verdict.UNDECIDED, Verdict.PROVED)
+    return next((item for item in order if item in verdicts), Verdict.PROVED)
+
+
+def _group(result: GroupResult, style: Style) -> Iterator[list[str]]:
+    workloads = listed([name(key) for key in result.workloads], most=10_000 if style.is_wide else _MOST_WORKLOADS)
+    yield wrapped(f"Group {result.name}: {workloads}; {counted(result.pods, 'pod')}", style.width, hanging="  ")
+    yield _overview(result, style)
+    for at in range(len(result.results[0].rules) if result.results else 0):
+        yield list(_rule([(item.regime, item.rules[at]) for item in result.results], style))
+    if result.notes:
+        yield ["Not followed:", *[line for note in result.notes for line in wrapped(note, style.width, indent="  ")]]
+
+
+def _overview(result: GroupResult, style: Style) -> list[str]:
+    head = ("rule", *[words.REGIMES[item.regime] for item in result.results])
+    rows = [head]
+    for at, first in enumerate(result.results[0].rules if result.results else ()):
+        cells = [words.VERDICTS[item.rules[at].verdict] for item in result.results]
+        rows.append((words.rule_text(first.rule), *cells))
+    return table(rows, style.width, indent="  ")
+
+
+def _rule(found: list[tuple[Regime, RuleVerdict]], style: Style) -> Iterator[str]:
+    """Yield how a rule was decided: proofs of equal words together, and the witness."""
+    yield f"{words.rule_text(found[0][1].rule)}:"
+    told: dict[str, list[Regime]] = {}
+    refuted = next((item for _, item in found if item.verdict is Verdict.REFUTED), None)
+    for regime, item in found:
+        if item.verdict is Verdict.PROVED:
+            told.setdefault(f"proved: {words.proof(item)}", []).append(regime)
+        elif item.verdict is Verdict.UNDECIDED:
+            told.setdefault(_undecided(item), []).append(regime)
+        elif item.verdict is Verdict.REFUTED:
+            told.setdefault("refuted", []).append(regime)
+    for text, regimes in told.items():
+        head = f"{words.regimes_text(regimes)}: "
+        if text != "refuted" or refuted is None or refuted.witness is None:
+            yield from wrapped(head + text, style.width, indent="  ", hanging="  ")
+            continue
+        yield from wrapped(f"{head}refuted: {words.violation(refuted.witness)}", style.width, indent="  ", hanging="  ")
+        yield from _witness(refuted, style)
+
+
+def _undecided(item: RuleVerdict) -> str:
+    if not item.states:
+        return "not decided: some features of the pods are not followed"
+    return f"not decided: no violation in {item.states:,} visited states, and there are more"
+
+
+def _witness(item: RuleVerdict, style: Style) -> Iterator[str]:
+    witness = item.witness
+    if witness is None:
+        return
+    how = "The shortest way there" if witness.is_shortest else "A way there"
+    begin = "from the pods that run now" if witness.from_running else "from no pods"
+    yield from wrapped(f"{how}, {begin}:", style.width, indent="    ")
+    numbered = [f"{number}. {line}" for number, line in enumerate(words.story(witness), 1)]
+    if len(numbered) > _MOST_SENTENCES and not style.is_wide:
+        cut = len(numbered) - 2 * _ENDS
+        numbered = [*numbered[:_ENDS], f"... {cut} more; --wide prints all of them", *numbered[-_ENDS:]]
+    for line in numbered:
+        yield from wrapped(line, style.width, indent="    ", hanging="   ")
+    for key, counts in witness.counts.items():
+        told = f"Pods by {words.domain(key)} then: {words.counts_text(counts)}."
+        yield from wrapped(told, style.width, indent="    ", hanging="  ")
+    if words.surge(witness):
+        yield from wrapped(words.surge(witness), style.width, indent="    ")
+
+
+__all__ = ["RegimeResult", "render"]

@@ -1,0 +1,222 @@
+"""Sentences about rules, proofs and events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kubectl_spread.guarantee.bound import Bound, BoundKind
+from kubectl_spread.guarantee.prove import Method, RuleVerdict, Verdict
+from kubectl_spread.guarantee.space import EventKind
+from kubectl_spread.guarantee.witness import Witness, WitnessEvent
+from kubectl_spread.policy.parse import short_key
+from kubectl_spread.policy.policy import Regime
+from kubectl_spread.policy.rule import Rule, RuleKind
+from kubectl_spread.text.wording import counted, listed
+
+VERDICTS = {
+    Verdict.PROVED: "proved",
+    Verdict.REFUTED: "refuted",
+    Verdict.UNDECIDED: "not decided",
+    Verdict.NOT_APPLICABLE: "-",
+}
+REGIMES = {
+    Regime.CREATION: "creation",
+    Regime.RESTARTS: "restarts",
+    Regime.ROLLOUTS: "rollouts",
+    Regime.SCALING: "scaling",
+    Regime.DISRUPTIONS: "disruptions",
+}
+_NAMES = {"hostname": ("node", "nodes", "on"), "zone": ("zone", "zones", "in"), "region": ("region", "regions", "in")}
+_MOST_DOMAINS = 12
+
+
+def domain(key: str, *, plural: bool = False) -> str:
+    """Return the noun for the domains of a key: `node`, `zone`, `domain of rack`."""
+    names = _NAMES.get(short_key(key))
+    if names is None:
+        return f"{'domains' if plural else 'domain'} of {key}"
+    return names[1] if plural else names[0]
+
+
+def preposition(key: str) -> str:
+    """Return `on` for nodes, `in` for other domains."""
+    names = _NAMES.get(short_key(key))
+    return "in" if names is None else names[2]
+
+
+def rule_text(rule: Rule) -> str:
+    """Return a rule as a phrase: `less than 1/3 of the pods on one node`."""
+    key, amount = rule.topology_key, rule.amount
+    where = f"{preposition(key)} one {domain(key)}" if key else ""
+    if rule.kind is RuleKind.MAX_SHARE:
+        sign = "less than" if rule.is_strict else "at most"
+        what = f"{amount.text} of the pods" if amount.denominator else f"{amount.text} pods"
+        return f"{sign} {what} {where}"
+    if rule.kind is RuleKind.MAX_COUNT:
+        return f"at most {counted(amount.numerator, 'pod')} {where}"
+    if rule.kind is RuleKind.MIN_DOMAINS:
+        return f"pods {preposition(key)} at least {amount.numerator} {domain(key, plural=amount.numerator > 1)}"
+    if rule.kind is RuleKind.SEPARATE:
+        return f"pods of one workload {preposition(key)} different {domain(key, plural=True)}"
+    if rule.kind is RuleKind.SURVIVE:
+        kept = "a quorum" if amount.is_quorum else f"{amount.text} of the pods"
+        kept = counted(amount.numerator, "pod") if not amount.denominator else kept
+        return f"{kept} left after losing {rule.lost} {domain(key, plural=rule.lost > 1)}"
+    return "every pod finds a node"
+
+
+def proof(verdict: RuleVerdict) -> str:
+    """Return how a rule was proved, with the numbers."""
+    if verdict.method is Method.BOUND and verdict.bound is not None:
+        return bound_text(verdict.bound, verdict.rule)
+    if verdict.method is Method.MERGED:
+        return f"all {verdict.states:,} states were visited, without telling the workloads apart"
+    return f"all {verdict.states:,} states were visited"
+
+
+def bound_text(bound: Bound, rule: Rule) -> str:
+    """Return a bound as a sentence with its numbers."""
+    if bound.kind is BoundKind.EMPTIEST:
+        return _emptiest(bound)
+    key = rule.topology_key
+    head = f"a {domain(key)} holds at most {counted(bound.most, 'pod')}"
+    if rule.kind is RuleKind.SEPARATE:
+        head = f"a {domain(key)} holds at most {counted(bound.most, 'pod')} of a workload"
+    return f"{head}: {_reason(bound)}"
+
+
+def _emptiest(bound: Bound) -> str:
+    if not bound.domains:
+        where = f"the {domain(bound.topology_key)} with the fewest pods" if bound.topology_key else "every allowed node"
+        return f"{where} always passes the filters"
+    need = bound.domains * bound.times * bound.max_skew
+    zone = domain(bound.topology_key)
+    return (
+        f"the emptiest {zone} takes the pod: all its nodes would only be too full with {bound.domains} x {bound.times} "
+        f"x {bound.max_skew} = {counted(need, 'pod')} placed before, and there are at most {bound.pods - 1}"
+    )
+
+
+def _reason(bound: Bound) -> str:
+    skew, size, pods = bound.max_skew, bound.domains, bound.pods
+    where = domain(bound.topology_key, plural=True) if bound.topology_key else ""
+    if bound.kind is BoundKind.SKEW:
+        return (
+            f"maxSkew {skew} over {size} {where} with at most {counted(pods, 'pod')} at a time, "
+            f"min({pods}, floor(({pods} + {size - 1} x {skew}) / {size})) = {bound.most}"
+        )
+    if bound.kind is BoundKind.EMPTY_DOMAIN:
+        return f"one of the {size} counted {where} takes no pod, so that the minimum stays 0 and maxSkew {skew} decides"
+    if bound.kind is BoundKind.MIN_DOMAINS:
+        return f"there are fewer {where} than minDomains, so that the minimum is 0 and maxSkew {skew} decides"
+    if bound.kind is BoundKind.ANTI_AFFINITY:
+        return "required anti-affinity"
+    if bound.kind is BoundKind.ROOM:
+        return "more do not have room"
+    if bound.kind in (BoundKind.PARTS, BoundKind.OWNERS) and isinstance(bound.part, Bound):
+        what = f"{bound.times} {where}" if bound.kind is BoundKind.PARTS else f"{bound.times} workloads or revisions"
+        each = "on each" if bound.kind is BoundKind.PARTS else "of each"
+        return f"{what}, and at most {bound.part.most} {each} ({_reason(bound.part)})"
+    return f"there are only {counted(bound.pods, 'pod')}"
+
+
+def violation(witness: Witness) -> str:
+    """Return the violation at the end of a way."""
+    result = witness.evaluation
+    rule = result.rule
+    key = rule.topology_key
+    where = listed(result.domains, most=3)
+    if rule.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT):
+        noun = domain(key, plural=len(result.domains) > 1)
+        held = "hold" if len(result.domains) > 1 else "holds"
+        each = " each" if len(result.domains) > 1 else ""
+        return f"{noun} {where} {held} {result.number} of {counted(result.pods, 'pod')}{each}; {result.limit} allowed"
+    if rule.kind is RuleKind.MIN_DOMAINS:
+        return f"the pods use {counted(result.number, domain(key))}; at least {result.limit} required"
+    if rule.kind is RuleKind.SEPARATE:
+        name = "" if result.owner is None else f" of {result.owner.name}"
+        return f"{domain(key)} {where} holds {result.number} pods{name}"
+    if rule.kind is RuleKind.SURVIVE and witness.during is None:
+        return f"without {domain(key)} {where}, {counted(result.number, 'pod')} would be left; {result.limit} required"
+    waiting = sum(item.number for item in witness.waiting)
+    return f"{counted(waiting, 'pod')} {'stays' if waiting == 1 else 'stay'} Pending"
+
+
+def surge(witness: Witness) -> str:
+    """Return the note that surge pods take part; empty if they do not."""
+    return "Surge pods of the rollout are counted." if witness.has_surge else ""
+
+
+def story(witness: Witness) -> list[str]:
+    """Return the events of a way, one sentence each; equal ones that follow each other are merged."""
+    found: list[tuple[str, int]] = []
+    for event in witness.events:
+        sentence = _SENTENCES[event.kind](event)
+        if found and found[-1][0] == sentence:
+            found[-1] = (sentence, found[-1][1] + 1)
+        else:
+            found.append((sentence, 1))
+    lines = [sentence if times == 1 else f"{sentence[:-1]}; {times} times." for sentence, times in found]
+    for item in witness.waiting:
+        if not witness.evaluation.rule.is_momentary:
+            number = item.number
+            lines.append(f"{counted(number, 'pod')} of {item.owner.name} {_finds(number)}")
+    return lines
+
+
+def _finds(number: int) -> str:
+    return "finds no node, and stays Pending." if number == 1 else "find no node, and stay Pending."
+
+
+def _pod(event: WitnessEvent) -> str:
+    name = "" if event.owner is None else event.owner.name
+    if event.ordinal >= 0:
+        return f"{name}-{event.ordinal}"
+    return f"a {'new ' if event.is_new else ''}pod of {name}"
+
+
+def _capital(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}" if text.startswith("a ") else text
+
+
+def _where(event: WitnessEvent) -> str:
+    if not event.is_loss:
+        return f"node {listed(event.domains, most=3)}"
+    noun = domain(event.topology_key, plural=len(event.domains) > 1)
+    return f"{noun} {listed(event.domains, most=3)}"
+
+
+def _disrupted(event: WitnessEvent) -> str:
+    if not event.is_loss:
+        return f"{_where(event)} is drained."
+    return f"{_where(event)} {'are' if len(event.domains) > 1 else 'is'} lost."
+
+
+def _removed(event: WitnessEvent) -> str:
+    if not event.node:
+        return f"{_capital(_pod(event))}, which is Pending, is scaled down."
+    return f"{_capital(_pod(event))} on {event.node} is scaled down."
+
+
+_SENTENCES: dict[EventKind, Callable[[WitnessEvent], str]] = {
+    EventKind.PLACED: lambda event: f"{_capital(_pod(event))} goes to {event.node}.",
+    EventKind.RESTARTED: lambda event: f"{_capital(_pod(event))} on {event.node} is deleted, and created again.",
+    EventKind.ROLLED: lambda event: f"A rollout of {event.owner.name if event.owner else ''} begins.",
+    EventKind.REMOVED: _removed,
+    EventKind.FINISHED: lambda event: f"The rollout of {event.owner.name if event.owner else ''} ends.",
+    EventKind.SCALED: lambda event: f"{event.owner.name if event.owner else ''} is scaled to {event.number}.",
+    EventKind.DISRUPTED: _disrupted,
+    EventKind.EVICTED: lambda event: f"{_capital(_pod(event))} is evicted from {event.node}.",
+    EventKind.RETURNED: lambda event: f"{_where(event)} takes pods again.",
+}
+
+
+def counts_text(counts: dict[str, int]) -> str:
+    """Return pods per domain: `a 3, b 2, c 1`."""
+    shown = [f"{value} {number}" for value, number in counts.items() if number or len(counts) <= _MOST_DOMAINS]
+    return listed(shown, most=_MOST_DOMAINS)
+
+
+def regimes_text(regimes: Sequence[Regime]) -> str:
+    """Return names of regimes with commas."""
+    return ", ".join(REGIMES[item] for item in regimes)
