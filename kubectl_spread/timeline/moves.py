@@ -24,6 +24,7 @@ from kubectl_spread.timeline import claims, doing, eviction, nodes
 from kubectl_spread.timeline.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.oracle import Oracle, PreemptionOption
+from kubectl_spread.timeline.search.twins import distinct, first_twins
 from kubectl_spread.timeline.state import Deletion, EventKind, Move, of_owner, P, PENDING, Stage, State, Step, Way
 from kubectl_spread.timeline.world import World
 
@@ -42,16 +43,29 @@ _EXCESS: dict[type, Callable[..., list[tuple[P, ...]]]] = {
     job.JobState: job.excess,
 }
 
+Twins = list[tuple[list[int], list[int]]]
+
+
+def _no_twins(_: State) -> Twins:
+    return []
+
 
 class Moves:
     """Possible steps of every state of one world."""
 
-    def __init__(self, world: World, oracle: Oracle, *, is_hasty: bool = False) -> None:
+    def __init__(
+        self, world: World, oracle: Oracle, *, is_hasty: bool = False, twins: Callable[[State], Twins] = _no_twins
+    ) -> None:
         """Set up the moves of a world.
 
-        With `is_hasty`, for random runs, every deletion may finish at any time, even if the order does not matter.
+        Args:
+            world: nodes and workloads.
+            oracle: the scheduler.
+            is_hasty: for random runs, every deletion may finish at any time, even if the order does not matter.
+            twins: returns pairs of interchangeable nodes with equal pods; of equal choices, one is enough.
         """
         self._is_hasty = is_hasty
+        self._twins = twins
         self._known: dict[State, list[Way]] = {}
         self._world = world
         self._oracle = oracle
@@ -93,11 +107,15 @@ class Moves:
         return found or self._rest(state) or self._given_up(state)
 
     def _victims(self, state: State) -> list[Way]:
+        return [partial(self._deleted, state, pods) for pods in self._chosen(state)]
+
+    def _chosen(self, state: State) -> list[tuple[P, ...]]:
+        """Return the choices of pods that one controller deletes now."""
         for owner, own in enumerate(state.sets):
             excess = _EXCESS.get(type(own))
             found = excess(self._world, of_owner(state.pods, owner), owner, own) if excess is not None else []
             if found:
-                return [partial(self._deleted, state, pods) for pods in found]
+                return found if len(found) == 1 else distinct(found, self._twins(state))
         return []
 
     def _deleted(self, state: State, pods: tuple[P, ...], kind: EventKind = EventKind.DELETED) -> Step:
@@ -128,7 +146,9 @@ class Moves:
     def _tried(self, state: State, pod: P) -> list[Way]:
         hosts = self._oracle.hosts(pod, state)
         if hosts:
-            return [partial(self._bound, state, pod, node, others=len(hosts) - 1) for node in hosts]
+            others = len(hosts) - 1
+            chosen = hosts if not others else first_twins(hosts, self._twins(state))
+            return [partial(self._bound, state, pod, node, others=others) for node in chosen]
         return [partial(self._preempted, state, pod, way) for way in self._oracle.evictions(pod, state)]
 
     def _bound(self, state: State, pod: P, node: int, *, others: int) -> Step:
@@ -240,7 +260,24 @@ class Moves:
         pods = of_owner(state.pods, owner)
         bound = deployment.to_be_ready(pods, owner)
         for count, sets in deployment.scale_downs(self._world.specs[own.spec], own, pods, owner):
-            yield partial(self._made_room, state, owner, bound[:count], sets)
+            yield from self._shrunk(state, self._made_room(state, owner, bound[:count], sets))
+
+    def _shrunk(self, before: State, step: Step) -> Iterator[Way]:
+        """Yield ways after old ReplicaSets have got another size: their pods go at once, or new ones are faster.
+
+        Only pods that have been created just now need to be faster: others may as well be bound before the step.
+        """
+        waits = {(pod.owner, pod.rev) for pod in before.pods if pod.node == PENDING}
+        is_new = any(pod.node == PENDING and (pod.owner, pod.rev) not in waits for pod in step.state.pods)
+        chosen = [] if is_new or self._is_hasty else self._chosen(step.state)
+        if not chosen:
+            yield lambda: step
+        for pods in chosen:
+            yield partial(self._then_deleted, step, pods)
+
+    def _then_deleted(self, before: Step, pods: tuple[P, ...]) -> Step:
+        after = self._deleted(before.state, pods)
+        return Step(before.moves + after.moves, after.state)
 
     def _made_room(self, state: State, owner: int, ready: list[P], sets: tuple[deployment.Set, ...]) -> Step:
         draft = Draft(self._world, state)

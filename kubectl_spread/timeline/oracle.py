@@ -18,6 +18,7 @@ from kubectl_spread.scheduler.preemption import dry_run, post_filter, preference
 from kubectl_spread.scheduler.unsupported import not_evaluated
 from kubectl_spread.timeline import budgets
 from kubectl_spread.timeline.claims import Made, storage_of
+from kubectl_spread.timeline.search.questions import Questions
 from kubectl_spread.timeline.state import Deletion, P, PENDING, State
 from kubectl_spread.timeline.world import World
 
@@ -56,6 +57,8 @@ class Oracle:
         self._schedulers: dict[tuple[int, int, Made], _Kept] = {}
         self._answers: dict[tuple[object, ...], tuple[int, ...]] = {}
         self._predictable: dict[int, bool] = {}
+        self._questions = Questions(world)
+        self._known: dict[tuple[object, ...], tuple[int, ...]] = {}  # by question, as places in its order
 
     def hosts(self, pod: P, state: State, *, without: tuple[P, ...] = ()) -> tuple[int, ...]:
         """Return the nodes to which a pending pod may be bound, all equally good; none if it stays Pending.
@@ -67,7 +70,17 @@ class Oracle:
         """
         if not self.is_predictable(pod.cls):
             return ()
-        seen = _seen(state.pods, without)
+        question = self._questions.question(pod, state, without)
+        if question is None:
+            return self._looked_up(pod, state, _seen(state.pods, without))
+        places = self._known.get(question.key)
+        if places is not None:
+            return tuple(sorted([question.order[place] for place in places]))
+        found = self._ask(pod, state, _seen(state.pods, without))
+        self._known[question.key] = tuple([question.order.index(node) for node in found])
+        return found
+
+    def _looked_up(self, pod: P, state: State, seen: Seen) -> tuple[int, ...]:
         nominated = _nominated(state.pods)
         key = (pod.cls, pod.nominated, state.facts, state.claims, seen, nominated)
         found = self._answers.get(key)

@@ -348,7 +348,7 @@ class _Player:
             item = None
             if limits.mode is Mode.ALL:
                 item = explore.everything(
-                    self._moves,
+                    Moves(self._world, self._oracle, twins=symmetry.twins),
                     [start],
                     canonical=symmetry.canonical,
                     max_states=limits.max_states,

@@ -18,18 +18,11 @@ from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.timeline.controllers import deployment, statefulset
+from kubectl_spread.timeline.search.arrangement import Arrangement, Group
 from kubectl_spread.timeline.state import Deletion, P, PENDING, Stage, State
 from kubectl_spread.timeline.world import World
-
-
-class _Group(NamedTuple):
-    """A node, or a domain with its children; children of one class are interchangeable."""
-
-    node: int = PENDING
-    classes: tuple[tuple[_Group, ...], ...] = ()
 
 
 class _Pools:
@@ -99,9 +92,11 @@ class Symmetry:
             signed[at] = repr((signed[at], [node.labels.get(key) for key in loose]))
         paths: dict[int, tuple[Any, ...]] = dict.fromkeys(nodes, ())
         root, _ = _tree(levels, nodes, signed, list(nodes), paths=paths)
-        self._root = root
-        self._slots = _leaves(root)
-        self.is_trivial = _is_trivial(root)
+        self.nodes = Arrangement(root)
+        self.is_trivial = self.nodes.is_trivial
+        self._roles: dict[tuple[Any, ...], list[Any]] = {}
+        self._plain: dict[P, P] = {}
+        self._moved: dict[int, dict[P, P]] = defaultdict(dict)
         self._domains: dict[str, dict[str, Any]] = {}
         for key in self._keys:
             depth = levels.index(key) + 1 if key in levels else len(levels) + 1
@@ -113,59 +108,85 @@ class Symmetry:
     def canonical(self, state: State) -> State:
         """Return the representative of all states that differ in interchangeable names only."""
         pools = _Pools()
-        anonymous = self._has_rest(state)
-        pods = [self._anonymous(state, pod, pools) for pod in state.pods] if anonymous else list(state.pods)
+        # Once the user's steps are done, no later step can distinguish new pods.
+        pods = list(state.pods) if state.todo else self._anonymous(state, pools)
         todo = state.todo
         if not self.is_trivial:
-            place = self._places(pods)
+            place = self.nodes.places(self.nodes.contents(pods))
             if place is not None:
-                pods = [
-                    pod._replace(node=place.get(pod.node, pod.node), nominated=place.get(pod.nominated, pod.nominated))
-                    for pod in pods
-                ]
+                pods = [self._placed(pod, place) for pod in pods]
                 todo = tuple(_moved(item, place) for item in todo)
         pods.sort()
-        found = tuple(sorted(self._named(pod, pools) for pod in pods) if pools.is_used else pods)
+        found = tuple(sorted([self._named(pod, pools) for pod in pods])) if pools.is_used else tuple(pods)
         if (found, todo) == (state.pods, state.todo):
             return state
-        return state._replace(pods=found, todo=todo)
+        return State(found, state.sets, state.facts, todo, state.claims)
 
-    def _places(self, pods: list[P]) -> Optional[dict[int, int]]:
-        """Return the new node of each node's pods; None if all stay."""
-        contents: dict[int, list[tuple[int, ...]]] = defaultdict(list)
-        for pod in pods:
-            if pod.node != PENDING:
-                contents[pod.node].append((*pod[:4], *pod[5:]))
-            elif pod.nominated != PENDING:
-                contents[pod.nominated].append((*pod[:7], *pod[8:]))
-        _, order = _ordered(self._root, contents)
-        return None if order == self._slots else dict(zip(order, self._slots, strict=True))
+    def twins(self, state: State) -> list[tuple[list[int], list[int]]]:
+        """Return pairs of interchangeable nodes or domains with equal pods, in a representative state.
 
-    def _has_rest(self, state: State) -> bool:
-        """Return whether the user's steps are done, so that no later step can distinguish new pods."""
-        return not state.todo
+        Each is a list of nodes; those at one position of both lists correspond.
+        """
+        if self.is_trivial or any(item[0] in ("delete", "evict") for item in state.todo):
+            return []
+        pods = state.pods if state.todo else self._anonymous(state, _Pools())
+        return self.nodes.twins(self.nodes.contents(pods))
 
-    def _anonymous(self, state: State, pod: P, pools: _Pools) -> P:
-        """Return a pod without its ordinal or readiness, if they do not matter."""
-        own = state.sets[pod.owner] if pod.owner >= 0 else None
-        if (
-            pod.node == PENDING
-            or pod.end != Deletion.ALIVE
-            or not isinstance(own, (deployment.DeploymentState, statefulset.StatefulSetState))
-        ):
+    def _placed(self, pod: P, place: dict[int, int]) -> P:
+        """Return a pod on the new node of its node."""
+        node = place.get(pod.node, pod.node)
+        if pod.nominated != PENDING:
+            return pod._replace(node=node, nominated=place.get(pod.nominated, pod.nominated))
+        if node == pod.node:
             return pod
+        known = self._moved[node]
+        found = known.get(pod)
+        if found is None:
+            found = known[pod] = pod._replace(node=node)
+        return found
+
+    def _role(self, own: Any) -> Any:
+        """Return which pods of a workload lose their readiness or their ordinal: the kind, and the revision."""
         if isinstance(own, deployment.DeploymentState):
-            # The newest revision is not scaled down, so that it does not matter which of its pods are ready.
-            if pod.stage not in (Stage.BOUND, Stage.READY) or pod.rev != self._world.specs[own.spec].rev:
-                return pod
-            plain = pod._replace(stage=Stage.BOUND)
-            pools.ready[pod.owner] += pod.stage == Stage.READY
-            pools.newest[pod.owner] = pod.rev
-            pools.is_used = True
-            return plain
-        spec = self._world.specs[own.spec]
-        is_anonymous = pod.is_new and own.current == spec.rev == pod.rev and self._world.is_anonymous(pod.cls)
-        if not is_anonymous or pod.ordinal < 0:
+            return True, self._world.specs[own.spec].rev
+        if isinstance(own, statefulset.StatefulSetState):
+            spec = self._world.specs[own.spec]
+            return (False, spec.rev) if own.current == spec.rev else None
+        return None
+
+    def _anonymous(self, state: State, pools: _Pools) -> list[P]:
+        """Return the pods without ordinals and readiness that do not matter."""
+        roles = self._roles.get(state.sets)
+        if roles is None:
+            roles = self._roles[state.sets] = [self._role(own) for own in state.sets]
+        found = []
+        for pod in state.pods:
+            role = roles[pod.owner] if pod.owner >= 0 else None
+            if role is None or pod.rev != role[1] or pod.node == PENDING or pod.end:
+                found.append(pod)
+            elif role[0]:
+                found.append(self._without_readiness(pod, pools))
+            else:
+                found.append(self._without_ordinal(pod, pools))
+        return found
+
+    def _without_readiness(self, pod: P, pools: _Pools) -> P:
+        """Return a pod of a Deployment's newest revision, which is not scaled down: any of its pods may be ready."""
+        stage = pod.stage
+        if stage not in (Stage.BOUND, Stage.READY):
+            return pod
+        pools.newest[pod.owner] = pod.rev
+        pools.is_used = True
+        if stage == Stage.BOUND:
+            return pod
+        pools.ready[pod.owner] += 1
+        plain = self._plain.get(pod)
+        if plain is None:
+            plain = self._plain[pod] = pod._replace(stage=Stage.BOUND)
+        return plain
+
+    def _without_ordinal(self, pod: P, pools: _Pools) -> P:
+        if not pod.is_new or pod.ordinal < 0 or not self._world.is_anonymous(pod.cls):
             return pod
         shape = self._world.shape(pod.cls)
         pools.ordinals[pod.owner, shape, pod.stage].append(pod.ordinal)
@@ -339,7 +360,7 @@ def _tree(
     members: list[int],
     *,
     paths: dict[int, tuple[Any, ...]],
-) -> tuple[_Group, Any]:
+) -> tuple[Group, Any]:
     """Return the tree of domains, and a signature that interchangeable trees share.
 
     Args:
@@ -349,10 +370,10 @@ def _tree(
         members: the nodes of the tree.
         paths: is filled with the signatures of each node's domains, from the coarsest to the node itself.
     """
-    children: list[tuple[_Group, Any]] = []
+    children: list[tuple[Group, Any]] = []
     if not levels:
         for at in members:
-            children.append((_Group(at), signed[at]))
+            children.append((Group(at), signed[at]))
             paths[at] = (signed[at],)
     else:
         parts: dict[Optional[str], list[int]] = defaultdict(list)
@@ -364,42 +385,11 @@ def _tree(
             children.append((child, signature))
             for at in part:
                 paths[at] = (signature, *paths[at])
-    classes: dict[Any, list[_Group]] = defaultdict(list)
+    classes: dict[Any, list[Group]] = defaultdict(list)
     for child, signature in children:
         classes[signature].append(child)
     ordered = sorted(classes)
     return (
-        _Group(classes=tuple(tuple(classes[signature]) for signature in ordered)),
+        Group(classes=tuple(tuple(classes[signature]) for signature in ordered)),
         repr([(signature, len(classes[signature])) for signature in ordered]),
     )
-
-
-def _leaves(group: _Group) -> list[int]:
-    if not group.classes:
-        return [group.node] if group.node != PENDING else []
-    return [leaf for members in group.classes for child in members for leaf in _leaves(child)]
-
-
-def _is_trivial(group: _Group) -> bool:
-    return all(len(members) == 1 and _is_trivial(members[0]) for members in group.classes)
-
-
-def _ordered(group: _Group, contents: dict[int, list[tuple[int, ...]]]) -> tuple[Any, list[int]]:
-    """Return the contents of a group in an order independent of names, and the nodes in this order."""
-    if not group.classes:
-        found = contents.get(group.node)
-        return (tuple(sorted(found)) if found else ()), [group.node]
-    keys: list[Any] = []
-    order: list[int] = []
-    for members in group.classes:
-        parts = [_ordered(child, contents) for child in members]
-        if len(parts) > 1:
-            parts.sort(key=_first)
-        for key, nodes in parts:
-            keys.append(key)
-            order += nodes
-    return tuple(keys), order
-
-
-def _first(item: tuple[Any, list[int]]) -> Any:
-    return item[0]

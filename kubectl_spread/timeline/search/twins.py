@@ -1,0 +1,40 @@
+"""Choices among interchangeable nodes, each of which is tried once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from kubectl_spread.timeline.state import P
+
+Twins = Sequence[tuple[list[int], list[int]]]  # Pairs of nodes or domains; nodes at one position correspond.
+
+
+def first_twins(nodes: Iterable[int], twins: Twins) -> list[int]:
+    """Return the nodes without those that correspond to an earlier one."""
+    later = {node for _, second in twins for node in second}
+    found = list(nodes)
+    kept = [node for node in found if node not in later]
+    return kept or found
+
+
+def distinct(choices: list[tuple[P, ...]], twins: Twins) -> list[tuple[P, ...]]:
+    """Return the choices of pods without those that differ from another one in interchangeable nodes only.
+
+    Of equal choices, the one is kept that takes most from the first of each pair.
+    """
+    if not twins:
+        return choices
+    return [choice for choice in choices if _is_first(choice, twins)]
+
+
+def _is_first(choice: tuple[P, ...], twins: Twins) -> bool:
+    taken: dict[int, list[tuple[int, ...]]] = {}
+    for pod, count in sorted(Counter(choice).items()):
+        taken.setdefault(pod.node, []).append((*pod[:4], *pod[5:], count))
+    for first, second in twins:
+        one = [taken.get(node, []) for node in first]
+        other = [taken.get(node, []) for node in second]
+        if one < other:
+            return False
+    return True
