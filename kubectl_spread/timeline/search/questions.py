@@ -9,8 +9,8 @@ from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.search.arrangement import Arrangement
+from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.state import Deletion, P, PENDING, State
-from kubectl_spread.timeline.symmetry import Symmetry
 from kubectl_spread.timeline.world import World
 
 _MOST_NODES = 256  # With more nodes, few questions are equal, and the order takes longer than the answer.
