@@ -96,7 +96,7 @@ class Questions:
         self._numbered = len(classes)
 
 
-_SEEN_END = {
+_SEEN_END: dict[int, int] = {
     Deletion.ALIVE: 0,
     Deletion.TERMINATING: 1,
     Deletion.PREEMPTED: 2,
