@@ -78,31 +78,41 @@ class Sync(NamedTuple):
 
 def sync(spec: DeploymentSpec, own: DeploymentState, seen: RevisionPods) -> Optional[Sync]:
     """Return the changes of one reconciliation; None if it changes nothing."""
-    available = [seen.available.get(item.rev, 0) for item in own.sets]
-    if spec.is_paused or any(item.size and item.desired != spec.replicas for item in own.sets):
-        return _scale(spec, own.sets, available)
+    available = tuple([seen.available.get(item.rev, 0) for item in own.sets])
+    return _synced(spec, own.sets, available, frozenset(seen.active) if spec.is_recreate else frozenset())
+
+
+@functools.lru_cache(maxsize=65536)  # perf: the same sizes occur in thousands of states
+def _synced(
+    spec: DeploymentSpec, sets: tuple[Set, ...], available: tuple[int, ...], revisions: frozenset[int]
+) -> Optional[Sync]:
+    """Return the changes of one reconciliation; `revisions` are those with any pods, for Recreate."""
+    if spec.is_paused or any(item.size and item.desired != spec.replicas for item in sets):
+        return _scale(spec, sets, available)
     if spec.is_recreate:
-        return _recreate(spec, own.sets, seen)
-    return _new_set(spec, own.sets) or _old_sets(spec, own.sets, available)
+        return _recreate(spec, sets, revisions)
+    return _new_set(spec, sets) or _old_sets(spec, sets, available)
 
 
 class RevisionPods(NamedTuple):
-    """Pods as a Deployment's controller sees them: available pods per revision, and revisions that have any pods."""
+    """Pods as a Deployment's controller sees them, per revision: available and active ones; 0 if all are ending."""
 
     available: dict[int, int]
-    revisions: frozenset[int]
+    active: dict[int, int]
 
 
 def see(pods: Iterable[P], owner: int) -> RevisionPods:
     """Return the pods as a Deployment's controller sees them."""
     available: dict[int, int] = {}
-    revisions = set()
+    active: dict[int, int] = {}
     for pod in pods:
         if pod.owner == owner:
-            revisions.add(pod.rev)
-            if pod.stage == Stage.READY and pod.end == Deletion.ALIVE:
-                available[pod.rev] = available.get(pod.rev, 0) + 1
-    return RevisionPods(available, frozenset(revisions))
+            rev, end = pod.rev, pod.end
+            is_active = end == Deletion.ALIVE or end == Deletion.LOST  # noqa: PLR1714 (perf)
+            active[rev] = active.get(rev, 0) + is_active
+            if end == Deletion.ALIVE and pod.stage == Stage.READY:
+                available[rev] = available.get(rev, 0) + 1
+    return RevisionPods(available, active)
 
 
 def _sized(item: Set, size: int, spec: DeploymentSpec) -> Set:
@@ -136,7 +146,7 @@ def _new_set(spec: DeploymentSpec, sets: tuple[Set, ...]) -> Optional[Sync]:
     return _with_new(spec, sets, size + min(room, spec.replicas - size))
 
 
-def _old_sets(spec: DeploymentSpec, sets: tuple[Set, ...], available: list[int]) -> Optional[Sync]:
+def _old_sets(spec: DeploymentSpec, sets: tuple[Set, ...], available: Sequence[int]) -> Optional[Sync]:
     """Return the ReplicaSets after scaling down old ones within maxUnavailable (reconcileOldReplicaSets)."""
     old = [at for at, item in enumerate(sets) if not _is_new(item, spec) and item.size]
     new = [at for at, item in enumerate(sets) if _is_new(item, spec)]
@@ -164,17 +174,17 @@ def _old_sets(spec: DeploymentSpec, sets: tuple[Set, ...], available: list[int])
     return Sync(changed, is_scale_down=True) if changed != sets else None
 
 
-def _recreate(spec: DeploymentSpec, sets: tuple[Set, ...], seen: RevisionPods) -> Optional[Sync]:
+def _recreate(spec: DeploymentSpec, sets: tuple[Set, ...], revisions: frozenset[int]) -> Optional[Sync]:
     """Return the ReplicaSets of a Recreate rollout: old ones are scaled to 0, then the new one up (rolloutRecreate)."""
     if any(item.size and not _is_new(item, spec) for item in sets):
         changed = tuple(item if _is_new(item, spec) else _sized(item, 0, spec) for item in sets)
         return Sync(changed, is_scale_down=False)
-    if seen.revisions - {spec.rev}:
+    if revisions - {spec.rev}:
         return None
     return _with_new(spec, sets, spec.replicas)
 
 
-def _scale(spec: DeploymentSpec, sets: tuple[Set, ...], available: list[int]) -> Optional[Sync]:
+def _scale(spec: DeploymentSpec, sets: tuple[Set, ...], available: Sequence[int]) -> Optional[Sync]:
     """Return the ReplicaSets after a scaling event (scale)."""
     alive = [item for item in sets if item.size]
     new = next((item for item in sets if _is_new(item, spec)), None)
@@ -233,11 +243,12 @@ def act(draft: Draft, owner: int) -> bool:
     """Make all changes without a choice: scale up and create missing pods. Return whether any was made."""
     own: DeploymentState = draft.sets[owner]
     spec: DeploymentSpec = draft.world.specs[own.spec]
-    found = sync(spec, own, see(draft.pods, owner))
+    seen = see(draft.pods, owner)
+    found = sync(spec, own, seen)
     if found is not None and not found.is_scale_down:
         put(draft, owner, found.sets)
         return True
-    created = [replicaset.create_missing(draft, owner, rev=item.rev, size=item.size) for item in own.sets]
+    created = [replicaset.create(draft, item.rev, item.size - seen.active.get(item.rev, 0)) for item in own.sets]
     return any(created)
 
 
@@ -264,7 +275,7 @@ def scale_downs(
         if count:
             rev = bound[count - 1].rev
             available[rev] = available.get(rev, 0) + 1
-        found = sync(spec, own, RevisionPods(available, seen.revisions))
+        found = sync(spec, own, RevisionPods(available, seen.active))
         if found is not None and found.is_scale_down:
             yield count, found.sets
 
@@ -276,9 +287,10 @@ def to_be_ready(pods: Iterable[P], owner: int) -> list[P]:
 
 def excess(world: World, pods: Sequence[P], owner: int, own: DeploymentState) -> list[tuple[P, ...]]:  # noqa: ARG001
     """Return every choice of the pods that one ReplicaSet must delete now; empty if there are none."""
+    active = see(pods, owner).active
     for item in own.sets:
-        mine = replicaset.active(pods, owner, item.rev)
-        if len(mine) > item.size:
+        if active.get(item.rev, 0) > item.size:
+            mine = replicaset.active(pods, owner, item.rev)
             related = [pod for pod in pods if pod.owner == owner and replicaset.is_active(pod)]
             return replicaset.victims(mine, related, len(mine) - item.size)
     return []

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 from kubectl_spread.records import NamedTuple
@@ -18,6 +19,7 @@ from kubectl_spread.timeline.state import Deletion, P, PENDING, Stage
 from kubectl_spread.timeline.world import World
 
 Plain = dict[str, Any]
+_FIRST = itemgetter(0)
 
 
 class ReplicaSetSpec(NamedTuple):
@@ -48,12 +50,8 @@ def _own_active(pods: Iterable[P], owner: int) -> list[P]:
     return [pod for pod in pods if pod.owner == owner and is_active(pod)]
 
 
-def create_missing(draft: Draft, owner: int, *, rev: int, size: int) -> bool:
-    """Create the missing pods of a Deployment's ReplicaSet, and return whether there were any."""
-    return _create(draft, rev, size - len(active(draft.pods, owner, rev)))
-
-
-def _create(draft: Draft, rev: int, missing: int) -> bool:
+def create(draft: Draft, rev: int, missing: int) -> bool:
+    """Create the missing pods of a revision, and return whether there are any."""
     for _ in range(missing):
         draft.create(rev)
     return missing > 0
@@ -62,7 +60,7 @@ def _create(draft: Draft, rev: int, missing: int) -> bool:
 def act(draft: Draft, owner: int) -> bool:
     """Create the missing pods of a ReplicaSet without a Deployment, from its current template."""
     spec: ReplicaSetSpec = draft.world.specs[draft.sets[owner].spec]
-    return _create(draft, spec.rev, spec.replicas - len(_own_active(draft.pods, owner)))
+    return create(draft, spec.rev, spec.replicas - len(_own_active(draft.pods, owner)))
 
 
 def excess(world: World, pods: Sequence[P], owner: int, own: ReplicaSetState) -> list[tuple[P, ...]]:
@@ -92,10 +90,10 @@ def victims(pods: Sequence[P], related: Sequence[P], count: int) -> list[tuple[P
     if count >= len(pods):
         return [tuple(pods)]
     on_node = Counter(pod.node for pod in related)
-    ranked = sorted(pods, key=lambda pod: _rank(pod, on_node))
-    last = _rank(ranked[count - 1], on_node)
-    certain = [pod for pod in ranked if _rank(pod, on_node) < last]
-    tied = [pod for pod in ranked if _rank(pod, on_node) == last]
+    ranked = sorted([(_rank(pod, on_node), pod) for pod in pods], key=_FIRST)
+    last = ranked[count - 1][0]
+    certain = [pod for rank, pod in ranked if rank < last]
+    tied = [pod for rank, pod in ranked if rank == last]
     return [(*certain, *rest) for rest in choices(tied, count - len(certain))]
 
 

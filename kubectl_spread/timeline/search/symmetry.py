@@ -21,7 +21,7 @@ from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.timeline.controllers import deployment, statefulset
 from kubectl_spread.timeline.search.arrangement import Arrangement, Group
-from kubectl_spread.timeline.state import Deletion, P, PENDING, Stage, State
+from kubectl_spread.timeline.state import P, PENDING, Stage, State
 from kubectl_spread.timeline.world import World
 
 
@@ -96,6 +96,7 @@ class Symmetry:
         self.is_trivial = self.nodes.is_trivial
         self._roles: dict[tuple[Any, ...], list[Any]] = {}
         self._plain: dict[P, P] = {}
+        self._ready: dict[P, P] = {}
         self._moved: dict[int, dict[P, P]] = defaultdict(dict)
         self._domains: dict[str, dict[str, Any]] = {}
         for key in self._keys:
@@ -117,7 +118,7 @@ class Symmetry:
                 pods = [self._placed(pod, place) for pod in pods]
                 todo = tuple(_moved(item, place) for item in todo)
         pods.sort()
-        found = tuple(sorted([self._named(pod, pools) for pod in pods])) if pools.is_used else tuple(pods)
+        found = tuple(sorted(self._all_named(pods, pools)) if pools.is_used else pods)
         if (found, todo) == (state.pods, state.todo):
             return state
         return State(found, state.sets, state.facts, todo, state.claims)
@@ -193,18 +194,32 @@ class Symmetry:
         pools.is_used = True
         return pod._replace(ordinal=_ANY, cls=shape)
 
-    def _named(self, pod: P, pools: _Pools) -> P:
-        """Restore an anonymous pod: the first pods get the lowest ordinals, and are ready."""
-        if pod.ordinal == _ANY:
-            ordinals = pools.ordinals[pod.owner, pod.cls, pod.stage]
-            lowest = min(ordinals)
-            ordinals.remove(lowest)
-            return pod._replace(ordinal=lowest, cls=self._world.cls_of(pod.rev, lowest))
-        is_alike = pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE and pools.newest.get(pod.owner) == pod.rev
-        if is_alike and pools.ready[pod.owner]:
-            pools.ready[pod.owner] -= 1
-            return pod._replace(stage=Stage.READY)
-        return pod
+    def _all_named(self, pods: Iterable[P], pools: _Pools) -> list[P]:
+        """Restore anonymous pods: the first pods get the lowest ordinals, and are ready."""
+        found = []
+        for pod in pods:
+            if pod.ordinal == _ANY:
+                found.append(self._with_ordinal(pod, pools))
+            elif pod.stage != Stage.BOUND or pod.end or pools.newest.get(pod.owner) != pod.rev:
+                found.append(pod)
+            else:
+                found.append(self._with_readiness(pod, pools))
+        return found
+
+    def _with_ordinal(self, pod: P, pools: _Pools) -> P:
+        ordinals = pools.ordinals[pod.owner, pod.cls, pod.stage]
+        lowest = min(ordinals)
+        ordinals.remove(lowest)
+        return pod._replace(ordinal=lowest, cls=self._world.cls_of(pod.rev, lowest))
+
+    def _with_readiness(self, pod: P, pools: _Pools) -> P:
+        if not pools.ready[pod.owner]:
+            return pod
+        pools.ready[pod.owner] -= 1
+        ready = self._ready.get(pod)
+        if ready is None:
+            ready = self._ready[pod] = pod._replace(stage=Stage.READY)
+        return ready
 
     def alike(self, key: str) -> dict[str, Any]:
         """Return a signature of each domain of a key; domains with equal signatures are interchangeable."""
