@@ -5,8 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kubectl_spread.timeline.state import Deletion, EventKind, Move, NO_ORDINAL, P, PENDING, Stage, State, Step
+from kubectl_spread.timeline.state import (
+    at_stage,
+    Deletion,
+    ending,
+    EventKind,
+    Move,
+    NO_ORDINAL,
+    P,
+    PENDING,
+    Stage,
+    State,
+    Step,
+)
 from kubectl_spread.timeline.world import World
+
+_READY = int(Stage.READY)
 
 
 class Draft:
@@ -49,19 +63,19 @@ class Draft:
         return Stage.BOUND if rev < 0 or self.world.revisions[rev].becomes_ready else Stage.UNREADY
 
     def make_ready(self, pod: P) -> None:
-        self.replace(pod, pod._replace(stage=Stage.READY))
+        self.replace(pod, at_stage(pod, _READY))
         self.moves.append(Move(EventKind.READY, pod, pod.node))
 
     def delete(self, pods: Iterable[P], kind: EventKind = EventKind.DELETED) -> None:
         """Request the deletion of pods; a pod without a node is removed at once."""
         for pod in pods:
-            if pod.end != Deletion.ALIVE:
+            if pod.end:
                 continue
             self.moves.append(Move(kind, pod, pod.node))
             if pod.node == PENDING:
                 self.pods.remove(pod)
             else:
-                self.replace(pod, pod._replace(end=self._end(pod, kind)))
+                self.replace(pod, ending(pod, self._end(pod, kind)))
 
     def _end(self, pod: P, kind: EventKind) -> int:
         if pod.rev >= 0 and not self.world.revisions[pod.rev].ends:

@@ -127,7 +127,7 @@ class Moves:
         """Return one waiting pod of each kind; pods of one kind only differ in their ordinals."""
         found: dict[tuple[int, int, int, int, int], P] = {}
         for pod in state.pods:
-            if pod.node == PENDING and pod.end == Deletion.ALIVE:
+            if pod.node == PENDING and not pod.end:
                 shape = self._world.shape(pod.cls)
                 found.setdefault((pod.owner, pod.rev, shape, pod.nominated, pod.is_new), pod)
         return list(found.values())

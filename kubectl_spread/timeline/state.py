@@ -53,6 +53,25 @@ class P(NamedTuple):
     cost: int = 0
 
 
+_new = tuple.__new__  # perf: a tenth of the time of _replace
+_STAGE, _END = P._fields.index("stage"), P._fields.index("end")
+
+
+def at_stage(pod: P, stage: int) -> P:
+    """Return a pod at another stage."""
+    return _new(P, (*pod[:_STAGE], stage, *pod[_STAGE + 1 :]))
+
+
+def ending(pod: P, end: int) -> P:
+    """Return a pod with another deletion state."""
+    return _new(P, (*pod[:_END], end, *pod[_END + 1 :]))
+
+
+def on_node(pod: P, node: int) -> P:
+    """Return a pod on another node."""
+    return _new(P, (*pod[:4], node, *pod[5:]))
+
+
 class State(NamedTuple):
     """A moment: sorted pods, memory of controllers, cluster facts, and the user's remaining steps.
 

@@ -20,6 +20,9 @@ from kubectl_spread.timeline.world import World
 
 Plain = dict[str, Any]
 _FIRST = itemgetter(0)
+_ACTIVE = (int(Deletion.ALIVE), int(Deletion.LOST))  # perf: members of enums are slow
+_READY = int(Stage.READY)
+_RUNNING = (int(Stage.UNREADY), _READY)
 
 
 class ReplicaSetSpec(NamedTuple):
@@ -37,7 +40,7 @@ class ReplicaSetState(NamedTuple):
 
 def is_active(pod: P) -> bool:
     """Return whether a pod counts for its ReplicaSet (IsPodActive)."""
-    return pod.end in (Deletion.ALIVE, Deletion.LOST)
+    return pod.end in _ACTIVE
 
 
 def active(pods: Iterable[P], owner: int, rev: int) -> list[P]:
@@ -102,11 +105,11 @@ def _rank(pod: P, on_node: Counter[int]) -> tuple[int, ...]:
 
     It compares node, phase, readiness, deletion cost, related pods on the node and the time since the pod is ready.
     """
-    is_running = pod.stage in (Stage.UNREADY, Stage.READY)
+    stage = pod.stage
     return (
         pod.node != PENDING,
-        is_running,
-        pod.stage == Stage.READY,
+        stage in _RUNNING,
+        stage == _READY,
         pod.cost,
         -on_node[pod.node],
         pod.age,

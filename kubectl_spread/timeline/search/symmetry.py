@@ -21,7 +21,7 @@ from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.timeline.controllers import deployment, statefulset
 from kubectl_spread.timeline.search.arrangement import Arrangement, Group
-from kubectl_spread.timeline.state import P, PENDING, Stage, State
+from kubectl_spread.timeline.state import at_stage, on_node, P, PENDING, Stage, State
 from kubectl_spread.timeline.world import World
 
 
@@ -35,6 +35,8 @@ class _Pools:
         self.is_used = False
 
 
+_BOUND, _READY = int(Stage.BOUND), int(Stage.READY)  # perf: members of enums are slow
+_PLAIN = (_BOUND, _READY)
 _ANY = -2  # Placeholder for an ordinal that equal pods may exchange.
 
 
@@ -143,7 +145,7 @@ class Symmetry:
         known = self._moved[node]
         found = known.get(pod)
         if found is None:
-            found = known[pod] = pod._replace(node=node)
+            found = known[pod] = on_node(pod, node)
         return found
 
     def _role(self, own: Any) -> Any:
@@ -174,16 +176,16 @@ class Symmetry:
     def _without_readiness(self, pod: P, pools: _Pools) -> P:
         """Return a pod of a Deployment's newest revision, which is not scaled down: any of its pods may be ready."""
         stage = pod.stage
-        if stage not in (Stage.BOUND, Stage.READY):
+        if stage not in _PLAIN:
             return pod
         pools.newest[pod.owner] = pod.rev
         pools.is_used = True
-        if stage == Stage.BOUND:
+        if stage == _BOUND:
             return pod
         pools.ready[pod.owner] += 1
         plain = self._plain.get(pod)
         if plain is None:
-            plain = self._plain[pod] = pod._replace(stage=Stage.BOUND)
+            plain = self._plain[pod] = at_stage(pod, _BOUND)
         return plain
 
     def _without_ordinal(self, pod: P, pools: _Pools) -> P:
@@ -200,7 +202,7 @@ class Symmetry:
         for pod in pods:
             if pod.ordinal == _ANY:
                 found.append(self._with_ordinal(pod, pools))
-            elif pod.stage != Stage.BOUND or pod.end or pools.newest.get(pod.owner) != pod.rev:
+            elif pod.stage != _BOUND or pod.end or pools.newest.get(pod.owner) != pod.rev:
                 found.append(pod)
             else:
                 found.append(self._with_readiness(pod, pools))
@@ -218,7 +220,7 @@ class Symmetry:
         pools.ready[pod.owner] -= 1
         ready = self._ready.get(pod)
         if ready is None:
-            ready = self._ready[pod] = pod._replace(stage=Stage.READY)
+            ready = self._ready[pod] = at_stage(pod, _READY)
         return ready
 
     def alike(self, key: str) -> dict[str, Any]:
