@@ -108,7 +108,13 @@ def rebalance(
     found = repair.rebalance(
         known.cluster,
         known.profiles,
-        repair.RebalanceRequest(selection.includes, request.has_soft, request.most_moves, request.seconds),
+        repair.RebalanceRequest(
+            selection.includes,
+            request.has_soft,
+            request.most_moves,
+            request.seconds,
+            has_defaults=bool(selection.targets),
+        ),
         watch,
     )
     absent = _missing(selection, found, known.cluster)

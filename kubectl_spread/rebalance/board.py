@@ -25,7 +25,7 @@ from kubectl_spread.timeline.run import Watch
 from kubectl_spread.timeline.search import explore
 from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.setup.loading import load, with_owners
-from kubectl_spread.timeline.state import Deletion, EventKind, of_owner, P, PENDING, Stage, State, Step
+from kubectl_spread.timeline.state import Deletion, EventKind, NO_ORDINAL, of_owner, P, PENDING, Stage, State, Step
 
 _MOST_STATES = 2_000  # Most states that are visited after one eviction.
 _MOST_ENDS = 400  # Most states at rest that are followed further.
@@ -36,7 +36,7 @@ _RUNS = 12  # Random runs if there are too many states to visit.
 class Trouble(NamedTuple):
     """An eviction that no plan may have, with the pod that it concerns and the message of a component.
 
-    kind: `refused` by a budget, `pending` replacement, `displaces` other pods, `unready` replacement, or `endless`.
+    kind: `refused` by a budget; `pending`, `uncreated` or `unready` replacement; `displaces` other pods; or `endless`.
     """
 
     kind: str
@@ -183,7 +183,7 @@ class Board:
     def _judged(self, state: State, slot: Slot, most_pending: Mapping[int, int]) -> Reached:
         name = self.name_of(slot)
         try:
-            found = self._explored(state._replace(todo=(("evict", (slot,)),)), slot[0])
+            found = self._explored(state._replace(todo=(("evict", (slot,)),)), slot)
         except Involved:
             return Reached(frozenset(), trouble=Trouble("displaces", name))
         if not found.states:
@@ -208,14 +208,17 @@ class Board:
             if number > most_pending.get(owner, 0):
                 pod = next(item for item in pending if item.owner == owner)
                 return Trouble("pending", name, self._oracle.message(pod, after))
+        if _running(after, slot[0]) < _running(before, slot[0]):
+            return Trouble("uncreated", name)
         ready = [pod for pod in after.pods if pod.owner == slot[0] and pod.is_new and pod.stage == Stage.UNREADY]
         return Trouble("unready", name) if ready else None
 
-    def _explored(self, start: State, owner: int = -1) -> Reached:
+    def _explored(self, start: State, slot: Optional[Slot] = None) -> Reached:
         """Visit all states that follow from one, or follow random runs if there are too many.
 
-        `owner` is the workload, by its index, whose ready pods are counted.
+        `slot` is the evicted pod, whose replacement is followed and whose workload's ready pods are counted.
         """
+        owner = -1 if slot is None else slot[0]
         first = self._symmetry.canonical(start)
         seen, queue = {first}, deque([first])
         ends: list[State] = []
@@ -230,7 +233,7 @@ class Board:
                 ends.append(state)
             for way in ways:
                 step = way()
-                nodes |= self._landings(step)
+                nodes |= self._landings(step, slot)
                 after = self._symmetry.canonical(step.state)
                 if after not in seen:
                     seen.add(after)
@@ -256,15 +259,33 @@ class Board:
             nodes |= {other for node in bound for other in self._alike.get(node, (node,))}
         return Reached(frozenset(ends), False, frozenset(nodes), visited, fewest_ready=ready)
 
-    def _landings(self, step: Step) -> set[int]:
-        """Return the nodes to which a step binds a pod, with all interchangeable ones."""
-        bound = {move.node for move in step.moves if move.kind is EventKind.SCHEDULED}
+    def _landings(self, step: Step, slot: Optional[Slot]) -> set[int]:
+        """Return the nodes to which a step binds the replacement of a pod, with all interchangeable ones."""
+        bound = {
+            move.node
+            for move in step.moves
+            if move.kind is EventKind.SCHEDULED and slot is not None and _replaces(move.pod, slot)
+        }
         return {other for node in bound for other in self._alike.get(node, (node,))}
+
+    def ready(self, states: Iterable[State], key: OwnerKey) -> int:
+        """Return the number of ready pods of a workload, the fewest in several states."""
+        owner = self.world.find_owner(key)
+        return 0 if owner is None else min(_ready(state, owner) for state in states)
 
     def name_of(self, slot: Slot) -> str:
         """Return the name of an original pod."""
         names = self.world.names.get(slot)
         return names[0] if names else ""
+
+
+def _replaces(pod: Optional[P], slot: Slot) -> bool:
+    """Return whether a new pod may replace an evicted one: it has the same workload, and the same ordinal if any."""
+    return pod is not None and pod.is_new and pod.owner == slot[0] and pod.ordinal in (slot[2], NO_ORDINAL)
+
+
+def _running(state: State, owner: int) -> int:
+    return sum(pod.node != PENDING and pod.end == Deletion.ALIVE for pod in of_owner(state.pods, owner))
 
 
 def _ready(state: State, owner: int) -> int:

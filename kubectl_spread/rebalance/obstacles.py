@@ -18,6 +18,7 @@ from kubectl_spread.simulate.running.status import ConstraintState
 _KINDS = {
     "refused": ObstacleKind.REFUSED,
     "pending": ObstacleKind.PENDING,
+    "uncreated": ObstacleKind.UNCREATED,
     "displaces": ObstacleKind.DISPLACES,
     "unready": ObstacleKind.UNREADY,
     "endless": ObstacleKind.ENDLESS,

@@ -83,7 +83,7 @@ class EvictionPlan(NamedTuple):
     """A list of evictions, one after the other, each once the replacement of the previous pod is ready.
 
     at_least: no list shorter than this repairs the constraints. fewest_ready: the fewest ready pods on the way, of the
-    evicted pod's workload.
+    evicted pod's workload. ready: ready pods of each workload at the end.
     """
 
     evictions: tuple[Eviction, ...]
@@ -91,6 +91,7 @@ class EvictionPlan(NamedTuple):
     coverage: Coverage
     changes: tuple[ConstraintChange, ...]
     fewest_ready: int
+    ready: dict[OwnerKey, int]
 
     @property
     def is_smallest(self) -> bool:
@@ -119,10 +120,10 @@ class ObstacleKind(Enum):
     CONTROLLER: what the controller does is not simulated. ABSENT: the controller is not in the cluster facts.
     UNCOUNTED: the selector misses running pods. NO_DOMAIN: no node counts. UNREACHABLE: no distribution of the movable
     pods satisfies the constraint. CONFLICT: none satisfies all constraints together. PINNED: volumes keep pods in their
-    domain. PENDING: a replacement finds no node. REFUSED: a budget refuses an eviction. DISPLACES: a replacement would
-    evict other pods. UNREADY: replacements do not become ready. ENDLESS: the cluster does not come to rest. RETURNS:
-    evictions succeed, but replacements may land where they do not help. TOO_MANY: a plan needs more evictions than
-    allowed. GAVE_UP: the search ended early.
+    domain. PENDING: a replacement finds no node. UNCREATED: it is not created. REFUSED: a budget refuses an eviction.
+    DISPLACES: a replacement would evict other pods. UNREADY: replacements do not become ready. ENDLESS: the cluster
+    does not come to rest. RETURNS: evictions succeed, but replacements may land where they do not help. TOO_MANY: a
+    plan needs more evictions than allowed. GAVE_UP: the search ended early.
     """
 
     CONTROLLER = "controller"
@@ -133,6 +134,7 @@ class ObstacleKind(Enum):
     CONFLICT = "conflict"
     PINNED = "pinned"
     PENDING = "pending"
+    UNCREATED = "uncreated"
     REFUSED = "refused"
     DISPLACES = "displaces"
     UNREADY = "unready"

@@ -15,10 +15,11 @@ from typing import Optional
 
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selectors.labels import Labels
 from kubectl_spread.rebalance import changes, evictions, obstacles, remedies, rollouts
 from kubectl_spread.rebalance.goals import is_broken
-from kubectl_spread.rebalance.plan import Coverage, EvictionPlan, Rebalance, Repair, RestartPlan, Verdict
+from kubectl_spread.rebalance.plan import Coverage, EvictionPlan, Obstacle, Rebalance, Repair, RestartPlan, Verdict
 from kubectl_spread.rebalance.planner import Group, Proposal, propose, SearchOptions, Workloads, workloads_of
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -33,13 +34,15 @@ class RebalanceRequest(NamedTuple):
     """What to repair, and within which limits.
 
     wants: selects workloads by their key and labels. has_soft: include ScheduleAnyway constraints. most_moves: most
-    evictions of a plan; None for no limit. seconds: None for no limit.
+    evictions of a plan; None for no limit. seconds: None for no limit. has_defaults: include workloads that have only
+    ScheduleAnyway constraints of the scheduler's defaults.
     """
 
     wants: Callable[[OwnerKey, Labels], bool] = lambda *_: True
     has_soft: bool = False
     most_moves: Optional[int] = None
     seconds: Optional[float] = 60.0
+    has_defaults: bool = False
 
 
 def rebalance(
@@ -51,7 +54,8 @@ def rebalance(
     """Return a repair for each group of workloads with violated constraints."""
     request = request or RebalanceRequest()
     known = workloads_of(cluster, profiles)
-    chosen = [item for item in known.items if request.wants(item.status.key, item.status.labels)]
+    wanted = (item for item in known.items if request.wants(item.status.key, item.status.labels))
+    chosen = [item for item in wanted if request.has_defaults or item.status.has_own]
     checked = tuple(item.status.key for item in chosen)
     groups = _groups([item for item in chosen if _is_broken(item.status, has_soft=request.has_soft)], known)
     return _Repairing(known, request, watch or Watch()).all(groups, checked)
@@ -96,6 +100,7 @@ class _Repairing:
         self._end = None if request.seconds is None else time.monotonic() + request.seconds
         self._repaired: list[OwnerKey] = []
         self._evicted: list[str] = []
+        self._chosen: tuple[Pod, ...] = ()
         self._notes: dict[str, None] = {}
 
     def all(self, groups: Sequence[tuple[OwnerKey, ...]], checked: tuple[OwnerKey, ...]) -> Rebalance:
@@ -112,33 +117,44 @@ class _Repairing:
         return now + (3600.0 if self._end is None else max(1.0, (self._end - now) / groups))
 
     def _repair(self, keys: tuple[OwnerKey, ...], deadline: float) -> Repair:
-        known, soft = self._known, self._request.has_soft
+        clear = tuple(obstacles.beforehand(self._known, keys))
+        if clear:
+            restarts = self._restarts(keys, None, deadline)
+            return self._result(keys, None, restarts=restarts, reasons=clear)
+        now = time.monotonic()
+        group = Group(keys, tuple(self._repaired), tuple(self._evicted))
+        proposal = propose(self._known, group, self._options(now + (deadline - now) * _SHARE))
+        self._notes.update(proposal.board.world.notes)
+        plan = self._plan(keys, proposal)
+        reasons = () if plan is not None else tuple(obstacles.of_search(self._known, keys, proposal))
+        restarts = self._restarts(keys, plan, deadline)
+        found = self._result(keys, plan, restarts=restarts, reasons=reasons)
+        if found.verdict is Verdict.EVICT:
+            self._repaired += keys
+            self._evicted += [item.uid for item in self._chosen]
+        if found.verdict is Verdict.NO_PLAN:
+            made = remedies.remedies(self._known, keys, reasons, self._options(deadline))
+            return found._replace(remedies=made)
+        return found
+
+    def _result(
+        self,
+        keys: tuple[OwnerKey, ...],
+        plan: Optional[EvictionPlan],
+        *,
+        restarts: Optional[tuple[RestartPlan, ...]],
+        reasons: tuple[Obstacle, ...],
+    ) -> Repair:
         before = tuple(
             change
-            for item in known.items
+            for item in self._known.items
             if item.status.key in keys
-            for change in changes.before(item.status, has_soft=soft)
+            for change in changes.before(item.status, has_soft=self._request.has_soft)
         )
-        reasons = tuple(obstacles.beforehand(known, keys))
-        plan = None
-        if not reasons:
-            now = time.monotonic()
-            proposal = propose(
-                known,
-                Group(keys, tuple(self._repaired), tuple(self._evicted)),
-                self._options(now + (deadline - now) * _SHARE),
-            )
-            self._notes.update(proposal.board.world.notes)
-            plan = self._plan(keys, proposal)
-            if plan is None:
-                reasons = tuple(obstacles.of_search(known, keys, proposal))
-        restarts = self._restarts(keys, plan, deadline)
-        if plan is None and restarts is None:
-            found = remedies.remedies(known, keys, reasons, self._options(deadline))
-            return Repair(keys, self._wanted(keys), Verdict.NO_PLAN, before, obstacles=reasons, remedies=found)
-        self._repaired += keys
         wanted = self._wanted(keys)
-        verdict = Verdict.RESTART if _is_better(restarts, plan, sum(wanted.values())) else Verdict.EVICT
+        verdict = Verdict.NO_PLAN if plan is None else Verdict.EVICT
+        if _is_better(restarts, plan, sum(wanted.values())):
+            verdict = Verdict.RESTART
         return Repair(keys, wanted, verdict, before, plan, restarts or (), reasons)
 
     def _wanted(self, keys: tuple[OwnerKey, ...]) -> dict[OwnerKey, int]:
@@ -156,7 +172,7 @@ class _Repairing:
         cluster = self._known.cluster
         topology_keys = {goal.status.topology_key for goal in proposal.tally.goals if goal.key in keys}
         pods = evictions.chosen_pods(found, board, cluster)
-        self._evicted += [pod.uid for pod in pods]
+        self._chosen = pods
         is_exact = found.is_exact and board.beginning.is_exact
         return EvictionPlan(
             tuple(evictions.evictions(found, pods, board, cluster, sorted(topology_keys))),
@@ -164,6 +180,7 @@ class _Repairing:
             Coverage(len(states), sum(item.visited for item in found.reached), is_exact),
             changes.after(keys, proposal.tally, states, alike=board.alike, has_soft=self._request.has_soft),
             min((item.fewest_ready for item in found.reached), default=0),
+            {key: board.ready(states, key) for key in keys},
         )
 
     def _restarts(

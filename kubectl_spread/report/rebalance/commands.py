@@ -14,12 +14,12 @@ _ROLLED = ("Deployment", "StatefulSet")
 
 
 def of_plan(plan: EvictionPlan, wanted: dict[OwnerKey, int]) -> list[str]:
-    """Return the commands of all evictions; each eviction ends with a wait until the new pod is ready."""
-    return [command for eviction in plan.evictions for command in of_eviction(eviction, wanted[eviction.owner])]
+    """Return the commands of all evictions; `wanted` is the number of replicas of each workload."""
+    return [command for eviction in plan.evictions for command in of_eviction(eviction, plan, wanted)]
 
 
-def of_eviction(eviction: Eviction, wanted: int) -> Iterator[str]:
-    """Yield the commands of an eviction.
+def of_eviction(eviction: Eviction, plan: EvictionPlan, wanted: dict[OwnerKey, int]) -> Iterator[str]:
+    """Yield the commands of an eviction; the last one waits until the new pod is ready.
 
     A pod of a budget is evicted, so that the API server asks the budget once more. Any other pod is deleted. kubectl
     1.36 has no command for one eviction, so the request is sent to the pod's subresource.
@@ -36,22 +36,29 @@ def of_eviction(eviction: Eviction, wanted: int) -> Iterator[str]:
         yield f"kubectl wait --for=delete {quote(f'pod/{name}')} -n {quote(namespace)} --timeout={_PATIENCE}"
     else:
         yield f"kubectl delete pod {quote(name)} -n {quote(namespace)}"
-    yield until_ready(eviction.owner, wanted)
+    key = eviction.owner
+    yield _until_rolled_out(key) if _is_rolled(key, plan, wanted) else _until_ready(key, plan.ready[key])
 
 
-def until_ready(key: OwnerKey, wanted: int) -> str:
-    """Return the command that waits until all pods of a workload are ready."""
-    target, namespace = quote(f"{key.kind.lower()}/{key.name}"), quote(key.namespace)
-    if key.kind in _ROLLED:
-        return f"kubectl rollout status {target} -n {namespace}"
-    condition = quote(f"jsonpath={{.status.readyReplicas}}={wanted}")
-    return f"kubectl wait --for={condition} {target} -n {namespace} --timeout={_PATIENCE}"
+def _is_rolled(key: OwnerKey, plan: EvictionPlan, wanted: dict[OwnerKey, int]) -> bool:
+    """Return whether `kubectl rollout status` ends: it waits for every replica, also for one that stays Pending."""
+    return key.kind in _ROLLED and plan.ready[key] >= wanted[key]
+
+
+def _until_rolled_out(key: OwnerKey) -> str:
+    return f"kubectl rollout status {_target(key)} -n {quote(key.namespace)}"
+
+
+def _until_ready(key: OwnerKey, ready: int) -> str:
+    condition = quote(f"jsonpath={{.status.readyReplicas}}={ready}")
+    return f"kubectl wait --for={condition} {_target(key)} -n {quote(key.namespace)} --timeout={_PATIENCE}"
+
+
+def _target(key: OwnerKey) -> str:
+    return quote(f"{key.kind.lower()}/{key.name}")
 
 
 def of_restart(restart: RestartPlan) -> list[str]:
     """Return the commands of a rollout restart."""
-    target = quote(f"{restart.key.kind.lower()}/{restart.key.name}")
-    return [
-        f"kubectl rollout restart {target} -n {quote(restart.key.namespace)}",
-        until_ready(restart.key, restart.wanted),
-    ]
+    restarted = f"kubectl rollout restart {_target(restart.key)} -n {quote(restart.key.namespace)}"
+    return [restarted, _until_rolled_out(restart.key)]

@@ -73,7 +73,7 @@ def _commands(item: Repair) -> list[str]:
 
 def _plan(plan: EvictionPlan, wanted: dict[OwnerKey, int]) -> Plain:
     return {
-        "evictions": [_eviction(item, wanted[item.owner]) for item in plan.evictions],
+        "evictions": [_eviction(item, plan, wanted) for item in plan.evictions],
         "atLeast": plan.at_least,
         "smallest": plan.is_smallest,
         "fewestReady": plan.fewest_ready,
@@ -82,7 +82,7 @@ def _plan(plan: EvictionPlan, wanted: dict[OwnerKey, int]) -> Plain:
     }
 
 
-def _eviction(item: Eviction, wanted: int) -> Plain:
+def _eviction(item: Eviction, plan: EvictionPlan, wanted: dict[OwnerKey, int]) -> Plain:
     return {
         "object": item.owner._asdict(),
         "pod": item.pod,
@@ -91,7 +91,7 @@ def _eviction(item: Eviction, wanted: int) -> Plain:
         "landsIn": {key: list(values) for key, values in item.places.items()},
         "budget": item.budget or None,
         "lostVolumes": list(item.volatile),
-        "commands": list(commands.of_eviction(item, wanted)),
+        "commands": list(commands.of_eviction(item, plan, wanted)),
     }
 
 

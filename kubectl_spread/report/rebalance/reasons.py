@@ -30,7 +30,10 @@ def _controller(item: Obstacle) -> str:
 
 
 def _absent(item: Obstacle) -> str:
-    return f"{name(item.owner)} is not in the cluster facts, so it is not known how it replaces pods"
+    return (
+        f"{name(item.owner)} is not in the cluster facts, so it is not known how it replaces pods; "
+        "add the object to the snapshot"
+    )
 
 
 def _uncounted(item: Obstacle) -> str:
@@ -70,6 +73,13 @@ def _pinned(item: Obstacle) -> str:
 def _pending(item: Obstacle) -> str:
     said = f": {item.message}" if item.message else ""
     return f"the pod that replaces {_pods(item)} would stay Pending{said}"
+
+
+def _uncreated(item: Obstacle) -> str:
+    return (
+        f"the pod that replaces {_pods(item)} would not be created, because its controller waits for another pod; "
+        "`kubectl spread explain` says why that one is Pending"
+    )
 
 
 def _refused(item: Obstacle) -> str:
@@ -112,6 +122,7 @@ _OBSTACLES = {
     ObstacleKind.CONFLICT: _conflict,
     ObstacleKind.PINNED: _pinned,
     ObstacleKind.PENDING: _pending,
+    ObstacleKind.UNCREATED: _uncreated,
     ObstacleKind.REFUSED: _refused,
     ObstacleKind.DISPLACES: _displaces,
     ObstacleKind.UNREADY: _unready,

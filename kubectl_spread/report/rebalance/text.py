@@ -11,6 +11,7 @@ from kubectl_spread.rebalance.plan import (
     DomainChange,
     Eviction,
     EvictionPlan,
+    ObstacleKind,
     Rebalance,
     Repair,
     RestartPlan,
@@ -25,6 +26,7 @@ from kubectl_spread.report.table import paint, table, wrapped
 _MOST_DOMAINS = 12
 _MOST_NODES = 4
 _MOST_EVICTIONS = 40
+_CLEAR = (ObstacleKind.CONTROLLER, ObstacleKind.ABSENT, ObstacleKind.UNCOUNTED, ObstacleKind.NO_DOMAIN)
 _STYLES = {Verdict.EVICT: "green", Verdict.RESTART: "green", Verdict.NO_PLAN: "red"}
 
 
@@ -170,6 +172,8 @@ class _Repair:
             yield from self._wrap(f"- {reasons.obstacle(item)}", "  ")
 
     def _remedies(self) -> Iterator[str]:
+        if not self.item.remedies and all(item.kind in _CLEAR for item in self.item.obstacles):
+            return
         if not self.item.remedies:
             yield from self._wrap(
                 "No node to add, no cordon to remove and no weaker constraint was found that makes a plan possible."
