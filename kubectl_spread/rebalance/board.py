@@ -268,6 +268,14 @@ class Board:
         }
         return {other for node in bound for other in self._alike.get(node, (node,))}
 
+    @property
+    def unsettled(self) -> tuple[OwnerKey, ...]:
+        """Return the workloads whose running pods are replaced or removed anyway before the cluster is at rest."""
+        before = _staying(self.loaded)
+        kept = [_staying(state) for state in self.beginning.states]
+        owners = sorted(owner for owner in before if any(item[owner] < before[owner] for item in kept))
+        return tuple(self.world.keys[owner] for owner in owners if owner >= 0)
+
     def ready(self, states: Iterable[State], key: OwnerKey) -> int:
         """Return the number of ready pods of a workload, the fewest in several states."""
         owner = self.world.find_owner(key)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.rebalance.feasible import conflict
-from kubectl_spread.rebalance.goals import NEVER
+from kubectl_spread.rebalance.goals import Goal, NEVER
 from kubectl_spread.rebalance.plan import Obstacle, ObstacleKind
 from kubectl_spread.rebalance.planner import MOVABLE, Proposal, Workloads
 from kubectl_spread.scheduler.plugins.volumes.zone import topologies_of
@@ -42,16 +43,19 @@ def beforehand(known: Workloads, keys: Iterable[OwnerKey]) -> Iterator[Obstacle]
 
 def of_search(known: Workloads, keys: Iterable[OwnerKey], proposal: Proposal) -> Iterator[Obstacle]:
     """Yield the reasons that a search found."""
-    result, tally = proposal.result, proposal.tally
-    yield from _unreachable(proposal)
+    result, tally, board = proposal.result, proposal.tally, proposal.board
+    unsettled = [key for key in board.unsettled if key in keys]
+    if unsettled:
+        yield from (Obstacle(ObstacleKind.UNSETTLED, key) for key in unsettled)
+        return
+    yield from _unreachable(known.cluster, keys, proposal)
     yield from pinned(known.cluster, keys, {goal.status.topology_key for goal in tally.goals if goal.key in keys})
     for kind, meaning in _KINDS.items():
         same = [item for item in result.troubles if item.kind == kind]
         for message in dict.fromkeys(item.message for item in same):
             pods = tuple(dict.fromkeys(item.pod for item in same if item.message == message))
             yield Obstacle(meaning, None, pods, message)
-    movable = sum(map(tally.is_movable, min(proposal.board.beginning.states).pods))
-    if proposal.most < min(result.at_least, movable + 1) < NEVER and proposal.most < movable:
+    if proposal.most < min(result.at_least, proposal.movable + 1) < NEVER and proposal.most < proposal.movable:
         yield Obstacle(ObstacleKind.TOO_MANY, number=result.at_least)
     elif not result.is_over:
         yield Obstacle(ObstacleKind.GAVE_UP, number=result.evictions)
@@ -59,16 +63,26 @@ def of_search(known: Workloads, keys: Iterable[OwnerKey], proposal: Proposal) ->
         yield Obstacle(ObstacleKind.RETURNS, number=result.evictions)
 
 
-def _unreachable(proposal: Proposal) -> Iterator[Obstacle]:
+def _unreachable(cluster: Cluster, keys: Iterable[OwnerKey], proposal: Proposal) -> Iterator[Obstacle]:
     """Yield the constraints that no distribution of the movable pods satisfies."""
     tally, states = proposal.tally, proposal.board.beginning.states
     for at, goal in enumerate(tally.goals):
-        if any(tally.needs(state)[at].evictions >= NEVER for state in states):
-            yield Obstacle(ObstacleKind.UNREACHABLE, goal.key, topology_keys=(goal.status.topology_key,))
+        if any(tally.needs(state)[at].evictions > proposal.movable for state in states):
+            others = sorted({_text(workload_of(pod, cluster)) for pod in _others(goal, keys, cluster)})
+            yield Obstacle(ObstacleKind.UNREACHABLE, goal.key, tuple(others), topology_keys=(goal.status.topology_key,))
     together = conflict(tally.goals, tally.counts(min(states)))
     if together:
-        keys = tuple(goal.status.topology_key for goal in together)
-        yield Obstacle(ObstacleKind.CONFLICT, together[0].key, topology_keys=keys)
+        topology_keys = tuple(goal.status.topology_key for goal in together)
+        yield Obstacle(ObstacleKind.CONFLICT, together[0].key, topology_keys=topology_keys)
+
+
+def _others(goal: Goal, keys: Iterable[OwnerKey], cluster: Cluster) -> list[Pod]:
+    """Return the pods that a constraint counts and that do not belong to the workloads to repair."""
+    return [pod for pod in cluster.bound() if goal.is_counted(pod.cls) and workload_of(pod, cluster) not in keys]
+
+
+def _text(key: OwnerKey) -> str:
+    return f"{key.kind} {key.namespace}/{key.name}"
 
 
 def pinned(cluster: Cluster, keys: Iterable[OwnerKey], topology_keys: Iterable[str]) -> Iterator[Obstacle]:

@@ -82,15 +82,15 @@ class Coverage(NamedTuple):
 class EvictionPlan(NamedTuple):
     """A list of evictions, one after the other, each once the replacement of the previous pod is ready.
 
-    at_least: no list shorter than this repairs the constraints. fewest_ready: the fewest ready pods on the way, of the
-    evicted pod's workload. ready: ready pods of each workload at the end.
+    at_least: no list shorter than this repairs the constraints. fewest_ready: the fewest ready pods of each workload on
+    the way. ready: its ready pods at the end.
     """
 
     evictions: tuple[Eviction, ...]
     at_least: int
     coverage: Coverage
     changes: tuple[ConstraintChange, ...]
-    fewest_ready: int
+    fewest_ready: dict[OwnerKey, int]
     ready: dict[OwnerKey, int]
 
     @property
@@ -118,16 +118,18 @@ class ObstacleKind(Enum):
     """Reason why evictions do not repair the constraints.
 
     CONTROLLER: what the controller does is not simulated. ABSENT: the controller is not in the cluster facts.
-    UNCOUNTED: the selector misses running pods. NO_DOMAIN: no node counts. UNREACHABLE: no distribution of the movable
-    pods satisfies the constraint. CONFLICT: none satisfies all constraints together. PINNED: volumes keep pods in their
-    domain. PENDING: a replacement finds no node. UNCREATED: it is not created. REFUSED: a budget refuses an eviction.
-    DISPLACES: a replacement would evict other pods. UNREADY: replacements do not become ready. ENDLESS: the cluster
-    does not come to rest. RETURNS: evictions succeed, but replacements may land where they do not help. TOO_MANY: a
-    plan needs more evictions than allowed. GAVE_UP: the search ended early.
+    UNSETTLED: a rollout or another change is under way. UNCOUNTED: the selector misses running pods. NO_DOMAIN: no node
+    counts. UNREACHABLE: no distribution of the movable pods satisfies the constraint. CONFLICT: none satisfies all
+    constraints together. PINNED: volumes keep pods in their domain. PENDING: a replacement finds no node. UNCREATED: it
+    is not created. REFUSED: a budget refuses an eviction. DISPLACES: a replacement would evict other pods. UNREADY:
+    replacements do not become ready. ENDLESS: the cluster does not come to rest. RETURNS: evictions succeed, but
+    replacements may land where they do not help. TOO_MANY: a plan needs more evictions than allowed. GAVE_UP: the
+    search ended early.
     """
 
     CONTROLLER = "controller"
     ABSENT = "absent"
+    UNSETTLED = "unsettled"
     UNCOUNTED = "uncounted"
     NO_DOMAIN = "noDomain"
     UNREACHABLE = "unreachable"
@@ -145,7 +147,7 @@ class ObstacleKind(Enum):
 
 
 class Obstacle(NamedTuple):
-    """A reason, with the pods or domains that it concerns, and the message of a component if there is one."""
+    """A reason, with the pods or workloads that it concerns, and the message of a component if there is one."""
 
     kind: ObstacleKind
     owner: Optional[OwnerKey] = None

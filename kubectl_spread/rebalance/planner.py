@@ -65,6 +65,7 @@ class Proposal(NamedTuple):
     tally: Tally
     result: SearchResult
     most: int  # evictions that were allowed
+    movable: int  # pods that may be evicted
 
 
 class SearchOptions(NamedTuple):
@@ -96,7 +97,7 @@ def propose(known: Workloads, group: Group, options: SearchOptions) -> Proposal:
     tally = Tally(board.world, _relevant(wanted, keys, board), owners)
     movable = sum(map(tally.is_movable, min(board.beginning.states).pods))
     most = movable if options.most_moves is None else min(movable, options.most_moves)
-    return Proposal(board, tally, _searched(board, tally, most=most), most)
+    return Proposal(board, tally, _searched(board, tally, most=most), most, movable)
 
 
 def _relevant(wanted: Sequence[Goal], keys: Sequence[OwnerKey], board: Board) -> list[Goal]:

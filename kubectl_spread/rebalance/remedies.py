@@ -68,12 +68,22 @@ def remedies(
     )
     case = _Case(known, tuple(keys), broken, options)
     made: list[Remedy] = []
-    for way in _ways({item.kind for item in found}):
+    kinds = {item.kind for item in found}
+    if ObstacleKind.TOO_MANY in kinds:
+        return ()  # A higher limit is enough.
+    for way in _ways(kinds):
         if len(made) == _MOST_REMEDIES or case.is_late:
             break
         remedy = next(way(case), None)
+        if remedy is not None and _is_superfluous(remedy, made):
+            continue
         made += [] if remedy is None else [remedy]
     return tuple(made)
+
+
+def _is_superfluous(remedy: Remedy, made: Iterable[Remedy]) -> bool:
+    """Return whether a smaller change of the same constraint is enough."""
+    return remedy.kind is RemedyKind.HONOR_BY_REVISION and any(item.kind is RemedyKind.BY_REVISION for item in made)
 
 
 def _ways(kinds: set[ObstacleKind]) -> Iterator[Any]:

@@ -18,9 +18,11 @@ from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selectors.labels import Labels
 from kubectl_spread.rebalance import changes, evictions, obstacles, remedies, rollouts
+from kubectl_spread.rebalance.board import Board
 from kubectl_spread.rebalance.goals import is_broken
 from kubectl_spread.rebalance.plan import Coverage, EvictionPlan, Obstacle, Rebalance, Repair, RestartPlan, Verdict
 from kubectl_spread.rebalance.planner import Group, Proposal, propose, SearchOptions, Workloads, workloads_of
+from kubectl_spread.rebalance.search import FoundPlan
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.running.status import ConstraintState, CountedWorkload, WorkloadStatus
@@ -132,7 +134,7 @@ class _Repairing:
         if found.verdict is Verdict.EVICT:
             self._repaired += keys
             self._evicted += [item.uid for item in self._chosen]
-        if found.verdict is Verdict.NO_PLAN:
+        if found.verdict is Verdict.NO_PLAN and not proposal.board.unsettled:
             made = remedies.remedies(self._known, keys, reasons, self._options(deadline))
             return found._replace(remedies=made)
         return found
@@ -173,14 +175,15 @@ class _Repairing:
         topology_keys = {goal.status.topology_key for goal in proposal.tally.goals if goal.key in keys}
         pods = evictions.chosen_pods(found, board, cluster)
         self._chosen = pods
+        ready = {key: board.ready(states, key) for key in keys}
         is_exact = found.is_exact and board.beginning.is_exact
         return EvictionPlan(
             tuple(evictions.evictions(found, pods, board, cluster, sorted(topology_keys))),
             proposal.result.at_least,
             Coverage(len(states), sum(item.visited for item in found.reached), is_exact),
             changes.after(keys, proposal.tally, states, alike=board.alike, has_soft=self._request.has_soft),
-            min((item.fewest_ready for item in found.reached), default=0),
-            {key: board.ready(states, key) for key in keys},
+            _fewest_ready(found, board, ready),
+            ready,
         )
 
     def _restarts(
@@ -199,4 +202,13 @@ def _is_better(restarts: Optional[tuple[RestartPlan, ...]], plan: Optional[Evict
     if not restarts or plan is None:
         return bool(restarts)
     is_kept = all(item.fewest_ready >= item.wanted and item.coverage.is_exact for item in restarts)
-    return is_kept and plan.fewest_ready < wanted
+    return is_kept and sum(plan.fewest_ready.values()) < wanted
+
+
+def _fewest_ready(found: FoundPlan, board: Board, ready: dict[OwnerKey, int]) -> dict[OwnerKey, int]:
+    """Return the fewest ready pods of each workload on the way; `ready` is their number at the end."""
+    fewest = dict(ready)
+    for slot, reached in zip(found.slots, found.reached, strict=True):
+        key = board.world.keys[slot[0]]
+        fewest[key] = min(fewest[key], reached.fewest_ready)
+    return fewest

@@ -102,6 +102,8 @@ def _judged(
     """Return the status of the workloads in an outcome; None if it is not good."""
     if not outcome.is_steady or outcome.newly_pending or outcome.blocked:
         return None
+    if any(number for key, number in outcome.restarts.items() if key not in keys):
+        return None  # A new pod took the place of another one.
     if not all(key in outcome.workloads and outcome.workloads[key].is_complete for key in keys):
         return None
     after = _cluster(outcome, changed)

@@ -76,7 +76,7 @@ def _plan(plan: EvictionPlan, wanted: dict[OwnerKey, int]) -> Plain:
         "evictions": [_eviction(item, plan, wanted) for item in plan.evictions],
         "atLeast": plan.at_least,
         "smallest": plan.is_smallest,
-        "fewestReady": plan.fewest_ready,
+        "fewestReady": [{"object": key._asdict(), "pods": number} for key, number in plan.fewest_ready.items()],
         "constraints": [_constraint(change) for change in plan.changes],
         **_coverage(plan.coverage),
     }

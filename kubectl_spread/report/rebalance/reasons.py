@@ -48,11 +48,18 @@ def _no_domain(item: Obstacle) -> str:
     return f"no node that counts has the label {series(item.topology_keys)}: every new pod would stay Pending"
 
 
-def _unreachable(item: Obstacle) -> str:
+def _unsettled(item: Obstacle) -> str:
     return (
-        f"no distribution of these pods satisfies the constraint on {series(item.topology_keys)} of "
-        f"{name(item.owner)}: it also counts pods that this plan may not evict"
+        f"{name(item.owner)} is still changing: a rollout or another change under way replaces or removes running "
+        "pods; wait until it is over"
     )
+
+
+def _unreachable(item: Obstacle) -> str:
+    said = f"no distribution of these pods satisfies the constraint on {series(item.topology_keys)}"
+    if not item.pods:
+        return f"{said} of {name(item.owner)}"
+    return f"{said} of {name(item.owner)}: it also counts pods of {_pods(item)}, which this plan may not evict"
 
 
 def _conflict(item: Obstacle) -> str:
@@ -116,6 +123,7 @@ def _gave_up(item: Obstacle) -> str:
 _OBSTACLES = {
     ObstacleKind.CONTROLLER: _controller,
     ObstacleKind.ABSENT: _absent,
+    ObstacleKind.UNSETTLED: _unsettled,
     ObstacleKind.UNCOUNTED: _uncounted,
     ObstacleKind.NO_DOMAIN: _no_domain,
     ObstacleKind.UNREACHABLE: _unreachable,

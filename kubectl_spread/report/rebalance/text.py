@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.rebalance.plan import (
     ConstraintChange,
@@ -26,7 +27,13 @@ from kubectl_spread.report.table import paint, table, wrapped
 _MOST_DOMAINS = 12
 _MOST_NODES = 4
 _MOST_EVICTIONS = 40
-_CLEAR = (ObstacleKind.CONTROLLER, ObstacleKind.ABSENT, ObstacleKind.UNCOUNTED, ObstacleKind.NO_DOMAIN)
+_CLEAR = (
+    ObstacleKind.CONTROLLER,
+    ObstacleKind.ABSENT,
+    ObstacleKind.UNSETTLED,
+    ObstacleKind.UNCOUNTED,
+    ObstacleKind.NO_DOMAIN,
+)
 _STYLES = {Verdict.EVICT: "green", Verdict.RESTART: "green", Verdict.NO_PLAN: "red"}
 
 
@@ -124,11 +131,18 @@ class _Repair:
     def _certainty(self, plan: EvictionPlan) -> Iterator[str]:
         yield from self._wrap(_covered(plan.coverage, plan.evictions, "No other pod is moved."))
         if plan.evictions:
-            yield from self._wrap(f"{_smallest(plan)} {_ready(plan.fewest_ready, self._wanted)}")
+            yield from self._wrap(f"{_smallest(plan)} {self._ready(plan.fewest_ready)}")
 
     @property
     def _wanted(self) -> int:
         return sum(self.item.wanted.values())
+
+    def _ready(self, fewest: dict[OwnerKey, int]) -> str:
+        """Return how many pods stay ready."""
+        parts = [f"{number} of {plural(self.item.wanted[key], 'pod')}" for key, number in fewest.items()]
+        if len(parts) > 1:
+            parts = [f"{part} of {key.name}" for part, key in zip(parts, fewest, strict=True)]
+        return f"At least {series(parts)} {'stays' if list(fewest.values()) == [1] else 'stay'} ready on the way."
 
     def _alternative(self, restarts: tuple[RestartPlan, ...]) -> Iterator[str]:
         if restarts and self.item.plan is not None:
@@ -154,11 +168,11 @@ class _Repair:
     def _why_restart(self, restarts: tuple[RestartPlan, ...]) -> Iterator[str]:
         ready = min(item.fewest_ready for item in restarts)
         if self.item.plan is not None:
-            number = len(self.item.plan.evictions)
+            number, left = len(self.item.plan.evictions), sum(self.item.plan.fewest_ready.values())
             yield from self._wrap(
-                f"Why not evict: {plural(number, 'eviction')} would repair it, too, but leave only "
-                f"{self.item.plan.fewest_ready} of {plural(self._wanted, 'pod')} ready on the way. The rollout creates "
-                f"new pods first: {ready} stay ready."
+                f"Why not evict: {plural(number, 'eviction')} would repair it, too, but leave only {left} of "
+                f"{plural(self._wanted, 'pod')} ready on the way. The rollout creates new pods first: {ready} stay "
+                "ready."
             )
             return
         yield "Why not evict:"
@@ -172,7 +186,9 @@ class _Repair:
             yield from self._wrap(f"- {reasons.obstacle(item)}", "  ")
 
     def _remedies(self) -> Iterator[str]:
-        if not self.item.remedies and all(item.kind in _CLEAR for item in self.item.obstacles):
+        if not self.item.remedies and all(
+            item.kind in (*_CLEAR, ObstacleKind.TOO_MANY) for item in self.item.obstacles
+        ):
             return
         if not self.item.remedies:
             yield from self._wrap(
@@ -249,10 +265,6 @@ def _smallest(plan: EvictionPlan) -> str:
     if plan.is_smallest:
         return "No shorter list of evictions is enough."
     return f"At least {plural(plan.at_least, 'eviction')} are needed; no list shorter than this one was found."
-
-
-def _ready(fewest: int, wanted: int) -> str:
-    return f"At least {fewest} of {plural(wanted, 'pod')} {'stays' if fewest == 1 else 'stay'} ready on the way."
 
 
 def _covered(coverage: Coverage, evictions: Sequence[Eviction], more: str) -> str:

@@ -1,0 +1,261 @@
+"""What a plan respects, and what it says if there is none: one fact at a time."""
+
+from __future__ import annotations
+
+import copy
+
+from kubectl_spread.rebalance.plan import Span, Verdict
+from tests.rebalance.builders import (
+    budget,
+    constraint,
+    evicted,
+    HOSTNAME,
+    nodes,
+    reasons,
+    remedies,
+    repair,
+    repairs,
+    workload,
+    ZONE,
+)
+
+SIX = nodes("a1", "a2", "b1", "b2", "c1", "c2")
+
+
+def test_what_holds_is_left_alone() -> None:
+    assert repairs(SIX, workload("a1 b1 c1")) == ()
+
+
+def test_the_counts_before_and_after_are_ranges_over_all_outcomes() -> None:
+    """Zones b and c are interchangeable: one of them gets the fourth pod."""
+    found = repair(SIX, workload("a1 a1 a2 a2"))
+    assert found.plan is not None
+    (change,) = found.plan.changes
+
+    assert len(found.plan.evictions) == 2
+    assert [(item.before, item.after) for item in change.domains] == [(4, Span(2, 2)), (0, Span(1, 1)), (0, Span(1, 1))]
+    assert (change.skew, change.skew_after) == (4, Span(1, 1))
+
+
+def test_a_new_pod_may_land_on_any_of_several_equal_nodes() -> None:
+    found = repair(SIX, workload("a1 a1 b1"))
+    assert found.plan is not None
+
+    assert found.plan.evictions[0].nodes == ("c1", "c2")
+    assert found.plan.evictions[0].places == {ZONE: ("c",)}
+    assert found.plan.coverage.outcomes == 1
+
+
+def test_two_constraints_are_repaired_together() -> None:
+    """The first pod of each crowded node goes, and no pod twice."""
+    found = repair(SIX, workload("a1 a1 a2 b1 b1 c1", constraint(), constraint(HOSTNAME)))
+
+    assert found.verdict is Verdict.EVICT
+    assert evicted(found) == ["web-h-0", "web-h-3"]
+
+
+def test_a_soft_constraint_is_repaired_if_asked_for() -> None:
+    pods = workload("a1 a1 b1", constraint(soft=True))
+
+    assert repairs(SIX, pods) == ()
+    assert len(evicted(repair(SIX, pods, has_soft=True))) == 1
+
+
+def test_the_least_useful_of_equal_pods_is_evicted() -> None:
+    """A pod with a lower deletion cost goes first, as if a controller chose."""
+    pods = workload("a1 a1 b1")
+    pods[3]["metadata"]["annotations"] = {"controller.kubernetes.io/pod-deletion-cost": "-5"}
+
+    assert evicted(repair(SIX, pods)) == ["web-h-1"]
+
+
+def test_a_budget_allows_each_eviction_at_its_turn() -> None:
+    """One pod may be missing; so the second eviction waits for the first replacement."""
+    found = repair(SIX, workload("a1 a1 a1 a2 b1"), budget(maxUnavailable=1))
+    assert found.plan is not None
+
+    assert [item.budget for item in found.plan.evictions] == ["web"] * len(found.plan.evictions)
+    assert list(found.plan.fewest_ready.values()) == [4]
+
+
+def test_a_budget_that_allows_nothing_blocks_evictions() -> None:
+    """A ReplicaSet has no rollout: only another budget helps."""
+    found = repair(SIX, workload("a1 a1 b1", kind="ReplicaSet"), budget(maxUnavailable=0))
+
+    assert (found.verdict, reasons(found)) == (Verdict.NO_PLAN, ["refused"])
+    assert remedies(found)[0] == "budget"
+    assert found.obstacles[0].message == "The disruption budget web needs 3 healthy pods and has 3 currently"
+
+
+def test_a_rollout_is_the_way_round_a_budget() -> None:
+    """It creates new pods first, and counts only these."""
+    own = constraint(matchLabelKeys=["pod-template-hash"])
+    surge = {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+    found = repair(SIX, workload("a1 a1 b1", own, strategy=surge), budget(maxUnavailable=0))
+
+    assert (found.verdict, reasons(found)) == (Verdict.RESTART, ["refused"])
+    assert [(item.key.name, item.pods, item.fewest_ready) for item in found.restarts] == [("web", 3, 3)]
+
+
+def test_a_replacement_without_room_is_no_repair() -> None:
+    """Zones b and c are full of other pods, which are not moved."""
+    small = nodes("a1", cpu="8") + nodes("b1", "c1", cpu="1")
+    other = workload("b1 c1", constraint(soft=True, app="db"), name="db")
+    found = repair(small, workload("a1 a1"), other, wants=lambda key, _: key.name == "web")
+
+    assert (found.verdict, reasons(found)) == (Verdict.NO_PLAN, ["pending"])
+    assert "Insufficient cpu" in found.obstacles[0].message
+
+
+def test_no_pod_of_lower_priority_is_displaced() -> None:
+    """Preemption would make room, at the cost of another pod."""
+    small = nodes("a1", cpu="8") + nodes("b1", "c1", cpu="1")
+    other = workload("b1 c1", constraint(soft=True, app="db"), name="db")
+    found = repair(small, workload("a1 a1", spec={"priority": 100}), other, wants=lambda key, _: key.name == "web")
+
+    assert (found.verdict, reasons(found)) == (Verdict.NO_PLAN, ["displaces"])
+
+
+def test_volumes_keep_pods_in_their_zone() -> None:
+    """Neither pod of zone a can leave it, and the answer names them."""
+    pods = workload("a1 a2 b1", kind="StatefulSet")
+    claims = []
+    for at, zone in enumerate("aab"):
+        term = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}
+        volume = {"persistentVolumeClaim": {"claimName": f"data-web-{at}"}, "name": "data"}
+        pods[1 + at]["spec"]["volumes"] = [volume]
+        claims += [
+            {
+                "apiVersion": "v1",
+                "kind": "PersistentVolume",
+                "metadata": {"name": f"pv-{at}"},
+                "spec": {
+                    "accessModes": ["ReadWriteOnce"],
+                    "capacity": {"storage": "1Gi"},
+                    "csi": {"driver": "disk", "volumeHandle": f"pv-{at}"},
+                    "claimRef": {"namespace": "shop", "name": f"data-web-{at}", "uid": f"claim-{at}"},
+                    "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}},
+                },
+                "status": {"phase": "Bound"},
+            },
+            {
+                "apiVersion": "v1",
+                "kind": "PersistentVolumeClaim",
+                "metadata": {
+                    "name": f"data-web-{at}",
+                    "namespace": "shop",
+                    "uid": f"claim-{at}",
+                    "annotations": {"pv.kubernetes.io/bind-completed": "yes"},
+                },
+                "spec": {
+                    "accessModes": ["ReadWriteOnce"],
+                    "volumeName": f"pv-{at}",
+                    "resources": {"requests": {"storage": "1Gi"}},
+                },
+                "status": {"phase": "Bound"},
+            },
+        ]
+    found = repair(SIX, pods, claims)
+
+    assert reasons(found)[0] == "pinned"
+    assert found.obstacles[0].pods == ("web-0", "web-1", "web-2")
+
+
+def test_pods_whose_data_is_lost_are_named() -> None:
+    spec = {"volumes": [{"name": "cache", "emptyDir": {}}, {"name": "conf", "configMap": {"name": "web"}}]}
+    found = repair(SIX, workload("a1 a1 b1", spec=spec))
+    assert found.plan is not None
+
+    assert [item.volatile for item in found.plan.evictions] == [("cache",)]
+
+
+def test_workloads_that_count_each_other_are_repaired_together() -> None:
+    """One constraint counts both; either pod may go, and two evictions are enough."""
+    own = constraint()
+    own["labelSelector"] = {"matchLabels": {"tier": "front"}}
+    labels = {"tier": "front"}
+    found = repair(SIX, workload("a1 a1 b1", own, labels=labels), workload("a2 b1", own, name="api", labels=labels))
+
+    assert [key.name for key in found.keys] == ["api", "web"]
+    assert len(evicted(found)) == 1
+
+
+def test_a_constraint_that_counts_pods_of_others_names_them() -> None:
+    """Only the named workload may be moved, and its pods are too few."""
+    own = constraint()
+    own["labelSelector"] = {"matchLabels": {"tier": "front"}}
+    labels = {"tier": "front"}
+    other = workload("a1 a1 a2 a2", own, name="api", labels=labels)
+    found = repair(SIX, workload("b1", own, labels=labels), other, wants=lambda key, _: key.name == "web")
+
+    assert reasons(found) == ["unreachable"]
+    assert found.obstacles[0].pods == ("Deployment shop/api",)
+
+
+def test_each_plan_begins_where_the_one_before_ends() -> None:
+    """Both workloads want the only free place of zone c: the second one has no plan."""
+    crowded = [*nodes("a1", "a2", cpu="16"), *nodes("b1", cpu="16"), *nodes("c1", cpu="1")]
+    first, second = workload("a1 a1 b1"), workload("a1 a1 b1", name="xyz")
+
+    assert [item.verdict for item in repairs(crowded, first)] == [Verdict.EVICT]
+    assert [item.verdict for item in repairs(crowded, second)] == [Verdict.EVICT]
+    assert [item.verdict for item in repairs(crowded, first, second)] == [Verdict.EVICT, Verdict.NO_PLAN]
+
+
+def test_more_evictions_than_allowed_are_no_plan() -> None:
+    found = repair(SIX, workload("a1 a1 a1 a1"), most_moves=1)
+
+    assert reasons(found) == ["tooMany"]
+    assert found.obstacles[0].number == 2
+    assert found.remedies == ()
+
+
+def test_a_rollout_under_way_is_left_to_end() -> None:
+    """Its pods are about to be replaced anyway."""
+    changed = workload("a1 a1 b1")
+    changed[0] = copy.deepcopy(changed[0])
+    changed[0]["spec"]["template"]["spec"]["containers"][0]["image"] = "other"
+    found = repair(SIX, changed)
+
+    assert reasons(found) == ["unsettled"]
+
+
+def test_a_replacement_that_is_never_created_is_no_repair() -> None:
+    """A StatefulSet waits for its Pending pod, and creates no other one; fewer pods would be an even spread."""
+    tight = [*nodes("a1", cpu="4"), *nodes("b1", "c1", cpu="4", unschedulable=True)]
+    found = repair(tight, workload("a1 a1", kind="StatefulSet", replicas=4))
+
+    assert found.verdict is Verdict.NO_PLAN
+    assert "uncreated" in reasons(found) or "pending" in reasons(found)
+
+
+def test_an_unknown_controller_is_not_simulated() -> None:
+    pods = workload("a1 a1 b1")
+    pods[1]["metadata"]["ownerReferences"][0] |= {"kind": "Rollout", "apiVersion": "argoproj.io/v1alpha1"}
+    rollout = {**pods[0], "apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout"}
+
+    assert reasons(repair(SIX, rollout, pods[1:])) == ["controller"]
+
+
+def test_a_controller_that_is_not_in_the_facts_is_not_simulated() -> None:
+    found = repair(SIX, workload("a1 a1 b1", kind="StatefulSet")[1:])
+
+    assert reasons(found) == ["absent"]
+
+
+def test_constraints_that_no_distribution_satisfies_are_named() -> None:
+    """Each zone must have three of nine pods, and zones b and c have two nodes, each for one pod."""
+    many = nodes("a1", "a2", "a3", "a4", "a5", "b1", "b2", "c1", "c2")
+    found = repair(many, workload("a1 a2 a3 b1 b1 b2 c1 c1 c2", constraint(), constraint(HOSTNAME)))
+
+    assert reasons(found)[0] == "conflict"
+    assert found.obstacles[0].topology_keys == (ZONE, HOSTNAME)
+    assert found.remedies[0].nodes == ("b", "c")
+    assert found.remedies[0].evictions == 2
+
+
+def test_too_few_domains_keep_the_minimum_at_zero() -> None:
+    """With minDomains 3 and two zones, no zone may have more than maxSkew pods: adding a zone helps."""
+    found = repair(nodes("a1", "b1"), workload("a1 a1 b1", constraint(minDomains=3)))
+
+    assert found.verdict is Verdict.NO_PLAN
