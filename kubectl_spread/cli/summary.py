@@ -21,7 +21,8 @@ if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.operations.check import CheckResult
     from kubectl_spread.report.check.report import PageFacts, Running
     from kubectl_spread.simulate.placement import Placement
-    from kubectl_spread.simulate.running.rollout import WaitingGroup
+    from kubectl_spread.simulate.rollouts.result import RolloutResult
+    from kubectl_spread.simulate.running.problems import WaitingGroup
 
 FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "html")  # as in report.check
 
@@ -59,7 +60,7 @@ def print_result(
 
     checked = {name: count for name, count in outcome.counts._asdict().items() if count or name not in _WHERE_ANY}
     report = CheckReport(outcome.findings, outcome.placements, outcome.errors, checked, outcome.files, outcome.running)
-    report = report._replace(unread=outcome.unread, not_applied=outcome.not_applied)
+    report = report._replace(rollouts=outcome.rollouts, unread=outcome.unread, not_applied=outcome.not_applied)
     if any(output.format == "html" for output in outputs):
         report = report._replace(page=_page(outcome))
     for output in outputs:
@@ -106,7 +107,8 @@ def exit_code(outcome: CheckResult, outputs: list[Output], *, fail_on: str, is_a
         return Exit.CLEAN
     if outcome.missing:
         return Exit.FINDINGS
-    if any(map(_is_stuck, outcome.placements)) or _waits(outcome.running):
+    stuck = any(item.is_stuck for item in outcome.rollouts)
+    if any(map(_is_stuck, outcome.placements)) or stuck or _waits(outcome.running):
         return Exit.FINDINGS
     if fail_on == "never":
         return Exit.CLEAN
@@ -130,12 +132,11 @@ def _is_stuck(placement: Placement) -> bool:
 
 
 def _waits(running: Optional[Running]) -> bool:
-    """Return whether a Pending pod finds no node now, or the next of a rollout would not."""
+    """Return whether a Pending pod finds no node, or a pod is on a missing node or not created."""
     if running is None:
         return False
     waiting = any(item.explanation.verdict.is_waiting for item in running.waiting)
-    is_stuck = any(item.is_stuck for item in running.under_way)
-    return waiting or is_stuck or bool(running.stuck or running.lost or running.uncreated)
+    return waiting or bool(running.lost or running.uncreated)
 
 
 def _summary(outcome: CheckResult, fixes: FixOptions) -> str:
@@ -176,7 +177,8 @@ def _results(outcome: CheckResult) -> list[str]:
     parts += [text for text, number in texts.items() if number]
     if outcome.running is not None:
         parts += _of_running(outcome.running, is_all=bool(outcome.scope))
-    return parts + (_of_placements(outcome.placements) if outcome.placements else [])
+    parts += _of_placements(outcome.placements) if outcome.placements else []
+    return parts + (_of_rollouts(outcome.rollouts) if outcome.rollouts else [])
 
 
 def _of_placements(placements: list[Placement]) -> list[str]:
@@ -225,9 +227,19 @@ def _of_running(running: Running, *, is_all: bool) -> list[str]:
         "on missing nodes": sum(len(item.pods) for item in running.lost),
         "not created": sum(item.number for item in running.uncreated),
     }
-    parts += [f"{counted(count, 'pod')} {what}" for what, count in counts.items() if count]
-    stuck = len(running.stuck) + sum(item.is_stuck for item in running.under_way)
-    return parts + ([f"{counted(stuck, 'rollout')} stuck"] if stuck else [])
+    return parts + [f"{counted(count, 'pod')} {what}" for what, count in counts.items() if count]
+
+
+def _of_rollouts(results: tuple[RolloutResult, ...]) -> list[str]:
+    """Return the numbers of rollouts that get stuck, may get stuck, or were not simulated."""
+    from kubectl_spread.timeline.results.summary import Verdict
+
+    numbers = {
+        "stuck": sum(item.verdict is Verdict.GETS_STUCK for item in results),
+        "may get stuck": sum(item.verdict is Verdict.MAY_GET_STUCK for item in results),
+        "not simulated": sum(item.verdict is None for item in results),
+    }
+    return [f"{counted(number, 'rollout')} {what}" for what, number in numbers.items() if number]
 
 
 def _print_statistics(findings: list[Finding]) -> None:

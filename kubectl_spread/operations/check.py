@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.operations.inputs.selection import Selection
     from kubectl_spread.report.check.report import Running
     from kubectl_spread.simulate.placement import Placement
+    from kubectl_spread.simulate.rollouts.result import RolloutResult, Rollouts
     from kubectl_spread.sources.live.reading import Session
     from kubectl_spread.sources.live.resources import Question
     from kubectl_spread.text.source import SourceFile
@@ -128,6 +129,7 @@ class PreparedCheck(NamedTuple):
     known: Optional[LoadedCluster]
     placements: list[Placement]
     judge: Judge
+    rollouts: Optional[Rollouts] = None
 
     @property
     def errors(self) -> list[SourceError]:
@@ -145,7 +147,8 @@ class CheckResult(NamedTuple):
         counts: the numbers of checked objects.
         files: names of the files that were read.
         notes: sentences for people.
-        running: Pending pods and stuck rollouts.
+        running: Pending pods of running workloads.
+        rollouts: whether workloads complete when they are created or rolled out.
         scope: the namespaces of the running workloads; empty for manifests.
         missing: requested objects that do not exist.
         unread: resources of the cluster that may not be read.
@@ -166,6 +169,7 @@ class CheckResult(NamedTuple):
     settings: CheckSettings
     notes: tuple[str, ...] = ()
     running: Optional[Running] = None
+    rollouts: tuple[RolloutResult, ...] = ()
     scope: str = ""
     missing: tuple[SpreadError, ...] = ()
     unread: tuple[Unread, ...] = ()
@@ -204,10 +208,15 @@ def prepare(request: CheckRequest) -> PreparedCheck:
     return prepared(asked, read, known)
 
 
-def prepared(asked: CheckSettings, read: ReadFiles, known: Optional[LoadedCluster]) -> PreparedCheck:
-    """Place the workloads of files that were read."""
+def prepared(
+    asked: CheckSettings, read: ReadFiles, known: Optional[LoadedCluster], rollouts: Optional[Rollouts] = None
+) -> PreparedCheck:
+    """Place the workloads of files that were read; `rollouts` are of running workloads, not of files."""
     placements = placed(read, known, namespace=asked.namespace)
-    return PreparedCheck(asked, read, known, placements, judge(read, asked, known=known, placements=placements))
+    if rollouts is None and known is not None:
+        rollouts = _rollouts(read, known, placements)
+    judged = judge(read, asked, known=known, placements=placements)
+    return PreparedCheck(asked, read, known, placements, judged, rollouts)
 
 
 def result_of(check: PreparedCheck) -> CheckResult:
@@ -236,7 +245,7 @@ def result_of(check: PreparedCheck) -> CheckResult:
             *skipped.not_applied(not_applied),
             *skipped.claim_quotas(_claim_quotas(known, check.placements)),
         ),
-        running=_replaced(read, known, judged.workloads),
+        rollouts=() if check.rollouts is None else check.rollouts.results(),
         unread=known.cluster.unread if known is not None else (),
         not_applied=not_applied,
         unread_inputs=read.files - len(read.results),
@@ -412,15 +421,20 @@ def _claim_quotas(known: Optional[LoadedCluster], placements: list[Placement]) -
     )
 
 
-def _replaced(read: ReadFiles, known: Optional[LoadedCluster], owners: list[Workload]) -> Optional[Running]:
-    """Return how the rollouts end that the manifests start on the cluster."""
-    if known is None or not known.cluster.controllers:
-        return None
-    from kubectl_spread.operations import check_cluster
+def _rollouts(read: ReadFiles, known: LoadedCluster, placements: list[Placement]) -> Rollouts:
+    """Return the rollouts that the manifests start. Copies of an object are for other clusters, and left out."""
+    from kubectl_spread.cluster.snapshot import Controller
+    from kubectl_spread.simulate.rollouts.manifests import ManifestRollouts, ManifestWorkload
 
     specs = {
         checked.workload.key: fields(checked.manifest.plain.get("spec"))
-        for result in read.results
-        for checked in result.workloads
+        for result in reversed(read.results)
+        for checked in reversed(result.workloads)
     }
-    return check_cluster.rollouts_of(owners, specs, known)
+    first = {placement.workload.key: placement for placement in reversed(placements)}
+    found = [
+        ManifestWorkload(Controller(placement.workload, spec=specs[key]), placement)
+        for key, placement in reversed(first.items())
+        if key in specs
+    ]
+    return ManifestRollouts(found, known.cluster, known.profiles)

@@ -12,7 +12,6 @@ from kubectl_spread.errors import SpreadError
 from kubectl_spread.lint.selection.policy import Config
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.kinds import KINDS
-from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.operations import baseline, check
 from kubectl_spread.operations.check import CheckResult, CheckSettings, ReadFiles
 from kubectl_spread.operations.inputs import cluster_facts, live_cluster, rule_choice
@@ -22,9 +21,8 @@ from kubectl_spread.operations.inputs.rule_choice import RuleChoice
 from kubectl_spread.operations.inputs.selection import Selection
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.check.report import Running
-from kubectl_spread.simulate.running.controllers import is_changed
-from kubectl_spread.simulate.running.rollout import lost, Rollouts, Stuck, uncreated, waiting
-from kubectl_spread.simulate.running.under_way import under_way
+from kubectl_spread.simulate.rollouts.checker import RunningRollouts
+from kubectl_spread.simulate.running.problems import lost, uncreated, waiting
 from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.text.emit import emitted
 from kubectl_spread.text.source import SourceFile
@@ -61,6 +59,7 @@ class RunningWorkloads(NamedTuple):
 
     read: ReadFiles
     running: Running
+    rollouts: RunningRollouts
     missing: tuple[SpreadError, ...]
     notes: tuple[str, ...]
 
@@ -83,7 +82,7 @@ def check_workloads(request: ClusterCheckRequest) -> CheckResult:
     known = _load(asked.source, session, selection)
     found = _running(known, asked, selection)
     # Rules may need the placement of each workload, and placing all at once is cheaper.
-    prepared = check.prepared(asked, found.read, known)
+    prepared = check.prepared(asked, found.read, known, found.rollouts)
     judged = prepared.judge(found.read.results)
     findings = [item._replace(repair=None) for item in judged.findings]  # there is no file to fix
     new = baseline.new_findings(findings, found.read, asked)
@@ -98,6 +97,7 @@ def check_workloads(request: ClusterCheckRequest) -> CheckResult:
         asked,
         notes=(*new.notes, *found.notes),
         running=found.running,
+        rollouts=found.rollouts.results(),
         scope=selection.place,
         missing=found.missing,
         unread=known.cluster.unread,
@@ -116,7 +116,7 @@ def _load(source: ClusterSource, session: Optional[Session], selection: Selectio
 
 
 def _running(known: LoadedCluster, asked: CheckSettings, wanted: Selection) -> RunningWorkloads:
-    """Read the workloads that run, explain their Pending pods, and try their next rollouts."""
+    """Read the workloads that run, explain their Pending pods, and prepare to simulate their rollouts."""
     cluster = known.cluster
     controllers = [
         (key, controller)
@@ -126,42 +126,16 @@ def _running(known: LoadedCluster, asked: CheckSettings, wanted: Selection) -> R
     results = [asked.read(_source(controller)) for _, controller in controllers]
     pending = list(_pending(cluster, wanted))
     waits = {key for key, _ in pending}
-    rollouts = Rollouts(cluster, known.profiles)
-    settled = [(key, controller) for key, controller in controllers if key not in waits]
-    begun = tuple(under_way(settled, cluster, known.profiles))
-    ends = {item.key for item in begun if item.is_stuck}
-    stuck = [
-        found
-        for key, controller in settled
-        if key not in ends and (found := rollouts.stuck(controller.workload, controller.spec)) is not None
-    ]
+    settled = {key: controller for key, controller in controllers if key not in waits}
     seen = {*(key for key, _ in controllers), *waits}
     running = Running(
         tuple(waiting(pending, cluster, known.profiles)),
-        tuple(stuck),
         tuple(lost(_of_wanted(cluster.bound(), cluster, wanted), cluster)),
         tuple(uncreated((key for key, _ in controllers), OwnedPods(cluster))),
-        begun,
     )
     read = ReadFiles(results, [], len(results), [], is_whole=False)
-    return RunningWorkloads(read, running, _missing(seen, wanted, cluster), _notes(wanted, cluster))
-
-
-def rollouts_of(owners: Iterable[Workload], specs: dict[str, Plain], known: LoadedCluster) -> Running:
-    """Return the outcome of rollouts that manifests start: the cluster has the workloads with other templates.
-
-    Args:
-        owners: the workloads of the manifests.
-        specs: the `spec` of each, by the workload's key.
-        known: the facts.
-    """
-    rollouts = Rollouts(known.cluster, known.profiles)
-    stuck: list[Stuck] = []
-    for owner in owners:
-        if is_changed(owner, known.cluster):
-            found = rollouts.stuck(owner, specs.get(owner.key, {}))
-            stuck += [found] if found is not None else []
-    return Running(stuck=tuple(stuck))
+    rollouts = RunningRollouts(settled, cluster, known.profiles)
+    return RunningWorkloads(read, running, rollouts, _missing(seen, wanted, cluster), _notes(wanted, cluster))
 
 
 def _source(controller: Controller) -> SourceFile:

@@ -30,7 +30,6 @@ from kubectl_spread.timeline.world import Kubelet, World
 
 Written = Union[steps.Op, Sequence[steps.Op]]
 _GRACE_S = 1.0  # Extra time for random runs after a search was cut off.
-_FIRST_RUN_S = 60.0  # Time for the first run of a step, which every result needs.
 _MOST_STARTS = 64  # Most outcomes of a step from which the next one starts.
 
 
@@ -46,7 +45,8 @@ class Limits(NamedTuple):
     """Limits of a search: number of states, number of random runs, and seconds per step.
 
     patience_s: simulated seconds that pass within a step; tolerationSeconds up to this value expire. has_messages: the
-    answer has the scheduler's messages for Pending pods and `worst_skew`. Both are slow with many nodes.
+    answer has the scheduler's messages for Pending pods and `worst_skew`. Both are slow with many nodes. first_run_s:
+    seconds beyond the limit for the first run of a step; a step without any run has no outcomes.
     """
 
     mode: Mode = Mode.ALL
@@ -56,6 +56,7 @@ class Limits(NamedTuple):
     seed: int = 0
     patience_s: float = float("inf")
     has_messages: bool = True
+    first_run_s: float = 60.0
 
 
 class StepAnswer(NamedTuple):
@@ -342,7 +343,7 @@ class _Player:
             if found and deadline is not None and time.monotonic() > deadline + _GRACE_S:
                 break
             if limits.mode is Mode.FIRST:
-                last = None if deadline is None else deadline + _FIRST_RUN_S
+                last = None if deadline is None else deadline + limits.first_run_s
                 found.append(explore.one(self._hasty, start, explore.first, deadline=last))
                 continue
             item = None
@@ -375,7 +376,7 @@ class _Player:
         done = 0
         for at in range(runs):
             chooser = explore.first if at == 0 else explore.at_random(self._limits.seed * 1_000_003 + at)
-            end = None if deadline is None else deadline + (_GRACE_S if steady or loops else _FIRST_RUN_S)
+            end = None if deadline is None else deadline + (_GRACE_S if steady or loops else self._limits.first_run_s)
             one = explore.one(self._hasty, start, chooser, canonical=symmetry.canonical, deadline=end)
             done += one.runs
             for state, last in one.came_from.items():

@@ -131,7 +131,7 @@ def test_a_stateful_set_removes_its_last_pod_first(capsys: pytest.CaptureFixture
 
 
 def test_a_manifest_that_changes_the_template_starts_a_rollout(capsys: pytest.CaptureFixture[str]) -> None:
-    """Old pods count for its first pod; without a change nothing is rolled out."""
+    """Old pods count for its first pod; without a change it is the next rollout that gets stuck."""
     stored = deployment(constraint(), replicas=1, **BESIDE)
     facts = written([*HALF, stored, replica_set(), pod("w-1", "a1")])
     changed = json.loads(json.dumps(stored))
@@ -140,7 +140,8 @@ def test_a_manifest_that_changes_the_template_starts_a_rollout(capsys: pytest.Ca
     same = report(capsys, "-f", written([stored], "same.json"), "--snapshot", facts)
     new = report(capsys, "-f", written([changed], "new.json"), "--snapshot", facts)
 
-    assert ([], 1) == (same["stuckRollouts"], len(new["stuckRollouts"]))
+    found = [[(item["rollout"], item["verdict"], item["exact"]) for item in each["rollouts"]] for each in (same, new)]
+    assert found == [[("next", "getsStuck", True)], [("change", "getsStuck", True)]]
     assert [1] == [len(item["pods"]) for item in new["placements"]]
 
 

@@ -1,4 +1,4 @@
-"""Lines of `check` about running workloads: one for each group of Pending pods and each rollout."""
+"""Lines of `check` about running workloads: one for each group of Pending pods."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from typing import Any, Union
 from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.check.report import Running
-from kubectl_spread.report.explain.reasons.cause import cause
 from kubectl_spread.report.explain.verdict import sentence
 from kubectl_spread.report.table import paint
-from kubectl_spread.simulate.running.rollout import Lost, Stuck, Uncreated, WaitingGroup
-from kubectl_spread.simulate.running.under_way import RolloutEnd, UnderWay
+from kubectl_spread.simulate.running.problems import Lost, Uncreated, WaitingGroup
 from kubectl_spread.text.wording import counted, listed, safe
 
 _MOST_PODS = 4
@@ -32,13 +30,10 @@ class WorkloadLine(NamedTuple):
 
 def entries(running: Running) -> list[WorkloadLine]:
     """Return the lines about running workloads, in order."""
-    under_way = sorted(running.under_way, key=lambda item: not item.is_stuck)
     return [
         *map(waiting_line, running.waiting),
         *(WorkloadLine("Lost", _name(item), _lost(item)) for item in running.lost),
         *(WorkloadLine("Not created", _name(item), _uncreated(item)) for item in running.uncreated),
-        *(WorkloadLine("Rollout", _name(item), _under_way(item), item.is_stuck) for item in under_way),
-        *(WorkloadLine("Rollout", safe(item.workload.key), _stuck(item)) for item in running.stuck),
     ]
 
 
@@ -54,8 +49,6 @@ def document(running: Running) -> dict[str, Any]:
     """Return the same for a CheckReport."""
     return {
         "pending": list(map(_waiting_document, running.waiting)),
-        "stuckRollouts": list(map(_stuck_document, running.stuck)),
-        "rolloutsUnderWay": list(map(_under_way_document, running.under_way)),
         "onMissingNodes": [
             {"object": item.key._asdict(), "node": item.node, "pods": list(item.pods)} for item in running.lost
         ],
@@ -76,26 +69,6 @@ def _waiting_document(item: WaitingGroup) -> dict[str, Any]:
     }
 
 
-def _stuck_document(item: Stuck) -> dict[str, Any]:
-    owner = item.workload
-    return {
-        "object": {"kind": owner.kind, "namespace": owner.namespace, "name": owner.name},
-        "removedFirst": item.gone or None,
-        "message": item.explanation.message,
-        "cause": cause(item.explanation),
-    }
-
-
-def _under_way_document(item: UnderWay) -> dict[str, Any]:
-    return {
-        "object": item.key._asdict(),
-        "end": item.end.value,
-        "oldPods": item.old,
-        "pending": item.pod or None,
-        "message": item.message or None,
-    }
-
-
 def _lost(item: Lost) -> str:
     noun, them = ("pod", "it") if len(item.pods) == 1 else ("pods", "them")
     names = safe(listed(item.pods, most=_MOST_PODS))
@@ -107,19 +80,6 @@ def _lost(item: Lost) -> str:
 
 def _uncreated(item: Uncreated) -> str:
     return f"{item.number} of {item.wanted} pods of {_name(item)}: {safe(item.message)}"
-
-
-_ENDS = {
-    RolloutEnd.COMPLETES: "completes",
-    RolloutEnd.MAY_GET_STUCK: "may get stuck",
-    RolloutEnd.GETS_STUCK: "gets stuck",
-}
-
-
-def _under_way(item: UnderWay) -> str:
-    old = counted(item.old, "old pod")
-    text = f"{_name(item)} in {safe(item.key.namespace)}: the current rollout ({old} left) {_ENDS[item.end]}"
-    return f"{text}: {safe(item.pod)} stays Pending: {safe(item.message)}" if item.pod else text
 
 
 def waiting_line(item: WaitingGroup) -> WorkloadLine:
@@ -135,11 +95,5 @@ def _waiting(item: WaitingGroup) -> str:
     return f"{text} (and {counted(more, 'more pod')} of {_name(item)})" if more else text
 
 
-def _name(item: Union[WaitingGroup, Lost, Uncreated, UnderWay]) -> str:
+def _name(item: Union[WaitingGroup, Lost, Uncreated]) -> str:
     return safe(f"{item.key.kind.lower()}/{item.key.name}")
-
-
-def _stuck(item: Stuck) -> str:
-    name = safe(f"{item.workload.kind.lower()}/{item.workload.name} in {item.workload.namespace}")
-    when = f", created after {safe(item.gone)} is deleted," if item.gone else ""
-    return f"{name}: the next rollout gets stuck: its first pod{when} stays Pending: {cause(item.explanation)}"

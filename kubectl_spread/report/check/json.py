@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # these load numpy
 
 # The kinds of the documents in `-o jsonl`.
 _KINDS = {"findings": "Finding", "placements": "Placement"}
-_KINDS |= {"pending": "Pending", "stuckRollouts": "StuckRollout", "errors": "Error"}
+_KINDS |= {"pending": "Pending", "stuckRollouts": "StuckRollout", "rollouts": "Rollout", "errors": "Error"}
 
 
 def render(report: CheckReport) -> str:
@@ -26,7 +26,7 @@ def render(report: CheckReport) -> str:
 
 
 def render_lines(report: CheckReport) -> str:
-    """Return a line for each finding, placement, Pending pod, stuck rollout and error, in this order."""
+    """Return a line for each finding, placement, Pending pod, stuck rollout, rollout and error, in this order."""
     document = check_report(report)
     return "\n".join(
         harmless(json.dumps({"kind": kind, **item}, ensure_ascii=False))
@@ -45,6 +45,7 @@ def check_report(report: CheckReport) -> dict[str, Any]:
         "errors": [_error(item) for item in report.errors],
         "checked": report.checked,
         **_running(report),
+        **_rollouts(report),
         "unread": unread_document(report.unread),
         "notApplied": list(report.not_applied),
     }
@@ -53,10 +54,19 @@ def check_report(report: CheckReport) -> dict[str, Any]:
 def _running(report: CheckReport) -> dict[str, Any]:
     """Return the results for running workloads."""
     if report.running is None:
-        return {"pending": [], "stuckRollouts": [], "rolloutsUnderWay": [], "onMissingNodes": [], "notCreated": []}
+        return {"pending": [], "onMissingNodes": [], "notCreated": []}
     from kubectl_spread.report.check import cluster  # numpy: 80 ms
 
     return cluster.document(report.running)
+
+
+def _rollouts(report: CheckReport) -> dict[str, Any]:
+    """Return the results of rollouts."""
+    if not report.rollouts:
+        return {"stuckRollouts": [], "rolloutsUnderWay": [], "rollouts": []}
+    from kubectl_spread.report.check import rollouts  # numpy: 80 ms
+
+    return rollouts.documents(report.rollouts)
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

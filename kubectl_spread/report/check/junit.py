@@ -71,8 +71,9 @@ def _placements(root: ET.Element, report: CheckReport) -> None:
 
 
 def _cluster(root: ET.Element, report: CheckReport) -> None:
-    """Add test cases for running workloads, and for resources of the cluster that could not be read."""
-    if report.running is None and not report.unread:
+    """Add test cases for running workloads, stuck rollouts, and resources of the cluster that could not be read."""
+    is_stuck = any(item.is_stuck for item in report.rollouts)
+    if report.running is None and not report.unread and not is_stuck:
         return
     from kubectl_spread.report.check.troubles import of_cluster  # numpy: 80 ms
 

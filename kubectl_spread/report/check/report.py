@@ -16,8 +16,8 @@ if TYPE_CHECKING:  # loads numpy
     from kubectl_spread.report.pages.page import PageSource
     from kubectl_spread.scheduler.framework.profile import Profile
     from kubectl_spread.simulate.placement import Placement
-    from kubectl_spread.simulate.running.rollout import Lost, Stuck, Uncreated, WaitingGroup
-    from kubectl_spread.simulate.running.under_way import UnderWay
+    from kubectl_spread.simulate.rollouts.result import RolloutResult
+    from kubectl_spread.simulate.running.problems import Lost, Uncreated, WaitingGroup
 
 
 class Renderer(Protocol):
@@ -42,18 +42,11 @@ FORMATS = {
 
 
 class Running(NamedTuple):
-    """The results for running workloads and for workloads that will be replaced: Pending pods, stuck rollouts.
-
-    lost: pods on deleted nodes.
-    uncreated: pods that may not be created.
-    under_way: the outcomes of rollouts in progress.
-    """
+    """The results for running workloads: Pending pods, pods on deleted nodes, and pods that may not be created."""
 
     waiting: tuple[WaitingGroup, ...] = ()
-    stuck: tuple[Stuck, ...] = ()
     lost: tuple[Lost, ...] = ()
     uncreated: tuple[Uncreated, ...] = ()
-    under_way: tuple[UnderWay, ...] = ()
 
 
 class PageFacts(NamedTuple):
@@ -78,6 +71,7 @@ class CheckReport(NamedTuple):
     checked: dict[str, int]
     files: tuple[str, ...]
     running: Optional[Running] = None
+    rollouts: tuple[RolloutResult, ...] = ()
     unread: tuple[Unread, ...] = ()
     not_applied: tuple[str, ...] = ()
     colour: bool = False  # in formats that have colours

@@ -8,7 +8,7 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.report import table
 from kubectl_spread.report.check import findings as finding_text
-from kubectl_spread.report.check.report import CheckReport
+from kubectl_spread.report.check.report import CheckReport, Running
 from kubectl_spread.text.wording import safe
 
 _OUT_OF_REACH = "SPR903"
@@ -24,20 +24,41 @@ def render(report: CheckReport) -> str:
 def _blocks_after_findings(report: CheckReport) -> Iterator[list[str]]:
     """Yield the lines about placements, running workloads and unreadable resources."""
     if report.placements:
-        from kubectl_spread.report.check import placements as placement_text  # numpy: 80 ms
-
-        out_of_reach = _out_of_reach(report.findings)
-        for placement in report.placements:
-            explained = _explained_paths(out_of_reach, placement.workload)
-            yield placement_text.lines(placement, colour=report.colour, explained=explained)
-    if report.running is not None and any(report.running):
-        from kubectl_spread.report.check import cluster  # numpy: 80 ms
-
-        yield cluster.lines(report.running, colour=report.colour)
+        yield from _placements(report)
+    if report.running is not None:
+        yield from _running(report, report.running)
     if report.unread:
         from kubectl_spread.report import unread
 
         yield [unread.line(report.unread)]
+
+
+def _placements(report: CheckReport) -> list[list[str]]:
+    """Return a block for each placed workload, with its rollout, and then the creations that may get stuck."""
+    from kubectl_spread.cluster.snapshot import OwnerKey  # numpy: 80 ms
+    from kubectl_spread.report.check import placements as placement_text
+    from kubectl_spread.report.check import rollouts
+
+    out_of_reach = _out_of_reach(report.findings)
+    left = {item.key: item for item in report.rollouts if not item.is_creation}
+    blocks = []
+    for placement in report.placements:
+        explained = _explained_paths(out_of_reach, placement.workload)
+        block = placement_text.lines(placement, colour=report.colour, explained=explained)
+        owner = placement.workload
+        result = left.pop(OwnerKey(owner.kind, owner.namespace, owner.name), None)
+        blocks.append(block if result is None else [*block, *rollouts.of_placement(result, colour=report.colour)])
+    return blocks + rollouts.creations(report.rollouts, colour=report.colour)
+
+
+def _running(report: CheckReport, running: Running) -> list[list[str]]:
+    """Return the block about running workloads; none if there is nothing to say."""
+    if not any(running) and not report.rollouts:
+        return []
+    from kubectl_spread.report.check import cluster, rollouts  # numpy: 80 ms
+
+    colour = report.colour
+    return [[*cluster.lines(running, colour=colour), *rollouts.of_running(report.rollouts, colour=colour)]]
 
 
 def _out_of_reach(findings: list[Finding]) -> dict[tuple[str, str, str], frozenset[str]]:
@@ -63,6 +84,10 @@ def render_concise(report: CheckReport) -> str:
         from kubectl_spread.report.check.placements import headline  # numpy: 80 ms
 
         lines += [headline(placement, colour=False) for placement in report.placements]
+    if any(item.is_stuck for item in report.rollouts):
+        from kubectl_spread.report.check import rollouts
+
+        lines += [f"Rollout: {rollouts.sentence(item)}" for item in report.rollouts if item.is_stuck]
     if report.unread:
         from kubectl_spread.report import unread
 

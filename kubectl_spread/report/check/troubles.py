@@ -7,7 +7,7 @@ from typing import Optional
 
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report import unread
-from kubectl_spread.report.check import cluster
+from kubectl_spread.report.check import cluster, rollouts
 from kubectl_spread.report.check.placements import headline
 from kubectl_spread.report.check.report import CheckReport
 from kubectl_spread.simulate.placement import Placement
@@ -30,7 +30,7 @@ class Trouble(NamedTuple):
 
 
 def troubles(report: CheckReport) -> Iterator[Trouble]:
-    """Yield unplaced pods, pods that are not created, problems of running workloads, and unread resources."""
+    """Yield unplaced pods, pods that are not created, problems of running workloads, rollouts and unread resources."""
     for placement in report.placements:
         found = of_placement(placement)
         if found is not None:
@@ -45,9 +45,13 @@ def of_placement(placement: Placement) -> Optional[Trouble]:
 
 
 def of_cluster(report: CheckReport) -> Iterator[Trouble]:
-    """Yield problems of running workloads, and the resources of the cluster that could not be read."""
+    """Yield problems of running workloads and of rollouts, and the resources of the cluster that could not be read."""
     for entry in () if report.running is None else cluster.entries(report.running):
         yield Trouble("Running", entry.subject, entry.text, entry.is_failure)
+    for result in report.rollouts:
+        if result.is_stuck:
+            subject = " ".join(safe(f"{key.kind} {key.namespace}/{key.name}") for key in result.keys)
+            yield Trouble("Rollout", subject, f"Rollout: {rollouts.sentence(result)}")
     if report.unread:
         yield Trouble("Partly known", "cluster", unread.line(report.unread), is_failure=False, is_unread=True)
 

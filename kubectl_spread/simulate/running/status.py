@@ -36,7 +36,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.common import (
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.simulate.running.controllers import newest_hash
-from kubectl_spread.simulate.running.rollout import Uncreated, uncreated
+from kubectl_spread.simulate.running.problems import Uncreated, uncreated
 
 
 class ConstraintState(Enum):

@@ -1,0 +1,218 @@
+"""Rollouts in a check: whether each completes, and the way in which it gets stuck; loads numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Optional
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.report.explain.reasons.cause import cause
+from kubectl_spread.report.simulation import story
+from kubectl_spread.report.simulation.words import share
+from kubectl_spread.report.table import paint
+from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
+from kubectl_spread.text.wording import counted, listed, safe
+from kubectl_spread.timeline.results.summary import StepSummary, Verdict
+
+Plain = dict[str, Any]
+
+_MOST_NAMES = 6
+_MOST_SENTENCES = 24
+_ENDS = 10  # of a long way, from its beginning and from its end
+_LABELS = {RolloutKind.CHANGE: "rollout of the change", RolloutKind.NEXT: "next rollout"}
+_TIME = "the time for rollouts is used up; name fewer workloads"
+
+
+def of_placement(result: RolloutResult, *, colour: bool) -> list[str]:
+    """Return the lines about the rollout of a placed workload."""
+    label = _LABELS.get(result.kind, "rollout")
+    text = paint(_outcome(result), "red", colour=colour) if result.is_stuck else _outcome(result)
+    return [f"  {label}: {text}{_why(result)}", *_way(result)]
+
+
+def creations(results: Iterable[RolloutResult], *, colour: bool) -> list[list[str]]:
+    """Return a block of lines for each creation in which some pod may find no node."""
+    found = (item for item in results if item.kind is RolloutKind.CREATION and item.is_stuck)
+    return [[f"{paint(creation(item), 'red', colour=colour)}{_cause(item)}", *_way(item)] for item in found]
+
+
+def creation(result: RolloutResult) -> str:
+    """Return the first sentence about workloads whose creation may get stuck."""
+    summary = result.summary
+    assert summary is not None  # noqa: S101 (only a simulation finds it)
+    pods = list(dict.fromkeys(safe(item.pod) for item in summary.waiting))
+    names = f"{', '.join(pods[:-1])} or {pods[-1]}" if pods[1:] else "".join(pods) or "a pod"
+    if result.verdict is Verdict.GETS_STUCK:
+        return f"In every order {names} finds no node"
+    stuck = sum(not item.is_complete for item in summary.endings)
+    every = "" if summary.is_exact else " that were found"
+    return f"In some orders {names} finds no node ({stuck} of {counted(len(summary.endings), 'outcome')}{every})"
+
+
+def of_running(results: Iterable[RolloutResult], *, colour: bool) -> list[str]:
+    """Return the lines about rollouts of running workloads: problems one by one, the others together."""
+    known = list(results)
+    lines = []
+    for item in sorted(known, key=lambda item: not item.is_stuck):
+        if item.is_stuck or item.kind is RolloutKind.CURRENT:
+            label = paint("Rollout:", "red", colour=colour) if item.is_stuck else "Rollout:"
+            lines += [f"{label} {sentence(item)}", *_way(item)]
+    return [*lines, *_together([item for item in known if item.kind is RolloutKind.NEXT and not item.is_stuck])]
+
+
+def sentence(result: RolloutResult) -> str:
+    """Return one sentence about a rollout, with the name of its workload."""
+    if result.kind is RolloutKind.CREATION:
+        return f"{creation(result)}{_cause(result)}"
+    old = f" ({counted(result.old, 'old pod')} left)" if result.kind is RolloutKind.CURRENT else ""
+    what = {RolloutKind.CURRENT: "current rollout", RolloutKind.CHANGE: "rollout of the change"}
+    which = f"the {what.get(result.kind, 'next rollout')}{old}"
+    return f"{_name(result)} in {safe(result.key.namespace)}: {which} {_outcome(result)}{_why(result)}"
+
+
+def _together(results: list[RolloutResult]) -> Iterator[str]:
+    """Yield a line for each kind of answer, with the names of its workloads."""
+    named: dict[str, list[str]] = {}
+    for item in results:
+        named.setdefault(_short(item), []).append(_name(item))
+    for text, names in named.items():
+        yield f"Next rollout {text}: {safe(listed(names, most=_MOST_NAMES))}"
+
+
+def _short(result: RolloutResult) -> str:
+    """Return the answer in words that many workloads share."""
+    if result.verdict is None or result.is_exact:
+        return f"{_outcome(result)}"
+    return "completes in every simulated run, not in every possible outcome"
+
+
+def _outcome(result: RolloutResult) -> str:
+    """Return the verdict, with the part of the outcomes for which it holds."""
+    summary = result.summary
+    if result.verdict is None:
+        return f"was not simulated ({safe(_reason(result))})"
+    if result.verdict is Verdict.COMPLETES:
+        return f"completes {_certainty(result)}"
+    if result.verdict is Verdict.GETS_STUCK:
+        return f"gets stuck {_certainty(result)}"
+    found = (
+        "" if summary is None else share(sum(not item.is_complete for item in summary.endings), len(summary.endings))
+    )
+    return f"may get stuck, {found}{'' if result.is_exact else ' that were found'}"
+
+
+def _certainty(result: RolloutResult) -> str:
+    if result.is_exact or result.summary is None:
+        return "in every outcome"
+    runs = result.summary.runs
+    return f"in {'one simulated run' if runs < 2 else f'all of {runs} simulated runs'} (other outcomes are possible)"
+
+
+def _reason(result: RolloutResult) -> str:
+    return f"it depends on {result.because}" if result.because else _TIME
+
+
+def _why(result: RolloutResult) -> str:
+    """Return the pod that stays Pending, and the cause."""
+    if not result.is_stuck:
+        return ""
+    stuck = () if result.summary is None else result.summary.stuck
+    pod = _pod(stuck[0].name) if stuck else "a pod"
+    return f": {pod} stays Pending{_cause(result)}"
+
+
+def _pod(name: str) -> str:
+    return f"a new pod of {safe(name.removesuffix('-*'))}" if name.endswith("-*") else safe(name)
+
+
+def _cause(result: RolloutResult) -> str:
+    return "" if result.explanation is None else f": {cause(result.explanation)}"
+
+
+def _way(result: RolloutResult) -> list[str]:
+    """Return the way to get stuck, step by step; empty if a rollout completes."""
+    sentences = [f"{at}. {safe(text)}" for at, text in enumerate(_sentences(result), 1)]
+    if not result.is_stuck or len(sentences) < 2:
+        return []
+    if len(sentences) > _MOST_SENTENCES:
+        cut = len(sentences) - 2 * _ENDS
+        sentences = [*sentences[:_ENDS], f"... {cut} more; `kubectl spread simulate` prints all", *sentences[-_ENDS:]]
+    return [f"    {text}" for text in sentences]
+
+
+def _sentences(result: RolloutResult) -> list[str]:
+    """Return the events after the user's step."""
+    return [] if result.played is None else story.way(result.played, ())[1:]
+
+
+def _name(result: RolloutResult) -> str:
+    return safe(f"{result.key.kind.lower()}/{result.key.name}")
+
+
+def documents(results: Iterable[RolloutResult]) -> Plain:
+    """Return the rollouts for a CheckReport."""
+    known = list(results)
+    new = (RolloutKind.NEXT, RolloutKind.CHANGE)
+    return {
+        "stuckRollouts": [_stuck(item) for item in known if item.kind in new and item.is_stuck],
+        "rolloutsUnderWay": [
+            _under_way(item) for item in known if item.kind is RolloutKind.CURRENT and item.verdict is not None
+        ],
+        "rollouts": [_document(item) for item in known],
+    }
+
+
+def _stuck(item: RolloutResult) -> Plain:
+    found = item.explanation
+    return {
+        "object": item.key._asdict(),
+        "removedFirst": item.removed_first or None,
+        "message": "" if found is None else found.message,
+        "cause": "unknown" if found is None else cause(found),
+    }
+
+
+def _under_way(item: RolloutResult) -> Plain:
+    stuck = () if item.summary is None else item.summary.stuck
+    return {
+        "object": item.key._asdict(),
+        "end": item.verdict.value if item.verdict is not None else None,
+        "oldPods": item.old,
+        "pending": stuck[0].name if stuck else None,
+        "message": stuck[0].message if stuck else None,
+    }
+
+
+def _document(item: RolloutResult) -> Plain:
+    return {
+        "objects": [key._asdict() for key in item.keys],
+        "rollout": item.kind.value,
+        "verdict": None if item.verdict is None else item.verdict.value,
+        "basis": item.basis.value,
+        "exact": item.is_exact,
+        "dependsOn": item.because or None,
+        "search": None if item.summary is None else _searched(item.summary),
+        "pending": [] if item.summary is None else _pending(item.summary),
+        "cause": None if item.explanation is None or not item.is_stuck else cause(item.explanation),
+        "witness": _sentences(item) if item.is_stuck else [],
+    }
+
+
+def _searched(summary: StepSummary) -> Plain:
+    return {
+        "outcomes": len(summary.endings),
+        "stuckOutcomes": sum(not ending.is_complete for ending in summary.endings),
+        "states": summary.states,
+        "runs": summary.runs,
+    }
+
+
+def _pending(summary: StepSummary) -> list[Plain]:
+    return [
+        {"object": _key(item.owner), "pod": item.pod, "message": item.message, "outcomes": item.outcomes}
+        for item in summary.waiting
+    ]
+
+
+def _key(key: Optional[OwnerKey]) -> Any:
+    return None if key is None else key._asdict()

@@ -1,0 +1,1 @@
+"""Rollouts of workloads, simulated over time: whether each completes."""

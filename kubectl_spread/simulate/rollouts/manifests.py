@@ -1,0 +1,184 @@
+"""Rollouts that manifests start: the creation of new workloads, changes of running ones, and then the next rollouts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.simulate.rollouts.checker import most_pods, RolloutChecker, rolls
+from kubectl_spread.simulate.rollouts.groups import grouped
+from kubectl_spread.simulate.rollouts.result import Basis, RolloutKind, RolloutResult
+from kubectl_spread.simulate.rollouts.search import Budget, Question, RolloutSearch, without
+from kubectl_spread.simulate.running.controllers import is_changed
+from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.results.summary import Verdict
+from kubectl_spread.timeline.run import Limits, Mode, play
+from kubectl_spread.timeline.setup import reading
+
+_MOST_SETTLED = 200  # Most pods that are created for the next rollouts.
+_SETTLE_S = 2.0
+
+
+class ManifestWorkload(NamedTuple):
+    """A workload of a manifest, and its placement on the cluster."""
+
+    controller: Controller
+    placement: Placement
+
+    @property
+    def key(self) -> OwnerKey:
+        owner = self.controller.workload
+        return OwnerKey(owner.kind, owner.namespace, owner.name)
+
+    @property
+    def is_placed(self) -> bool:
+        """Return whether all pods have nodes, by rules that are simulated."""
+        found = self.placement
+        missing = found.pending or found.gated or found.refused or found.not_created or found.on_missing_nodes
+        return not (missing or found.unpredicted or found.not_predictable or found.evictions)
+
+
+class ManifestRollouts:
+    """Rollouts that manifests start on a cluster."""
+
+    def __init__(
+        self, workloads: Sequence[ManifestWorkload], cluster: Cluster, profiles: Mapping[str, Profile]
+    ) -> None:
+        self._workloads = [item for item in workloads if item.key.kind in reading.KINDS]
+        self._cluster = cluster = _with_running(self._workloads, cluster)
+        self._profiles = profiles
+        self._budget = Budget()
+        self._new = [item for item in self._workloads if item.key not in cluster.controllers]
+        self._checker = RolloutChecker(cluster, profiles, number=len(workloads), budget=self._budget)
+        self._known: dict[OwnerKey, Optional[RolloutResult]] = {}
+
+    def results(self) -> tuple[RolloutResult, ...]:
+        """Return the creation of new workloads first, then one rollout for each workload that has one."""
+        rollouts = [self.rollout_of(item.key) for item in self._workloads]
+        return (*self._creations, *(item for item in rollouts if item is not None))
+
+    def rollout_of(self, key: OwnerKey) -> Optional[RolloutResult]:
+        """Return the rollout that the manifest starts, or else the next one; None if there is none."""
+        if key not in self._known:
+            item = next((item for item in self._workloads if item.key == key), None)
+            self._known[key] = None if item is None else self._rollout(item)
+        return self._known[key]
+
+    def _rollout(self, item: ManifestWorkload) -> Optional[RolloutResult]:
+        key, controller = item.key, item.controller
+        if not rolls(key, controller) or not controller.workload.replicas:
+            return None
+        if key in self._cluster.controllers and is_changed(controller.workload, self._cluster):
+            question = Question(RolloutKind.CHANGE, (key,), "apply", (steps.Apply(controller),), (controller,))
+            return self._checker.answer(question, pods=most_pods(controller))
+        question = Question(RolloutKind.NEXT, (key,), "", (), (controller,))
+        because = " and ".join(item.placement.not_predictable)
+        if because:
+            return without(question, Basis.NOT_SIMULATED, because)
+        if not item.is_placed:
+            return None
+        if key in self._with_room:
+            return RolloutResult((key,), RolloutKind.NEXT, Verdict.COMPLETES, Basis.ENOUGH_ROOM)
+        settled = self._settled
+        if settled is None:
+            return without(question, Basis.TIME_LIMIT)
+        return settled.result_of(key, controller)
+
+    @cached_property
+    def _groups(self) -> list[list[ManifestWorkload]]:
+        """Return the new workloads that are placed, grouped by their influence on each other."""
+        placed = [item for item in self._new if item.is_placed and item.controller.workload.replicas]
+        groups = grouped([_class_of(item) for item in placed], self._cluster)
+        return [[placed[at] for at in group] for group in groups]
+
+    @cached_property
+    def _with_room(self) -> frozenset[OwnerKey]:
+        """Return the new workloads whose pods always find nodes, now and in the next rollout."""
+        proven = (group for group in self._groups if all(map(self._has_room, group)))
+        return frozenset(item.key for group in proven for item in group)
+
+    @cached_property
+    def _creations(self) -> tuple[RolloutResult, ...]:
+        """Return whether the new workloads are complete in whatever order their pods are placed."""
+        return tuple(map(self._creation, self._groups))
+
+    def _creation(self, group: list[ManifestWorkload]) -> RolloutResult:
+        controllers = tuple(item.controller for item in group)
+        ops = tuple(steps.Apply(controller) for controller in controllers)
+        question = Question(RolloutKind.CREATION, tuple(item.key for item in group), "apply", ops, controllers)
+        if group[0].key in self._with_room:
+            return RolloutResult(question.keys, question.kind, Verdict.COMPLETES, Basis.ENOUGH_ROOM)
+        return self._search.answer(question, rollouts=len(self._new))
+
+    @cached_property
+    def _search(self) -> RolloutSearch:
+        return RolloutSearch(self._cluster, self._profiles, self._budget)
+
+    def _has_room(self, item: ManifestWorkload) -> bool:
+        """Return whether all pods find nodes when a workload is created, and when it is rolled out afterwards."""
+        replicas = item.controller.workload.replicas or 0
+        others = [(_class_of(other), other.controller.workload.replicas or 0) for other in self._new if other != item]
+        return self._checker.has_room(_class_of(item), pods=replicas + most_pods(item.controller), others=others)
+
+    @cached_property
+    def _settled(self) -> Optional[RolloutChecker]:
+        """Return the checker for the cluster after the manifests are applied; None if that takes too long."""
+        if sum(item.controller.workload.replicas or 0 for item in self._new) > _MOST_SETTLED:
+            return None
+        cluster = self._cluster
+        if self._new:
+            ops = tuple(steps.Apply(item.controller) for item in self._new)
+            limits = Limits(Mode.FIRST, seconds=_SETTLE_S, first_run_s=0, has_messages=False)
+            found = play(cluster, self._profiles, [ops], limits=limits).last
+            if not found.outcomes:
+                return None
+            cluster = _with_controllers(found.outcomes[0].cluster(), [item.controller for item in self._new])
+        return RolloutChecker(cluster, self._profiles, number=len(self._workloads), budget=self._budget)
+
+
+def _with_running(workloads: Sequence[ManifestWorkload], cluster: Cluster) -> Cluster:
+    """Return the cluster with the manifests' workloads whose pods run although the cluster facts lack the workloads."""
+    found = {item.key: item.controller for item in workloads if any(pod.ran_already for pod in item.placement.placed)}
+    return cluster._replace(controllers={**found, **cluster.controllers})
+
+
+def _class_of(item: ManifestWorkload) -> PodClass:
+    first = item.placement.first_replica
+    assert first is not None  # noqa: S101 (a placement of a workload has it)
+    return first.cls
+
+
+def _with_controllers(cluster: Cluster, controllers: Sequence[Controller]) -> Cluster:
+    """Return the cluster with new workloads, and the ReplicaSets of their pods."""
+    by_key = {OwnerKey(item.workload.kind, item.workload.namespace, item.workload.name): item for item in controllers}
+    sets = dict(_replica_sets(cluster, by_key))
+    owners = {made: OwnerKey("Deployment", made.namespace, above.workload.name) for made, (above, _) in sets.items()}
+    made = {key: Controller(_replica_set(key, above.workload, text)) for key, (above, text) in sets.items()}
+    return cluster._replace(controllers={**cluster.controllers, **by_key, **made}, owners={**cluster.owners, **owners})
+
+
+def _replica_sets(
+    cluster: Cluster, controllers: Mapping[OwnerKey, Controller]
+) -> Iterator[tuple[OwnerKey, tuple[Controller, str]]]:
+    """Yield the ReplicaSets of new Deployments, each with its Deployment and hash."""
+    for cls in {id(pod.cls): pod.cls for pod in cluster.pods}.values():
+        text = dict(cls.labels).get(POD_TEMPLATE_HASH, "")
+        if cls.owner is not None and cls.owner.kind == "ReplicaSet" and text:
+            name = cls.owner.name.removesuffix(f"-{text}")
+            above = controllers.get(OwnerKey("Deployment", cls.namespace, name))
+            if above is not None:
+                yield OwnerKey("ReplicaSet", cls.namespace, cls.owner.name), (above, text)
+
+
+def _replica_set(key: OwnerKey, owner: Workload, text: str) -> Workload:
+    metadata = owner.template.get("metadata") or {}
+    labels = {**(metadata.get("labels") or {}), POD_TEMPLATE_HASH: text}
+    template = {**owner.template, "metadata": {**metadata, "labels": labels}}
+    return owner._replace(kind="ReplicaSet", name=key.name, template=template)

@@ -1,0 +1,90 @@
+"""Results of simulated rollouts."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Optional, Protocol
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.timeline.results.summary import Played, StepSummary, Verdict
+from kubectl_spread.timeline.state import EventKind
+
+
+class RolloutKind(Enum):
+    """Rollout in question."""
+
+    CREATION = "creation"  # new workloads are created together
+    CHANGE = "change"  # a manifest changes a running workload
+    CURRENT = "current"  # has begun already
+    NEXT = "next"  # `kubectl rollout restart`, once the workload is complete
+
+
+class Basis(Enum):
+    """Reason to trust a verdict, or reason why there is none."""
+
+    ALL_OUTCOMES = "allOutcomes"  # every reachable state was visited
+    ENOUGH_ROOM = "enoughRoom"  # every new pod finds a node, wherever the other pods are
+    SAMPLE = "sample"  # some runs were simulated
+    TIME_LIMIT = "timeLimit"  # not simulated
+    NOT_SIMULATED = "notSimulated"  # depends on a feature that is not simulated
+
+
+class RolloutResult(NamedTuple):
+    """Verdict on a rollout.
+
+    keys: the workloads; several only if they are created together. verdict: None without a simulation. because: reason
+    why there is no simulation. played: the simulated step, with the shortest way to get stuck. explanation: of a pod
+    that stays Pending at the end of that way. old: number of pods that a current rollout has to replace.
+    """
+
+    keys: tuple[OwnerKey, ...]
+    kind: RolloutKind
+    verdict: Optional[Verdict]
+    basis: Basis
+    because: str = ""
+    played: Optional[Played] = None
+    explanation: Optional[Explanation] = None
+    old: int = 0
+
+    @property
+    def key(self) -> OwnerKey:
+        return self.keys[0]
+
+    @property
+    def is_creation(self) -> bool:
+        return self.kind is RolloutKind.CREATION
+
+    @property
+    def is_stuck(self) -> bool:
+        """Return whether the rollout gets stuck in some outcome or in all."""
+        return self.verdict in (Verdict.MAY_GET_STUCK, Verdict.GETS_STUCK)
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether the verdict holds for every possible outcome."""
+        return self.basis in (Basis.ALL_OUTCOMES, Basis.ENOUGH_ROOM)
+
+    @property
+    def summary(self) -> Optional[StepSummary]:
+        return None if self.played is None else self.played.summary
+
+    @property
+    def removed_first(self) -> str:
+        """Return the name of the old pod that is deleted before a pod stays Pending; empty if none is."""
+        witness = () if self.summary is None else self.summary.witness
+        deleted = (event.pod for part in witness for event in part if event.kind is EventKind.DELETED)
+        return next((name for name in deleted if not name.endswith("-*")), "")
+
+
+class Rollouts(Protocol):
+    """Rollouts of some workloads, each simulated at most once."""
+
+    def results(self) -> tuple[RolloutResult, ...]:
+        """Return all rollouts in order."""
+        ...
+
+    def rollout_of(self, key: OwnerKey) -> Optional[RolloutResult]:
+        """Return the rollout of a workload; None if there is none."""
+        ...

@@ -1,0 +1,152 @@
+"""Simulation of one rollout, within limits."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.explain.explanation import examine, Explanation
+from kubectl_spread.objects.amounts.int_or_percent import scaled
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.simulate.rollouts.result import Basis, RolloutKind, RolloutResult
+from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.results.answer import Outcome
+from kubectl_spread.timeline.results.summary import Played, summarize
+from kubectl_spread.timeline.run import Limits, Mode, play, StepAnswer
+
+_SECONDS = 8.0  # Most time for all rollouts of one run.
+_LEAST_SECONDS = 0.05  # Less time than this is not enough for a rollout.
+_FIRST_RUN_S = 1.0  # Extra time for the first run of a rollout.
+_SMALL, _LARGE = 60, 1_000  # Nodes and pods of a rollout whose states are all visited, and of one that is simulated.
+_EFFORTS = ((3, 1_000, 12), (10, 300, 6), (40, 60, 3))  # Up to this many rollouts: states, random runs of each.
+_LEAST_EFFORT = (20, 2)
+_MOST_CHOICES = 500  # Sets of old pods that a controller may delete at once.
+
+
+class Budget:
+    """Time that is left for the rollouts of one run; the clock starts with the first of them."""
+
+    def __init__(self, seconds: float = _SECONDS) -> None:
+        self._seconds = seconds
+        self._spent = 0.0
+
+    def share(self, rollouts: int) -> float:
+        """Return the seconds for the next one of some rollouts."""
+        return max(0.0, self._seconds - self._spent) / max(1, min(rollouts, 3))
+
+    def spend(self, seconds: float) -> None:
+        self._spent += seconds
+
+
+class Question(NamedTuple):
+    """A rollout to simulate.
+
+    keys: its workloads. text: kubectl's command without `kubectl`. ops: steps of the simulation. controllers: of the
+    workloads, after the steps.
+    """
+
+    kind: RolloutKind
+    keys: tuple[OwnerKey, ...]
+    text: str
+    ops: tuple[steps.Op, ...]
+    controllers: tuple[Controller, ...]
+    old: int = 0
+
+
+class RolloutSearch:
+    """Simulator of rollouts on one cluster."""
+
+    def __init__(self, cluster: Cluster, profiles: Mapping[str, Profile], budget: Budget) -> None:
+        self._cluster = cluster
+        self._profiles = profiles
+        self._budget = budget
+        self._columns: Optional[Columns] = None
+
+    @property
+    def columns(self) -> Columns:
+        """Return the bound pods of the cluster."""
+        if self._columns is None:
+            self._columns = Columns(self._cluster)
+        return self._columns
+
+    def answer(self, question: Question, *, rollouts: int = 1) -> RolloutResult:
+        """Simulate a rollout; `rollouts` share the time that is left."""
+        seconds = self._budget.share(rollouts)
+        limits = self._limits(question, seconds, rollouts)
+        if limits is None:
+            return without(question, Basis.TIME_LIMIT)
+        begin = time.monotonic()
+        found = play(self._cluster, self._profiles, [question.ops], limits=limits, bound=self.columns).last
+        self._budget.spend(time.monotonic() - begin)
+        if not found.outcomes:
+            return without(question, Basis.TIME_LIMIT)
+        return self._result(question, found)
+
+    def _limits(self, question: Question, seconds: float, rollouts: int) -> Optional[Limits]:
+        """Return the limits that the size of a rollout leaves time for; None if there is no time."""
+        pods = sum(item.workload.replicas or 0 for item in question.controllers)
+        if seconds < _LEAST_SECONDS or pods > _LARGE:
+            return None
+        is_small = len(self._cluster.nodes) + pods <= _SMALL
+        choices = max(map(_choices, question.controllers), default=1)
+        mode = Mode.ALL if is_small and choices <= _MOST_CHOICES else Mode.SAMPLE
+        states, runs = next(((states, runs) for most, states, runs in _EFFORTS if rollouts <= most), _LEAST_EFFORT)
+        return Limits(mode, states, runs if is_small else min(runs, 2), seconds, first_run_s=_FIRST_RUN_S)
+
+    def _result(self, question: Question, found: StepAnswer) -> RolloutResult:
+        summary = summarize(found, question.keys)
+        stuck = next((outcome for outcome in found.outcomes if _is_stuck(outcome, question)), None)
+        return RolloutResult(
+            question.keys,
+            question.kind,
+            summary.verdict,
+            Basis.ALL_OUTCOMES if summary.is_exact else Basis.SAMPLE,
+            played=Played(question.text, summary),
+            explanation=None if stuck is None else self._explained(stuck, question),
+            old=question.old,
+        )
+
+    def _explained(self, outcome: Outcome, question: Question) -> Optional[Explanation]:
+        """Explain a Pending pod of the rollout."""
+        cluster = outcome.cluster()
+        pending = (pod for pod in cluster.pods if _is_pending(pod))
+        told = {pod.name for pod in outcome.pending if pod.owner in question.keys}
+        pod = next((pod for pod in pending if pod.name in told), None)
+        return None if pod is None else examine(pod, cluster, self._profiles).explanation
+
+
+def _is_stuck(outcome: Outcome, question: Question) -> bool:
+    return any(pod.owner in question.keys for pod in outcome.pending)
+
+
+def _is_pending(pod: Pod) -> bool:
+    return not pod.node_name and not pod.terminating
+
+
+def _choices(controller: Controller) -> int:
+    """Return how many sets of old pods a Deployment's controller may choose to delete at once."""
+    replicas = controller.workload.replicas or 0
+    if controller.workload.kind != "Deployment":
+        return 1
+    rolling = fields(fields(controller.spec.get("strategy")).get("rollingUpdate"))
+    value = rolling.get("maxUnavailable")
+    unavailable = scaled("25%" if value is None else value, replicas, round_up=False) or 0
+    return math.comb(replicas, min(unavailable, replicas))
+
+
+def without(question: Question, basis: Basis, because: str = "") -> RolloutResult:
+    """Return the result of a rollout that is not simulated."""
+    return without(question, basis, because)
+
+
+def keys_of(controllers: Sequence[Controller]) -> tuple[OwnerKey, ...]:
+    """Return the keys of workloads."""
+    owners = [item.workload for item in controllers]
+    return tuple(OwnerKey(owner.kind, owner.namespace, owner.name) for owner in owners)

@@ -1,0 +1,83 @@
+"""Problems of running workloads: waiting pods, pods on nodes that do not exist, and pods that are not created."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from kubectl_spread.cluster.ownership import OwnedPods
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.workload_state import state_of
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.simulate.running.prospects import Prospects
+
+
+class WaitingGroup(NamedTuple):
+    """Equal Pending pods of a workload, with the explanation of the first one."""
+
+    key: OwnerKey
+    explanation: Explanation
+
+
+class Lost(NamedTuple):
+    """Pods of a workload that are bound to a node that does not exist."""
+
+    key: OwnerKey
+    node: str
+    pods: tuple[str, ...]
+
+
+class Uncreated(NamedTuple):
+    """Pods that a workload lacks because the API server refuses them, with its message."""
+
+    key: OwnerKey
+    number: int
+    wanted: int
+    message: str
+
+
+def lost(pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster) -> list[Lost]:
+    """Find pods on nodes that were deleted.
+
+    Args:
+        pods: bound pods, each with its workload.
+        cluster: the cluster of the pods.
+    """
+    nodes = {node.name for node in cluster.nodes}
+    found: dict[tuple[OwnerKey, str], list[str]] = {}
+    for key, pod in pods:
+        if pod.node_name not in nodes and not pod.terminating:
+            found.setdefault((key, pod.node_name), []).append(pod.name)
+    return [Lost(key, node, tuple(names)) for (key, node), names in found.items()]
+
+
+def uncreated(keys: Iterable[OwnerKey], owned: OwnedPods) -> Iterator[Uncreated]:
+    """Find workloads that lack pods because creating them failed, for example because of a quota."""
+    for key in keys:
+        state = state_of(key, owned)
+        if state is not None and state.missing and state.failures:
+            yield Uncreated(key, state.missing, state.wanted or 0, state.failures[0].message)
+
+
+def waiting(
+    pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster, profiles: Mapping[str, Profile]
+) -> Iterator[WaitingGroup]:
+    """Explain Pending pods, equal ones together.
+
+    Args:
+        pods: each with its workload.
+        cluster: the cluster of the pods.
+        profiles: of the scheduler.
+    """
+    alike: dict[tuple[OwnerKey, Any], list[Pod]] = {}
+    every = list(pods)
+    for key, pod in every:
+        alike.setdefault((key, pod.cls), []).append(pod)
+    prospects = Prospects([pod for _, pod in every], cluster, profiles)
+    for (key, _), group in alike.items():
+        for first, *rest in prospects.grouped(group):
+            explanation = prospects.of(first).examined.explanation
+            yield WaitingGroup(key, explanation._replace(others=tuple(pod.name for pod in rest)))
