@@ -215,7 +215,7 @@ def prepared(
     placements = placed(read, known, namespace=asked.namespace)
     if rollouts is None and known is not None:
         rollouts = _rollouts(read, known, placements)
-    judged = judge(read, asked, known=known, placements=placements)
+    judged = judge(read, asked, known=known, placements=placements, rollouts=rollouts)
     return PreparedCheck(asked, read, known, placements, judged, rollouts)
 
 
@@ -339,7 +339,12 @@ def placed(read: ReadFiles, known: Optional[LoadedCluster], *, namespace: str) -
 
 
 def judge(
-    read: ReadFiles, asked: CheckSettings, *, known: Optional[LoadedCluster], placements: list[Placement]
+    read: ReadFiles,
+    asked: CheckSettings,
+    *,
+    known: Optional[LoadedCluster],
+    placements: list[Placement],
+    rollouts: Optional[Rollouts] = None,
 ) -> Judge:
     """Return the function that turns results into findings, without accepted findings."""
     from kubectl_spread.lint import pipeline
@@ -347,7 +352,7 @@ def judge(
     return partial(
         pipeline.judged,
         policy=asked.policy,
-        facts=_cluster_facts(asked, known, placements=placements),
+        facts=_cluster_facts(asked, known, placements=placements, rollouts=rollouts),
         namespace=asked.namespace,
         accepted=rule_choice.accepted(asked.choice, asked.config, is_whole=read.is_whole),
         rules=read.rules,
@@ -383,7 +388,11 @@ def _without_copies(owners: Sequence[Workload]) -> list[list[Workload]]:
 
 
 def _cluster_facts(
-    asked: CheckSettings, known: Optional[LoadedCluster], *, placements: list[Placement]
+    asked: CheckSettings,
+    known: Optional[LoadedCluster],
+    *,
+    placements: list[Placement],
+    rollouts: Optional[Rollouts],
 ) -> Optional[ClusterFacts]:
     """Return the rules' facts about the cluster: the cluster facts, else the domains in the configuration."""
     domains = asked.config.domains
@@ -392,7 +401,9 @@ def _cluster_facts(
     from kubectl_spread.simulate.cluster_facts import KnownCluster  # numpy: 80 ms
 
     if known is not None:
-        return KnownCluster(known.cluster, known.profiles, placements=placements, namespace=asked.namespace)
+        return KnownCluster(
+            known.cluster, known.profiles, placements=placements, rollouts=rollouts, namespace=asked.namespace
+        )
     from kubectl_spread.sources import topology
 
     profiles = cluster_source.load_profiles(asked.source)

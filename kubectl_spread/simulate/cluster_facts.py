@@ -18,6 +18,7 @@ from kubectl_spread.cluster.facts import (
     Impossible,
     PlacedReplicas,
     PodsPerDomain,
+    RolloutFacts,
     Server,
 )
 from kubectl_spread.cluster.ownership import OwnedPods, owner_of, workload_of
@@ -57,6 +58,7 @@ from kubectl_spread.simulate.first_replica import (
     without_own,
 )
 from kubectl_spread.simulate.placement import Certainty, Placement
+from kubectl_spread.simulate.rollouts.result import Rollouts
 from kubectl_spread.simulate.running.controllers import as_running
 
 Plain = dict[str, Any]
@@ -80,6 +82,7 @@ class KnownCluster:
         profiles: Optional[Mapping[str, Profile]] = None,
         *,
         placements: Iterable[Placement] = (),
+        rollouts: Optional[Rollouts] = None,
         namespace: str = "default",
         keys: Optional[frozenset[str]] = None,
     ) -> None:
@@ -89,6 +92,7 @@ class KnownCluster:
             cluster: with the other objects of the manifests applied.
             profiles: of the scheduler; the built-in one if None.
             placements: of workloads that are already placed.
+            rollouts: of these workloads.
             namespace: replaces `default`, also for workloads without a namespace.
             keys: label keys of nodes whose values are all that is known of the cluster; None for a whole cluster.
         """
@@ -97,6 +101,7 @@ class KnownCluster:
         self._minor = next(iter(self._profiles.values())).minor
         self._namespace = namespace
         self._keys = keys
+        self._rollouts = rollouts
         self._placements = {_key(placement.workload): placement for placement in placements}
         self._evidence: dict[tuple[Any, ...], tuple[Workload, Optional[Evidence]]] = {}
         self._known: dict[tuple[Any, ...], tuple[Workload, Optional[Placement]]] = {}
@@ -264,6 +269,18 @@ class KnownCluster:
         if key not in self._impossible:
             self._impossible[key] = workload, self._search(workload)
         return self._impossible[key][1]
+
+    def rollout(self, workload: Workload) -> Optional[RolloutFacts]:
+        """Return how the next rollout of a workload ends; None if it was not simulated."""
+        found = None if self._rollouts is None else self._rollouts.rollout_of(_key(self._located(workload)))
+        if found is None or found.verdict is None:
+            return None
+        if found.summary is None:
+            return RolloutFacts(1, 0, found.is_exact)
+        endings, conflicts = found.summary.endings, () if found.explanation is None else found.explanation.conflicts
+        stuck = sum(not item.is_complete for item in endings)
+        conflict = tuple(item.text for item in conflicts[0].requirements) if conflicts else ()
+        return RolloutFacts(len(endings), stuck, found.is_exact, conflict)
 
     def configured_defaults(self, workload: Workload) -> Optional[tuple[TopologySpreadConstraint, ...]]:
         """Return the default constraints of the scheduler's configuration; None for the built-in ones."""

@@ -65,6 +65,7 @@ class Moves:
             twins: returns pairs of interchangeable nodes with equal pods; of equal choices, one is enough.
         """
         self._is_hasty = is_hasty
+        self.is_cut = False  # whether only some of the choices of pods to delete were returned
         self._twins = twins
         self._known: dict[State, list[Way]] = {}
         self._world = world
@@ -115,6 +116,7 @@ class Moves:
             excess = _EXCESS.get(type(own))
             found = excess(self._world, of_owner(state.pods, owner), owner, own) if excess is not None else []
             if found:
+                self.is_cut = self.is_cut or len(found) >= replicaset.MOST_CHOICES
                 return found if len(found) == 1 else distinct(found, self._twins(state))
         return []
 

@@ -5,6 +5,8 @@
 Reports a Deployment whose `maxUnavailable` comes to 0 and whose pods have required anti-affinity to each other. For
 the hostname it is info, as there is often a spare node. A term over a misspelt key keeps no pods apart and is SPR302.
 
+With cluster facts, the next rollout is simulated over time, and the Deployment is reported only if it gets stuck.
+
 ## Why it matters
 
 `maxUnavailable` is rounded down: the default of 25 % is 0 for up to 3 replicas, so every old pod stays until a new one
@@ -45,6 +47,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Optional
 
+from kubectl_spread.cluster.facts import RolloutFacts
 from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.grouping.replica_range import ReplicaRange
@@ -73,15 +76,18 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         if not misspelt_keys.is_absent(term.topology_key, project)
     }
     wider = [key for key in terms if key != HOSTNAME]
+    rollout = project.facts.rollout(subject.workload) if project.facts is not None and terms else None
+    if rollout is not None and not rollout.stuck:
+        return
     for key in (wider or list(terms))[:1]:
         route = (*terms[key].route, "topologyKey")
         yield RuleFinding(
-            _message(key, replicas),
+            _message(key, replicas) if rollout is None else _simulated(rollout),
             subject.place(route),
             subject.path(route),
             "set maxUnavailable: 1 under spec.strategy.rollingUpdate",
             tuple(_written(subject)),
-            Severity.INFO if key == HOSTNAME else None,
+            Severity.INFO if key == HOSTNAME and rollout is None else None,
             Fix("let one old pod stop before its successor is ready", (_one_unavailable(subject),)),
         )
 
@@ -98,6 +104,15 @@ def _message(key: str, replicas: ReplicaRange) -> str:
         f"a rolling update of {number} replicas may never finish: it needs {domains(number + 1, key)}, because "
         "maxUnavailable comes to 0 and anti-affinity keeps new pods away from old ones"
     )
+
+
+def _simulated(rollout: RolloutFacts) -> str:
+    """Return the message about a rollout that was simulated and gets stuck."""
+    because = f" (conflict: {', '.join(rollout.conflict)})" if rollout.conflict else ""
+    if rollout.stuck == rollout.outcomes:
+        return f"the next rolling update gets stuck: a new pod finds no node{because}"
+    share = f"in {rollout.stuck} of {rollout.outcomes} outcomes{'' if rollout.is_exact else ' that were found'}"
+    return f"the next rolling update may get stuck: {share} a new pod finds no node{because}"
 
 
 def _fewest(replicas: ReplicaRange) -> Optional[int]:

@@ -114,11 +114,13 @@ def _reason(result: RolloutResult) -> str:
 
 def _why(result: RolloutResult) -> str:
     """Return the pod that stays Pending, and the cause."""
-    if not result.is_stuck:
+    summary = result.summary
+    if not result.is_stuck or summary is None:
         return ""
-    stuck = () if result.summary is None else result.summary.stuck
-    pod = _pod(stuck[0].name) if stuck else "a pod"
-    return f": {pod} stays Pending{_cause(result)}"
+    if summary.is_endless:
+        return ": pods are replaced again and again"
+    pods = [item.name for item in summary.stuck] or [item.pod for item in summary.waiting]
+    return f": {_pod(pods[0])} stays Pending{_cause(result)}" if pods else ""
 
 
 def _pod(name: str) -> str:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.explanation import examine, Explanation
-from kubectl_spread.objects.amounts.int_or_percent import scaled
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.rollouts.result import Basis, RolloutKind, RolloutResult
@@ -27,7 +24,6 @@ _FIRST_RUN_S = 1.0  # Extra time for the first run of a rollout.
 _SMALL, _LARGE = 60, 1_000  # Nodes and pods of a rollout whose states are all visited, and of one that is simulated.
 _EFFORTS = ((3, 1_000, 12), (10, 300, 6), (40, 60, 3))  # Up to this many rollouts: states, random runs of each.
 _LEAST_EFFORT = (20, 2)
-_MOST_CHOICES = 500  # Sets of old pods that a controller may delete at once.
 
 
 class Budget:
@@ -95,8 +91,7 @@ class RolloutSearch:
         if seconds < _LEAST_SECONDS or pods > _LARGE:
             return None
         is_small = len(self._cluster.nodes) + pods <= _SMALL
-        choices = max(map(_choices, question.controllers), default=1)
-        mode = Mode.ALL if is_small and choices <= _MOST_CHOICES else Mode.SAMPLE
+        mode = Mode.ALL if is_small else Mode.SAMPLE
         states, runs = next(((states, runs) for most, states, runs in _EFFORTS if rollouts <= most), _LEAST_EFFORT)
         return Limits(mode, states, runs if is_small else min(runs, 2), seconds, first_run_s=_FIRST_RUN_S)
 
@@ -130,23 +125,6 @@ def _is_pending(pod: Pod) -> bool:
     return not pod.node_name and not pod.terminating
 
 
-def _choices(controller: Controller) -> int:
-    """Return how many sets of old pods a Deployment's controller may choose to delete at once."""
-    replicas = controller.workload.replicas or 0
-    if controller.workload.kind != "Deployment":
-        return 1
-    rolling = fields(fields(controller.spec.get("strategy")).get("rollingUpdate"))
-    value = rolling.get("maxUnavailable")
-    unavailable = scaled("25%" if value is None else value, replicas, round_up=False) or 0
-    return math.comb(replicas, min(unavailable, replicas))
-
-
 def without(question: Question, basis: Basis, because: str = "") -> RolloutResult:
     """Return the result of a rollout that is not simulated."""
-    return without(question, basis, because)
-
-
-def keys_of(controllers: Sequence[Controller]) -> tuple[OwnerKey, ...]:
-    """Return the keys of workloads."""
-    owners = [item.workload for item in controllers]
-    return tuple(OwnerKey(owner.kind, owner.namespace, owner.name) for owner in owners)
+    return RolloutResult(question.keys, question.kind, None, basis, because, old=question.old)

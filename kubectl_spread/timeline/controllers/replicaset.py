@@ -8,6 +8,7 @@ of containers are ignored.
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
@@ -23,6 +24,8 @@ _FIRST = itemgetter(0)
 _ACTIVE = (int(Deletion.ALIVE), int(Deletion.LOST))  # perf: members of enums are slow
 _READY = int(Stage.READY)
 _RUNNING = (int(Stage.UNREADY), _READY)
+
+MOST_CHOICES = 300  # A search that meets as many choices at once is not exhaustive.
 
 
 class ReplicaSetSpec(NamedTuple):
@@ -117,9 +120,24 @@ def _rank(pod: P, on_node: Counter[int]) -> tuple[int, ...]:
 
 
 def choices(pods: Sequence[P], count: int) -> Iterator[tuple[P, ...]]:
-    """Yield every way to choose some of the pods; equal pods are interchangeable."""
+    """Yield every way to choose some of the pods, or `MOST_CHOICES` of them; equal pods are interchangeable."""
     kinds = sorted(Counter(pods).items())
-    yield from _taken(kinds, count)
+    if _number(kinds, count) < MOST_CHOICES:
+        yield from _taken(kinds, count)
+        return
+    generator = random.Random(0)  # noqa: S311 (a simulation's choice, no secret)
+    ordered = sorted(pods)
+    yield tuple(ordered[:count])
+    for _ in range(MOST_CHOICES - 1):
+        yield tuple(generator.sample(ordered, count))
+
+
+def _number(kinds: Sequence[tuple[P, int]], count: int) -> int:
+    """Return the number of ways to choose some of the pods."""
+    ways = [1] + [0] * count  # ways to choose 0, 1, ... pods of the kinds so far
+    for _, there in kinds:
+        ways = [sum(ways[max(0, size - there) : size + 1]) for size in range(count + 1)]
+    return ways[count]
 
 
 def _taken(kinds: Sequence[tuple[P, int]], count: int) -> Iterator[tuple[P, ...]]:

@@ -70,7 +70,7 @@ def everything(
             if after not in came_from:
                 came_from[after] = state
                 queue.append(after)
-    return Exploration(tuple(steady), _has_end(steady), len(came_from), came_from)
+    return Exploration(tuple(steady), _has_end(steady) and not moves.is_cut, len(came_from), came_from)
 
 
 def _has_end(steady: list[State]) -> bool:
