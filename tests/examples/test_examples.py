@@ -42,6 +42,7 @@ class Case(NamedTuple):
     select: codes of opinions that are asked for
     suggest: how titles among the three best suggestions begin; Pending pod of the snapshot -> the same for it
     target: what of the snapshot `explain` is asked about, as in `deploy/web`; the manifest where there is none
+    rollouts: kind of rollout -> verdict, of those that get stuck in some outcome
     says: what the text of `explain` holds among other things, in this order, each line break a space
     """
 
@@ -51,6 +52,7 @@ class Case(NamedTuple):
     snapshot: Optional[str] = None
     placed: Optional[int] = None
     pending: Optional[int] = None
+    rollouts: Optional[dict[str, str]] = None
     nodes: Optional[dict[str, int]] = None
     domains: Optional[dict[str, Any]] = None
     fitting: Optional[int] = None
@@ -158,10 +160,13 @@ def test_as_many_pods_are_placed_and_pending(case: Case) -> None:
 
 @examples("placed", "pending")
 def test_the_exit_code_tells_of_pending_pods(case: Case) -> None:
-    """The exit code of `check --fail-on never` is 1 exactly where a pod stays Pending."""
-    expected = 1 if case.pending else 0
+    """The exit code of `check --fail-on never` is 1 exactly where a pod stays Pending, now or in a rollout."""
+    ran = check(case)
+    verdicts = {item["rollout"]: item["verdict"] for item in ran.document["rollouts"]}
+    stuck = {kind: verdict for kind, verdict in verdicts.items() if verdict not in ("completes", None)}
 
-    assert expected == check(case).code
+    assert (1 if case.pending or case.rollouts else 0) == ran.code
+    assert case.pending or (case.rollouts or {}) == stuck
 
 
 @examples("nodes")

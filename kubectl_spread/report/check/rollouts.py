@@ -144,7 +144,8 @@ def _way(result: RolloutResult) -> list[str]:
 
 def _sentences(result: RolloutResult) -> list[str]:
     """Return the events after the user's step."""
-    return [] if result.played is None else story.way(result.played, ())[1:]
+    played = result.played
+    return story.way(played, ())[1:] if played is not None and played.summary.witness else []
 
 
 def _name(result: RolloutResult) -> str:
