@@ -25,7 +25,7 @@ _ACTIVE = (int(Deletion.ALIVE), int(Deletion.LOST))  # perf: members of enums ar
 _READY = int(Stage.READY)
 _RUNNING = (int(Stage.UNREADY), _READY)
 
-MOST_CHOICES = 300  # A search that meets as many choices at once is not exhaustive.
+MOST_CHOICES = 1_000  # A search that meets as many choices at once is not exhaustive.
 
 
 class ReplicaSetSpec(NamedTuple):
