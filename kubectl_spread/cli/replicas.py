@@ -10,6 +10,7 @@ from kubectl_spread.cli.console.progress import Progress
 from kubectl_spread.cli.console.search import interruptible, ShownWatch
 from kubectl_spread.cli.console.stderr import complain, flush
 from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.parameters.outputs import page_source
 from kubectl_spread.operations import replica_table
 from kubectl_spread.operations.simulate import SimulateInputs, SimulateRequest
 from kubectl_spread.report.simulation import replicas as report
@@ -34,6 +35,10 @@ def run(
         from kubectl_spread.report.documents import dumps
 
         click.echo(dumps(report.document(found)))
+    elif output == "html":
+        from kubectl_spread.report.pages import simulation as pages
+
+        click.echo(pages.render_table(found, page_source(read.known)), nl=False)
     else:
         click.echo("\n".join(report.text(found, width=width)))
     flush()

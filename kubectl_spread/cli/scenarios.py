@@ -8,6 +8,7 @@ from kubectl_spread.cli.console.progress import Progress
 from kubectl_spread.cli.console.search import interruptible, ShownWatch
 from kubectl_spread.cli.console.stderr import flush
 from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.parameters.outputs import page_source
 from kubectl_spread.operations.scenarios import run_scenarios, ScenarioRequest
 from kubectl_spread.report.simulation import scenarios as report
 from kubectl_spread.report.simulation import text
@@ -43,6 +44,10 @@ def _print_end(found: list[ScenarioResult], output: str, *, width: int, colour: 
         click.echo(dumps(report.document(found)))
     elif output == "junit":
         click.echo(report.junit(found))
+    elif output == "html":
+        from kubectl_spread.report.pages import simulation as pages
+
+        click.echo(pages.render_scenarios(found, page_source(None)), nl=False)
     elif len(found) == 1 and found[0].simulation.steps:
         click.echo(f"\n{text.render(found[0].simulation, width=width, colour=colour)}", color=True)
     else:

@@ -30,12 +30,14 @@ class ScenarioRequest(NamedTuple):
         source: the cluster facts. If set, they replace the facts that a scenario names.
         namespace: of objects that name none, unless the scenario sets one.
         limits: of the search, unless the scenario sets them.
+        has_frames: also return the moments of one run of each step, for drawing.
     """
 
     paths: tuple[str, ...]
     source: ClusterSource = ClusterSource()
     namespace: Optional[str] = None
     limits: Limits = Limits()
+    has_frames: bool = False
 
 
 def run_scenarios(
@@ -90,7 +92,7 @@ def _run(scenario: Scenario, request: ScenarioRequest, watch: Watch) -> Scenario
         keys |= done.concerns
         text = "the manifests settle" if step.command is None else step.command.text
         if step.command is not None:
-            summary = summarize(found, done.concerns, number=len(played) + 1)
+            summary = summarize(found, done.concerns, number=len(played) + 1, has_frames=request.has_frames)
             played.append(Played(text, summary, done.refusal, done.notes))
         if step.expect is not None:
             failures += _failures(step.expect, found, keys, text=text, namespace=scene.situation.default_namespace)

@@ -19,6 +19,7 @@ from kubectl_spread.cli.parameters.options import (
     kustomize_option,
     wants_colour,
 )
+from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirected
 from kubectl_spread.cli.parameters.step_words import StepCommand
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
@@ -111,10 +112,10 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
 @click.option(
     "-o",
     "--output",
-    type=click.Choice(["text", "json", "junit"]),
+    type=FormatChoice(["text", "json", "junit", "html"]),
     default="text",
     show_default=True,
-    help="Output format; junit is for `run`.",
+    help="Output format; with =FILE, written to that file. junit is for `run`.",
 )
 @colour_option
 @click.pass_context
@@ -133,7 +134,7 @@ def command(
     *,
     hpa: bool,
     wide: bool,
-    output: str,
+    output: Output,
     color: str,
 ) -> int:
     """Simulate a kubectl command, and what controllers and the scheduler do afterwards.
@@ -181,16 +182,21 @@ def command(
       kubectl spread simulate rollout restart deploy/web --replicas 1..20
 
     \b
+      # A page with pictures of the outcomes, and of a run event by event
+      kubectl spread simulate rollout restart deploy/web -o html=rollout.html
+
+    \b
       # The scenarios of a team, as tests
       kubectl spread simulate run scenarios/ -o junit > scenarios.xml
     """  # noqa: D301
     looked_at = _Limits(outcomes, max_states, timeout, facts.seed or 0)
-    style = _Style(output, wants_colour(color), wide)
+    style = _Style(output.format, wants_colour(color) and not output.file, wide)
     if words[:1] == ("run",):
         if any((then, filename, kustomize, replicas, hpa)):
             raise click.UsageError("a scenario names its manifests and steps itself: leave out -f, -k and --then", ctx)
-        return _run(words[1:], facts, namespace, looked_at, style, ctx)
-    if output == "junit":
+        with redirected(output):
+            return _run(words[1:], facts, namespace, looked_at, style, ctx)
+    if output.format == "junit":
         raise click.UsageError("-o junit is for `run`, whose scenarios have expectations", ctx)
     if replicas is not None and hpa:
         raise click.UsageError("--replicas and --hpa exclude each other", ctx)
@@ -201,19 +207,21 @@ def command(
         request = SimulateRequest(commands, filename, kustomize, facts, namespace, looked_at.limits(), hpa)
         try:
             if hpa or replicas is not None or has_range(commands):
-                return _table(request, replicas, style, under_way)
-            found = _simulated(request, under_way)
+                with redirected(output):
+                    return _table(request, replicas, style, under_way)
+            found = _simulated(request, under_way, has_frames=output.format == "html")
         except RefusedError as error:
             click.echo(safe(str(error)), err=True)
             return Exit.FINDINGS
-    _print(found, style)
+    with redirected(output):
+        _print(found, style)
     flush()
     for unreadable in found.errors:
         complain(unreadable)
     return _code(found)
 
 
-def _simulated(request: SimulateRequest, under_way: Progress) -> SimulateResult:
+def _simulated(request: SimulateRequest, under_way: Progress, *, has_frames: bool) -> SimulateResult:
     """Play the steps; Ctrl-C ends the search."""
     from kubectl_spread.cli.console import search
     from kubectl_spread.operations import simulate
@@ -221,7 +229,7 @@ def _simulated(request: SimulateRequest, under_way: Progress) -> SimulateResult:
     read = simulate.read_inputs(request)
     watch = search.ShownWatch(under_way, steps=len(request.commands))
     with search.interruptible(watch):
-        return simulate.simulate(read, request.commands, request.limits, watch=watch)
+        return simulate.simulate(read, request.commands, request.limits, watch=watch, has_frames=has_frames)
 
 
 def _table(request: SimulateRequest, replicas: Optional[str], style: _Style, under_way: Progress) -> int:
@@ -248,7 +256,7 @@ def _run(
         from kubectl_spread.cli import scenarios  # numpy: 80 ms
         from kubectl_spread.operations.scenarios import ScenarioRequest
 
-        request = ScenarioRequest(paths, facts, namespace, looked_at.limits())
+        request = ScenarioRequest(paths, facts, namespace, looked_at.limits(), style.output == "html")
         return scenarios.run(request, under_way, output=style.output, width=_width(), colour=style.colour)
 
 
@@ -296,6 +304,12 @@ def _print(found: SimulateResult, style: _Style) -> None:
         from kubectl_spread.report.simulation.document import document
 
         click.echo(dumps(document(found.simulation, found.errors, unreadable)))
+        return
+    if style.output == "html":
+        from kubectl_spread.report.pages import simulation as pages
+
+        source = page_source(found.known)
+        click.echo(pages.render(found.simulation, source, errors=found.errors, unread=unreadable), nl=False)
         return
     from kubectl_spread.report.simulation import text
 

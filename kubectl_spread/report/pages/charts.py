@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Optional
 
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, DomainCount
+from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus
 from kubectl_spread.text.wording import counted
 
 _MOST_BARS = 24  # more domains with equal counts share a bar
@@ -15,12 +15,11 @@ _MOST_NAMES = 12
 
 
 class Bar(NamedTuple):
-    """A domain, or `number` domains with the same count. over: the pods above the limit. nodes: None if they differ."""
+    """A domain, or `number` domains with the same count. over: the pods above the limit."""
 
     names: tuple[str, ...]
     pods: int
     over: int
-    nodes: Optional[int]
     number: int = 1
 
 
@@ -37,8 +36,14 @@ class Chart(NamedTuple):
     minimum: int
     limit: Optional[int]
     is_hard: bool
+    least_words: str = "global minimum"
+    limit_words: str = ""
 
 
+_LIMITS = {
+    True: "a new pod may go to a domain that then has at most this many",
+    False: "domains above it get a lower score",
+}
 _BADGES = {
     ConstraintState.OK: ("ok", "good"),
     ConstraintState.VIOLATED: ("violated", "bad"),
@@ -66,11 +71,12 @@ def chart(item: ConstraintStatus) -> Chart:
         tone,
         _skew(item),
         item.reason,
-        tuple(_bars(item.domains, limit)),
+        tuple(bars(item.counts.domains, limit)),
         max(item.counts.most, limit or 0, 1),
         item.global_minimum,
         limit,
         is_hard,
+        limit_words=_LIMITS[is_hard],
     )
 
 
@@ -88,20 +94,15 @@ def _skew(item: ConstraintStatus) -> str:
     )
 
 
-def _bars(domains: Sequence[DomainCount], limit: Optional[int]) -> list[Bar]:
-    ceiling = float("inf") if limit is None else limit
-    if len(domains) <= _MOST_BARS:
-        return [Bar((item.value,), item.matching, int(max(0, item.matching - ceiling)), item.nodes) for item in domains]
-    groups: dict[int, list[DomainCount]] = {}
-    for item in domains:
-        groups.setdefault(item.matching, []).append(item)
+def bars(counts: Mapping[str, int], limit: Optional[int]) -> list[Bar]:
+    """Return a bar for each domain; of many domains, those with equal counts share one."""
+    ceiling = max(counts.values(), default=0) if limit is None else limit
+    if len(counts) <= _MOST_BARS:
+        return [Bar((value,), pods, max(0, pods - ceiling)) for value, pods in counts.items()]
+    groups: dict[int, list[str]] = {}
+    for value, pods in counts.items():
+        groups.setdefault(pods, []).append(value)
     return [
-        Bar(
-            tuple(item.value for item in same[:_MOST_NAMES]),
-            count,
-            int(max(0, count - ceiling)),
-            same[0].nodes if len({item.nodes for item in same}) == 1 else None,
-            len(same),
-        )
-        for count, same in sorted(groups.items(), reverse=True)
+        Bar(tuple(same[:_MOST_NAMES]), pods, max(0, pods - ceiling), len(same))
+        for pods, same in sorted(groups.items(), reverse=True)
     ]

@@ -14,7 +14,7 @@ enough, all nodes that look the same share one, and so do domains.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from enum import Enum
 from typing import Optional, TypeVar
 
@@ -37,6 +37,7 @@ class Shape(Enum):
     EARLIER = "old"
     NEW = "new"
     OTHER = "oth"
+    STARTING = "sta"
     TERMINATING = "end"
     PENDING = "pen"
 
@@ -67,7 +68,7 @@ class DrawnNode(NamedTuple):
 
 
 class Dots(NamedTuple):
-    """Dots of one look. shown: how many are drawn; a single one stands for many."""
+    """Dots of one look. names: those that are known, at most a few."""
 
     look: Look
     pods: int
@@ -75,6 +76,7 @@ class Dots(NamedTuple):
 
     @property
     def shown(self) -> int:
+        """Return how many are drawn; a single one stands for many."""
         return self.pods if self.pods <= _MOST_DOTS else 1
 
 
@@ -85,6 +87,7 @@ class NodeBox(NamedTuple):
     dots: tuple[Dots, ...]
     notes: tuple[str, ...] = ()
     number: int = 1
+    is_marked: bool = False
 
 
 class DomainBox(NamedTuple):
@@ -126,19 +129,35 @@ class _Detail(Enum):
     ALIKE_TOGETHER = 2
 
 
-def draw(key: str, nodes: Sequence[DrawnNode], pods: Sequence[DrawnPod]) -> Drawing:
-    """Return the drawing of pods on all nodes, in the domains of a topology key."""
+def draw(
+    key: str,
+    nodes: Sequence[DrawnNode],
+    pods: Sequence[DrawnPod],
+    *,
+    keep: Collection[str] = frozenset(),
+    marked: Collection[str] = frozenset(),
+) -> Drawing:
+    """Return the drawing of pods on all nodes, in the domains of a topology key.
+
+    Args:
+        key: the topology key; empty for one box around all nodes.
+        nodes: all nodes.
+        pods: the pods to show.
+        keep: names of nodes that have a box of their own also if they are empty.
+        marked: names of nodes to mark.
+    """
     there = {node.name for node in nodes}
     on: dict[str, list[DrawnPod]] = {}
     for pod in pods:
         on.setdefault(pod.node, []).append(pod)
     domains: dict[Optional[str], list[NodeBox]] = {}
     for node in nodes:
-        box = NodeBox((node.name,), _dots(on.get(node.name, ())), node.notes)
+        dots = _dots(on.get(node.name, ()))
+        box = NodeBox((node.name,), dots, node.notes, is_marked=node.name in marked)
         domains.setdefault(node.domain, []).append(box)
-    detail = _detail(domains.values())
+    detail = _detail(domains.values(), keep)
     boxes = [
-        _domain(value, found, detail)
+        _domain(value, found, detail, keep=keep)
         for value, found in sorted(domains.items(), key=lambda item: (item[0] is None, item[0] or ""))
     ]
     shown = boxes if len(boxes) <= _MOST_DOMAINS else _alike_domains(boxes)
@@ -147,7 +166,7 @@ def draw(key: str, nodes: Sequence[DrawnNode], pods: Sequence[DrawnPod]) -> Draw
         key,
         tuple(shown[: 2 * _MOST_KINDS]),
         _dots(on.get("", ())),
-        tuple(dict.fromkeys(pod.look for pod in sorted(pods, key=lambda pod: _order(pod.look)))),
+        tuple(dict.fromkeys(pod.look for pod in sorted(pods, key=lambda pod: order(pod.look)))),
         _dots(lost),
         sum(box.number for box in shown[2 * _MOST_KINDS :]),
         _suffix([node.name for node in nodes]),
@@ -160,7 +179,8 @@ def _suffix(names: Sequence[str]) -> str:
     return f".{found.pop()}" if len(names) > 1 and len(found) == 1 and found != {""} else ""
 
 
-def _order(look: Look) -> tuple[int, str, int]:
+def order(look: Look) -> tuple[int, str, int]:
+    """Return a key that sorts dots of one workload together."""
     return look.hue, look.mark, list(Shape).index(look.shape)
 
 
@@ -169,31 +189,32 @@ def _dots(pods: Iterable[DrawnPod]) -> tuple[Dots, ...]:
     for pod in pods:
         names.setdefault(pod.look, []).append(pod.name)
     return tuple(
-        Dots(look, len(found), tuple(found[:_MOST_NAMES]))
-        for look, found in sorted(names.items(), key=lambda item: _order(item[0]))
+        Dots(look, len(found), tuple(name for name in found[:_MOST_NAMES] if not name.endswith("-*")))
+        for look, found in sorted(names.items(), key=lambda item: order(item[0]))
     )
 
 
-def _detail(domains: Iterable[list[NodeBox]]) -> _Detail:
+def _detail(domains: Iterable[list[NodeBox]], keep: Collection[str]) -> _Detail:
     domains = list(domains)
     if sum(map(len, domains)) <= _FEW_NODES:
         return _Detail.WHOLE
-    boxes = sum(1 + sum(bool(box.dots) for box in found) for found in domains)
+    boxes = sum(1 + sum(bool(box.dots) or box.names[0] in keep for box in found) for found in domains)
     return _Detail.EMPTY_TOGETHER if boxes <= _MOST_BOXES else _Detail.ALIKE_TOGETHER
 
 
-def _domain(value: Optional[str], nodes: list[NodeBox], detail: _Detail) -> DomainBox:
+def _domain(value: Optional[str], nodes: list[NodeBox], detail: _Detail, *, keep: Collection[str]) -> DomainBox:
     total: Counter[Look] = Counter()
     for box in nodes:
         for dots in box.dots:
             total[dots.look] += dots.pods
     shown = nodes
     if detail is _Detail.EMPTY_TOGETHER:
-        shown = [box for box in nodes if box.dots] + _alike_nodes([box for box in nodes if not box.dots])
+        shown = [box for box in nodes if box.dots or box.names[0] in keep]
+        shown += _alike_nodes([box for box in nodes if not (box.dots or box.names[0] in keep)])
     elif detail is _Detail.ALIKE_TOGETHER:
         shown = _alike_nodes(nodes)
     most = _MOST_BOXES if detail is not _Detail.ALIKE_TOGETHER else _MOST_KINDS
-    ordered = sorted(total.items(), key=lambda item: _order(item[0]))
+    ordered = sorted(total.items(), key=lambda item: order(item[0]))
     return DomainBox(
         (value,),
         tuple(shown[:most]),

@@ -45,13 +45,21 @@ class ReplicaTable(NamedTuple):
 
 def text(found: ReplicaTable, *, width: int) -> list[str]:
     """Return the table of numbers of replicas, with its heading."""
-    key = found.key
-    keys = sorted({spread.topology_key for row in found.rows for spread in _spreads(row, key)})
+    return [*wrapped(f"{heading(found)}:", width), "", *table(rows(found), width, indent="  ")]
+
+
+def heading(found: ReplicaTable) -> str:
+    """Return `Deployment shop/web with each number of replicas, after ...`."""
     what = f", after {'; '.join(f'`{step}`' for step in found.steps)}" if found.steps else ""
+    return f"{name(found.key)} with each number of replicas{what}"
+
+
+def rows(found: ReplicaTable) -> list[tuple[str, ...]]:
+    """Return the rows of the table, the header first."""
+    keys = sorted({spread.topology_key for row in found.rows for spread in _spreads(row, found.key)})
     short = [item.rpartition("/")[2] for item in keys]
     head = ("replicas", "verdict", "ready", "fewest ready", "Pending", *(f"{item} skew" for item in short), "outcomes")
-    lines = wrapped(f"{name(key)} with each number of replicas{what}:", width)
-    return [*lines, "", *table([head, *(_row(row, key, keys) for row in found.rows)], width, indent="  ")]
+    return [head, *(_row(row, found.key, keys) for row in found.rows)]
 
 
 def _row(row: ReplicaCountRow, key: OwnerKey, keys: list[str]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ def way(played: Played, before: Sequence[Played]) -> list[str]:
     """
     steps = [*before, played][-len(played.summary.witness) :]
     found: list[str] = []
-    names = _Names(event for part in played.summary.witness for event in part)
+    names = EventNames(event for part in played.summary.witness for event in part)
     for step, events in zip(steps, played.summary.witness, strict=True):
         is_plain = step is not played and len(step.summary.endings) == 1
         found += names.sentences(() if is_plain else events, step.text)
@@ -60,7 +60,7 @@ def beginning(played: Played) -> str:
     return f"In the beginning: {', '.join(parts)}."
 
 
-class _Names:
+class EventNames:
     """Names of pods. They include the revision only if there are several."""
 
     def __init__(self, events: Iterable[TraceEvent]) -> None:
@@ -75,14 +75,15 @@ class _Names:
         for event in events:
             if event.kind is EventKind.DONE:
                 continue
-            sentence = self._sentence(event)
+            sentence = self.sentence(event)
             if found[-1][0] == sentence:
                 found[-1] = (sentence, found[-1][1] + 1)
             else:
                 found.append((sentence, 1))
         return [sentence if times == 1 else f"{sentence[:-1]}; {times} times." for sentence, times in found]
 
-    def _sentence(self, event: TraceEvent) -> str:
+    def sentence(self, event: TraceEvent) -> str:
+        """Return the sentence about an event that is not a step of the user."""
         sentence = _SENTENCES[event.kind](event, self._pod(event))
         return f"{sentence[0].upper()}{sentence[1:]}" if sentence.startswith(("a pod of ", "pod ")) else sentence
 

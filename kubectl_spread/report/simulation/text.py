@@ -90,7 +90,7 @@ class _Step:
             return
         paused = "; it is paused, so its template has to wait" if item.is_paused else ""
         yield f"{name(item.key)} {verdict}{paused}"
-        yield from wrapped(self._numbers(item), self.width, indent="  ", hanging="  ")
+        yield from wrapped(numbers(item), self.width, indent="  ", hanging="  ")
         if self._is_brief and not self.is_wide:
             return
         for spread in item.spreads:
@@ -110,19 +110,6 @@ class _Step:
             yield ""
             yield from self._spread(spread)
 
-    def _numbers(self, item: WorkloadSummary) -> str:
-        wanted = item.desired.most
-        parts = [f"{span(item.ready)} of {plural(wanted, 'pod')} ready"]
-        if item.fewest_ready < min(item.ready_before.least, item.ready.least):
-            parts.append(f"as few as {item.fewest_ready} on the way")
-        if item.restarted.most:
-            parts.append(f"{_earlier(item.restarted)} gone")
-        if item.pending.most:
-            parts.append(f"{span(item.pending)} Pending")
-        if item.not_created.most:
-            parts.append(f"{span(item.not_created)} not created")
-        return ", ".join(parts)
-
     def _spread(self, spread: WorkloadSpread, revision: int = 0) -> list[str]:
         """Return a table. With a revision, add the number of its pods if some outcome also has pods of others."""
         old = bool(revision) and _is_mixed(spread, revision)
@@ -136,7 +123,7 @@ class _Step:
         lines = table([head, *shown], self.width, indent="  ")
         if len(shown) < len(rows):
             lines.append(f"  and {plural(len(rows) - len(shown), 'more domain')}")
-        return [*lines, *wrapped(_skew(spread), self.width, indent="  ", hanging="  ")]
+        return [*lines, *wrapped(skew(spread), self.width, indent="  ", hanging="  ")]
 
     def _nothing(self) -> list[str]:
         if any(item.is_concerned for item in self.summary.workloads) or self.played.refusal:
@@ -194,6 +181,21 @@ class _Step:
             yield from wrapped(line, self.width, indent="  ", hanging="   ")
 
 
+def numbers(item: WorkloadSummary) -> str:
+    """Return `3 of 4 pods ready, as few as 2 on the way`."""
+    wanted = item.desired.most
+    parts = [f"{span(item.ready)} of {plural(wanted, 'pod')} ready"]
+    if item.fewest_ready < min(item.ready_before.least, item.ready.least):
+        parts.append(f"as few as {item.fewest_ready} on the way")
+    if item.restarted.most:
+        parts.append(f"{_earlier(item.restarted)} gone")
+    if item.pending.most:
+        parts.append(f"{span(item.pending)} Pending")
+    if item.not_created.most:
+        parts.append(f"{span(item.not_created)} not created")
+    return ", ".join(parts)
+
+
 def _earlier(found: Range) -> str:
     """Return `1 earlier pod is`, `1 to 2 earlier pods are`."""
     return f"{span(found)} earlier pod is" if found == Range(1, 1) else f"{span(found)} earlier pods are"
@@ -212,7 +214,8 @@ def _revisions(domain: DomainPods, revision: int) -> tuple[str, str]:
     return span(Range(sum(found.least for found in old), sum(found.most for found in old))), span(new)
 
 
-def _skew(spread: WorkloadSpread) -> str:
+def skew(spread: WorkloadSpread) -> str:
+    """Return `skew: 1 before, at most 2 on the way, 1 at the end`."""
     parts = [f"{span(spread.before)} before", f"{span(spread.after)} at the end"]
     if spread.on_the_way is not None:
         parts.insert(1, f"at most {spread.on_the_way} on the way")

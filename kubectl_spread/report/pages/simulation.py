@@ -1,0 +1,261 @@
+"""The page of `simulate -o html`: the outcomes of each step side by side, and one run, event by event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Optional
+
+from kubectl_spread.cluster.snapshot import Unread
+from kubectl_spread.errors import SourceError
+from kubectl_spread.report import unread as unread_text
+from kubectl_spread.report.pages import page
+from kubectl_spread.report.pages.moments import Artist
+from kubectl_spread.report.simulation import replicas, scenarios
+from kubectl_spread.report.simulation.scenarios import ScenarioResult
+from kubectl_spread.report.simulation.story import EventNames
+from kubectl_spread.report.simulation.text import numbers, skew
+from kubectl_spread.report.simulation.words import certainty, name, plural, pods, share, VERDICTS
+from kubectl_spread.timeline.results.frames import Frame, Moment, StepFrames
+from kubectl_spread.timeline.results.summary import Ending, Played, Simulation, StepSummary, Verdict, WorkloadSummary
+from kubectl_spread.timeline.state import EventKind
+
+_TONES = {Verdict.COMPLETES: "good", Verdict.MAY_GET_STUCK: "warn", Verdict.GETS_STUCK: "bad"}
+_MOST_BOXES = 9000  # of nodes, in all drawings of a page together
+_FEWEST_BOXES = 240  # for each step
+_FEWEST_MOMENTS, _MOST_MOMENTS = 6, 120  # of a run
+_MOST_CHARTS = 4  # of a moment; of more constraints, those whose skew is above maxSkew
+_MOST_SENTENCES = 6  # for one moment
+_MOST_WORKLOADS = 26  # with dots of their own
+
+Plain = dict[str, Any]
+
+
+def render(
+    simulation: Simulation,
+    source: page.PageSource,
+    *,
+    errors: Sequence[SourceError] = (),
+    unread: Sequence[Unread] = (),
+) -> str:
+    """Return the page."""
+    return page.render(
+        "simulation.html",
+        source,
+        script="steps.js",
+        title=_title(simulation),
+        tone=_tone(simulation),
+        steps=_steps(simulation, _MOST_BOXES),
+        notes=simulation.notes,
+        is_interrupted=simulation.is_interrupted,
+        errors=[str(error) for error in errors],
+        unread=unread_text.line(unread) if unread else "",
+    )
+
+
+def render_scenarios(results: Sequence[ScenarioResult], source: page.PageSource) -> str:
+    """Return the page of `simulate run`: a section for each scenario, with the pictures of its steps."""
+    tones = ["bad" if result.errors else "good" if result.is_fine else "bad" for result in results]
+    return page.render(
+        "scenarios.html",
+        source,
+        script="steps.js",
+        title=scenarios.total(results),
+        tone="bad" if "bad" in tones else "good",
+        scenarios=[
+            {
+                "name": result.name,
+                "file": result.file,
+                "badge": "error" if result.errors else "ok" if result.is_fine else "failed",
+                "tone": tone,
+                "lines": [str(error) for error in result.errors]
+                + [scenarios.sentence(result, failure) for failure in result.failures],
+                "steps": _steps(result.simulation, _MOST_BOXES // len(results), has_run=not result.is_fine),
+                "notes": result.simulation.notes,
+            }
+            for result, tone in zip(results, tones, strict=True)
+        ],
+    )
+
+
+def render_table(found: replicas.ReplicaTable, source: page.PageSource) -> str:
+    """Return the page of `simulate --replicas`."""
+    head, *rows = replicas.rows(found)
+    return page.render(
+        "table.html",
+        source,
+        title=replicas.heading(found),
+        kicker="Simulation",
+        tone="good" if found.is_fine else "warn",
+        header=head,
+        rows=rows,
+        lines=[str(error) for error in found.errors],
+    )
+
+
+def _title(simulation: Simulation) -> str:
+    if len(simulation.steps) == 1:
+        return f"{simulation.steps[0].text}: {_verdict(simulation.steps[0])}"
+    stuck = sum(not step.is_fine for step in simulation.steps)
+    what = plural(len(simulation.steps), "step")
+    return f"{what}: {stuck} may not complete" if stuck else f"{what}: all of them complete in every outcome found"
+
+
+def _tone(simulation: Simulation) -> str:
+    if any(step.refusal for step in simulation.steps):
+        return "bad"
+    tones = [_TONES[step.summary.verdict] for step in simulation.steps]
+    return next((tone for tone in ("bad", "warn") if tone in tones), "good")
+
+
+def _verdict(step: Played) -> str:
+    return "kubectl stops before it is done" if step.refusal else VERDICTS[step.summary.verdict]
+
+
+def _steps(simulation: Simulation, boxes: int, *, has_run: bool = True) -> list[Plain]:
+    room = max(_FEWEST_BOXES, boxes // max(1, len(simulation.steps)))
+    return [_step(step, number, room, has_run=has_run) for number, step in enumerate(simulation.steps, 1)]
+
+
+def _step(step: Played, number: int, room: int, *, has_run: bool) -> Plain:
+    summary = step.summary
+    concerned = [item for item in summary.workloads if item.is_concerned]
+    return {
+        "number": number,
+        "text": step.text,
+        "badge": _verdict(step),
+        "tone": "bad" if step.refusal else _TONES[summary.verdict],
+        "refusal": step.refusal,
+        "notes": step.notes,
+        "workloads": [_workload(item) for item in concerned],
+        "is_quiet": not concerned and not step.refusal,
+        "others": [name(item.key) for item in summary.workloads if _was_stuck(item)],
+        "waiting": list(_waiting(summary)),
+        "refused": list(_refused(summary)),
+        "lost": summary.lost,
+        "certainty": certainty(summary),
+        **_pictures(step, concerned, room, has_run=has_run),
+    }
+
+
+def _was_stuck(item: WorkloadSummary) -> bool:
+    return not item.is_concerned and item.verdict is not Verdict.COMPLETES
+
+
+def _workload(item: WorkloadSummary) -> Plain:
+    if item.is_deleted:
+        return {
+            "name": name(item.key),
+            "badge": "deleted",
+            "tone": "soft",
+            "numbers": f"{pods(item.restarted)} gone",
+            "skews": [],
+        }
+    paused = "; it is paused, so its template has to wait" if item.is_paused else ""
+    return {
+        "name": name(item.key),
+        "badge": VERDICTS[item.verdict],
+        "tone": _TONES[item.verdict],
+        "numbers": f"{numbers(item)}{paused}",
+        "skews": [f"{spread.topology_key}: {skew(spread)}" for spread in item.spreads],
+    }
+
+
+def _waiting(summary: StepSummary) -> Iterator[Plain]:
+    for item in summary.waiting:
+        whose = f"{pods(item.pods)} of {name(item.owner)}" if item.owner is not None else f"pod {item.pod}"
+        found = share(item.outcomes, len(summary.endings))
+        yield {"who": f"{whose}, {found}" if found else whose, "message": item.message}
+
+
+def _refused(summary: StepSummary) -> Iterator[str]:
+    for item in summary.refused:
+        found = share(item.outcomes, len(summary.endings))
+        yield f"{item.pod} on {item.node}{f', {found}' if found else ''}: {item.cause}"
+
+
+def _pictures(step: Played, concerned: Sequence[WorkloadSummary], room: int, *, has_run: bool) -> Plain:
+    """Return the outcomes and the moments of a run; nothing to draw without frames.
+
+    Args:
+        step: with its frames.
+        concerned: the workloads to draw.
+        room: the number of boxes of nodes in all drawings.
+        has_run: draw the moments of a run, too.
+    """
+    frames = step.summary.frames
+    if frames is None:
+        return {"sides": [], "legend": (), "more_endings": 0, "run": [], "run_title": ""}
+    artist = Artist(frames, concerned[:_MOST_WORKLOADS])
+    boxes = max(1, sum(len(domain.boxes) for domain in artist.drawing(frames.before).domains))
+    shown = max(1, min(len(frames.endings), room // 3 // boxes - 1))
+    endings = step.summary.endings
+    sides = [_side("Before", None, frames.before, artist)]
+    for number, (ending, moment) in enumerate(zip(endings, frames.endings[:shown], strict=False), 1):
+        title = "Afterwards" if len(endings) == 1 else f"Outcome {number}"
+        sides.append(_side(title, ending, moment, artist))
+    return {
+        "sides": sides,
+        "legend": artist.legend(),
+        "more_endings": len(endings) - shown,
+        "run": list(_run(step, frames, artist, most=room * 2 // 3 // boxes)) if has_run else [],
+        "run_title": _run_title(step.summary),
+    }
+
+
+def _run_title(summary: StepSummary) -> str:
+    if not summary.witness:
+        return "One run, event by event"
+    return "The shortest way to get stuck, event by event" if summary.is_exact else "A way to get stuck, event by event"
+
+
+def _side(title: str, ending: Optional[Ending], moment: Moment, artist: Artist) -> Plain:
+    words, tone = "", ""
+    if ending is not None:
+        words, tone = ("completes", "good") if ending.is_complete else ("gets stuck", "bad")
+        words = "never ends" if ending.is_endless else words
+    charts = artist.charts(moment)
+    troubled = [chart for chart in charts if chart.tone != "good"]
+    shown = charts if len(charts) <= _MOST_CHARTS else troubled[:_MOST_CHARTS]
+    return {
+        "title": title,
+        "badge": words,
+        "tone": tone,
+        "drawing": artist.drawing(moment),
+        "charts": shown,
+        "more_charts": plural(len(charts) - len(shown), "more constraint") if len(shown) < len(charts) else "",
+        "is_within": len(shown) == len(troubled),
+    }
+
+
+def _run(step: Played, frames: StepFrames, artist: Artist, *, most: int) -> Iterator[Plain]:
+    """Yield at most some moments of a run, each with its sentences; if there are more, several events share one."""
+    yield _moment([f"Before {step.text}"], frames.before, None, artist)
+    names = EventNames(event for frame in frames.run for event in frame.events)
+    size = -(-len(frames.run) // max(_FEWEST_MOMENTS, min(_MOST_MOMENTS, most))) or 1
+    before = frames.before
+    for at in range(0, len(frames.run), size):
+        together = frames.run[at : at + size]
+        yield _moment(list(_sentences(step, together, names)), together[-1].moment, before, artist)
+        before = together[-1].moment
+
+
+def _sentences(step: Played, frames: Sequence[Frame], names: EventNames) -> Iterator[str]:
+    found = [
+        f"{step.text} is accepted." if event.kind is EventKind.DONE else names.sentence(event)
+        for frame in frames
+        for event in frame.events
+    ]
+    yield from found[:_MOST_SENTENCES]
+    if len(found) > _MOST_SENTENCES:
+        yield f"{plural(len(found) - _MOST_SENTENCES, 'more event')}."
+
+
+def _moment(sentences: list[str], moment: Moment, before: Optional[Moment], artist: Artist) -> Plain:
+    return {
+        "sentences": sentences,
+        "drawing": artist.drawing(moment, before),
+        "skews": [
+            f"{key}: skew {found}{f', above maxSkew {most}' if found > most else ''}"
+            for key, found, most in artist.skews(moment)
+        ],
+    }
