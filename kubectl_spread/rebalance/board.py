@@ -28,7 +28,8 @@ from kubectl_spread.timeline.setup.loading import load, with_owners
 from kubectl_spread.timeline.state import Deletion, EventKind, NO_ORDINAL, of_owner, P, PENDING, Stage, State, Step
 
 _MOST_STATES = 2_000  # Most states that are visited after one eviction.
-_MOST_ENDS = 400  # Most states at rest that are followed further.
+_MOST_ENDS = 400  # Most states at rest that are all followed further.
+_FEW_ENDS = 12  # States that are followed if there are more.
 NO_LIMIT = 1_000_000_000
 _RUNS = 12  # Random runs if there are too many states to visit.
 
@@ -69,6 +70,7 @@ class Board:
         profiles: Mapping[str, Profile],
         keys: Iterable[OwnerKey],
         *,
+        reduced: Optional[Cluster] = None,
         earlier: Sequence[str] = (),
         deadline: Optional[float] = None,
         watch: Optional[Watch] = None,
@@ -79,13 +81,16 @@ class Board:
             cluster: the cluster facts.
             profiles: of the scheduler, by name.
             keys: the workloads whose pods may be evicted.
+            reduced: the same cluster, with pods that take no part in a simpler form.
             earlier: uids of pods that are evicted before the beginning.
             deadline: a `time.monotonic()` at which searches become random runs.
             watch: shows the progress, and can end the search.
         """
         self._watch = watch or Watch()
+        self._runs = _RUNS
         self._earlier = tuple(earlier)
-        self._cluster = with_owners(cluster)
+        self._whole = with_owners(cluster)
+        self._cluster = self._whole if reduced is None else with_owners(reduced)
         self._profiles = profiles
         self._touched = frozenset(keys)
         self._nodes: frozenset[str] = frozenset()
@@ -112,6 +117,7 @@ class Board:
                     raise
                 self._touched |= involved.keys
                 self._nodes |= involved.nodes
+                self._cluster = self._whole  # Other pods take part after all.
                 self._load()
 
     def name_nodes(self, names: Iterable[str]) -> None:
@@ -130,6 +136,12 @@ class Board:
         self._symmetry = Symmetry(self.world, self.loaded, names)
         self._known: dict[tuple[State, Slot], Reached] = {}
         self._alike = self.kinds(names)
+        nodes = self.world.facts[self.loaded.facts].nodes
+        self._twins = {
+            at: (self._alike[at][0], tuple(sorted(item for item in node.labels.items() if item[0] != HOSTNAME)))
+            for at, node in enumerate(nodes)
+            if node is not None
+        }
 
     def kinds(self, names: frozenset[str]) -> dict[int, tuple[int, ...]]:
         """Return the nodes that are interchangeable with each node, by index, if the named nodes are unique."""
@@ -159,7 +171,11 @@ class Board:
         ends: set[State] = set()
         nodes: set[int] = set()
         is_exact, visited, ready = True, 0, NO_LIMIT
+        self._runs = max(1, _RUNS // len(frozenset(states)))
         for state in sorted(states):
+            if ends and self.is_late:
+                is_exact = False
+                break
             found = self._evicted(state, slot, most_pending)
             visited += found.visited
             if found.trouble is not None:
@@ -168,8 +184,8 @@ class Board:
             nodes |= found.nodes
             is_exact &= found.is_exact
             ready = min(ready, found.fewest_ready)
-        if len(ends) > _MOST_ENDS:
-            chosen = random.Random(len(ends)).sample(sorted(ends), _MOST_ENDS)  # noqa: S311 (no secret)
+        if len(ends) > _MOST_ENDS or (not is_exact and len(ends) > _FEW_ENDS):
+            chosen = random.Random(len(ends)).sample(sorted(ends), _FEW_ENDS)  # noqa: S311 (no secret)
             return Reached(frozenset(chosen), False, frozenset(nodes), visited, fewest_ready=ready)
         return Reached(frozenset(ends), is_exact, frozenset(nodes), visited, fewest_ready=ready)
 
@@ -231,9 +247,12 @@ class Board:
             ways = self._moves.after(state)
             if not ways:
                 ends.append(state)
+            tried: set[object] = set()
             for way in ways:
                 step = way()
                 nodes |= self._landings(step, slot)
+                if self._is_repeated(step, state, tried):
+                    continue
                 after = self._symmetry.canonical(step.state)
                 if after not in seen:
                     seen.add(after)
@@ -241,10 +260,21 @@ class Board:
         ready = min(_ready(state, owner) for state in seen)
         return Reached(frozenset(ends), True, frozenset(nodes), len(seen), fewest_ready=ready)
 
+    def _is_repeated(self, step: Step, state: State, tried: set[object]) -> bool:
+        """Return whether a step binds a pod to the twin of a node that was tried: both are equal, and in one place."""
+        if len(step.moves) != 1 or step.moves[0].kind is not EventKind.SCHEDULED:
+            return False
+        move = step.moves[0]
+        contents = tuple((*pod[:4], *pod[5:]) for pod in state.pods if move.node in (pod.node, pod.nominated))
+        key = (move.pod, self._twins.get(move.node, move.node), contents)
+        is_known = key in tried
+        tried.add(key)
+        return is_known
+
     def _sampled(self, start: State, owner: int, nodes: set[int]) -> Reached:
         ends: set[State] = set()
         visited, ready = 0, _ready(start, owner)
-        for at in range(_RUNS):
+        for at in range(self._runs):
             chooser = explore.first if at == 0 else explore.at_random(at)
             found = explore.one(self._hasty, start, chooser, canonical=self._symmetry.canonical)
             ends.update(found.steady)

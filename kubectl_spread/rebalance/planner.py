@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Optional
 
+from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.rebalance.background import reduced
 from kubectl_spread.rebalance.board import Board, originals
 from kubectl_spread.rebalance.feasible import conflict
 from kubectl_spread.rebalance.goals import Goal, goals, NEVER
@@ -84,26 +86,28 @@ class SearchOptions(NamedTuple):
 def propose(known: Workloads, group: Group, options: SearchOptions) -> Proposal:
     """Search for the smallest list of evictions for a group."""
     keys = group.keys
+    touched = {*keys, *group.repaired}
+    wanted = _relevant(known.goals(touched, has_soft=options.has_soft), keys, known)
     board = Board(
         known.cluster,
         known.profiles,
-        {*keys, *group.repaired},
+        touched,
+        reduced=reduced(known.cluster, touched, wanted),
         earlier=group.earlier,
         deadline=options.deadline,
         watch=options.watch,
     )
-    wanted = known.goals([*keys, *group.repaired], has_soft=options.has_soft)
     owners = [at for key in keys if key.kind in MOVABLE and (at := board.world.find_owner(key)) is not None]
-    tally = Tally(board.world, _relevant(wanted, keys, board), owners)
+    tally = Tally(board.world, wanted, owners)
     movable = sum(map(tally.is_movable, min(board.beginning.states).pods))
     most = movable if options.most_moves is None else min(movable, options.most_moves)
     return Proposal(board, tally, _searched(board, tally, most=most), most, movable)
 
 
-def _relevant(wanted: Sequence[Goal], keys: Sequence[OwnerKey], board: Board) -> list[Goal]:
+def _relevant(wanted: Sequence[Goal], keys: Sequence[OwnerKey], known: Workloads) -> list[Goal]:
     """Return the goals that count pods of the workloads to repair, or are theirs."""
-    owners = {board.world.find_owner(key) for key in keys}
-    classes = [board.world.classes[at] for at in {pod.cls for pod in board.loaded.pods if pod.owner in owners}]
+    owned = OwnedPods(known.cluster)
+    classes = {id(pod.cls): pod.cls for key in keys for pod in owned.of(key)}.values()
     return [goal for goal in wanted if goal.key in keys or any(map(goal.is_counted, classes))]
 
 
