@@ -5,11 +5,12 @@ Most documents need one or two places, or none. Building their nodes would take 
 
 from __future__ import annotations
 
+import itertools
 from typing import Optional, Union
 
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Node, Route, Scalar
-from kubectl_spread.text.simple_yaml import BELOW, node_of, placed_tokens
+from kubectl_spread.text.simple_yaml import BELOW, lines_of, node_of, nodes_of_line, Token, values_of_line
 from kubectl_spread.text.source import Span
 
 Members = dict[Union[str, int], int]  # the number of the token of each key or item
@@ -19,85 +20,100 @@ class SimplePlaces:
     """The places of a document whose `simple_yaml.value` can be read.
 
     A block is known by the number of its first token, as the value of that token's key or dash may be in its line.
+    Values are enough to find the way; only the lines at its end are read as nodes.
     """
 
-    __slots__ = ("_members", "_tokens")
+    __slots__ = ("_line_numbers", "_lines", "_members", "_starts", "_tokens")
 
     def __init__(self, text: str, base: int) -> None:
-        self._tokens = placed_tokens(text, base)
+        self._lines = lines_of(text)
+        self._starts = list(itertools.accumulate((len(line) + 1 for line in self._lines), initial=base))
+        self._tokens: list[Token] = []
+        self._line_numbers: list[int] = []  # of each token
+        for number, line in enumerate(self._lines):
+            tokens = values_of_line(line)
+            self._tokens += tokens
+            self._line_numbers += [number] * len(tokens)
         self._members: dict[int, Members] = {}
 
     def place(self, route: Route, *, key: bool = False) -> Span:
         """Return the span to show for a route, as `node.place` has it."""
         block = 0
-        last: Optional[Span] = None  # of the key of the step before
+        last: Optional[int] = None  # the token of the step before
         for count, step in enumerate(route, 1):
             at = self._members_of(block).get(step)
             if at is None:
-                return last or self._first_line(block)
-            last = self._key(at)
+                return self._first_line(block) if last is None else self._key(last) or self._first_line(block)
+            last = at
             below = self._below(at)
             if below is None:
-                return self._in_line(at, route[count:], last, key=key)
+                return self._in_line(at, route[count:], key=key)
             block = below
-        return last if key and last is not None else self._span(block)
+        return (self._key(last) if key and last is not None else None) or self._span(block)
 
     def _members_of(self, block: int) -> Members:
-        """Return the tokens of a block's keys or items."""
+        """Return the tokens of a block's keys or items, without those below them."""
         if block not in self._members:
-            numbers = self._own(block)
-            if self._tokens[block][1].key is None:
-                self._members[block] = dict(enumerate(numbers))
-            else:
-                self._members[block] = {nodes.key_text(self._tokens[at][1].key): at for at in numbers}
+            column, is_item = self._tokens[block].column, self._tokens[block].key is None
+            own = []
+            for at in range(block, len(self._tokens)):
+                here, name, _, _ = self._tokens[at]
+                if here < column or (here == column and is_item and name is not None):
+                    break
+                if here == column and (name is None) == is_item:
+                    own.append(at)
+            self._members[block] = dict(enumerate(own)) if is_item else {self._tokens[at].key: at for at in own}
         return self._members[block]
-
-    def _own(self, block: int) -> list[int]:
-        """Return the numbers of a block's own tokens, without those below them."""
-        column, is_item = self._tokens[block][1].column, self._tokens[block][1].key is None
-        return [
-            at
-            for at in range(block, self._end(block))
-            if self._tokens[at][1].column == column and (self._tokens[at][1].key is None) == is_item
-        ]
 
     def _end(self, block: int) -> int:
         """Return the number of the token after a block; a list may be in the column of the key above it."""
-        column, is_item = self._tokens[block][1].column, self._tokens[block][1].key is None
+        column, is_item = self._tokens[block].column, self._tokens[block].key is None
         for at in range(block + 1, len(self._tokens)):
-            token = self._tokens[at][1]
+            token = self._tokens[at]
             if token.column < column or (is_item and token.column == column and token.key is not None):
                 return at
         return len(self._tokens)
 
+    def _start(self, at: int) -> int:
+        """Return the offset of a token's line."""
+        return self._starts[self._line_numbers[at]]
+
+    def _node_token(self, at: int) -> Token:
+        """Return a token with the nodes of its line in place of values."""
+        number = self._line_numbers[at]
+        is_second = at > 0 and self._line_numbers[at - 1] == number
+        return nodes_of_line(self._lines[number])[1 if is_second else 0]
+
     def _key(self, at: int) -> Optional[Span]:
         """Return the span of a token's key; None for a dash."""
-        line, token = self._tokens[at]
-        return None if token.key is None else _moved(nodes.span(token.key), line)
+        key = self._node_token(at).key
+        return None if key is None else _moved(nodes.span(key), self._start(at))
 
     def _below(self, at: int) -> Optional[int]:
         """Return the block that is the value of a token; None if the value is in its line, or null."""
-        token = self._tokens[at][1]
+        token = self._tokens[at]
         if token.value is not BELOW or at + 1 == len(self._tokens):
             return None
-        below = self._tokens[at + 1][1]
+        below = self._tokens[at + 1]
         is_list = below.column == token.column and token.key is not None and below.key is None
         return at + 1 if below.column > token.column or is_list else None
 
     def _value(self, at: int) -> Node:
         """Return the value that a token has in its line, as a node of this line."""
-        token = self._tokens[at][1]
+        token = self._node_token(at)
         if token.value is BELOW:
             return Scalar(token.end, token.end, "", plain=True)
         return node_of(token.value)
 
-    def _in_line(self, at: int, route: Route, last: Optional[Span], *, key: bool) -> Span:
-        """Return the place of a route below a value in one line; `last` is the span of the value's key."""
-        line, value = self._tokens[at][0], self._value(at)
+    def _in_line(self, at: int, route: Route, *, key: bool) -> Span:
+        """Return the place of a route below a token whose value is in its line."""
+        value = self._value(at)
         is_here = not route or nodes.follow(value, route[:1]) is None
-        if is_here and last is not None and (key or route):
-            return last
-        return _moved(nodes.place(value, route, key=key), line)
+        if is_here and (key or route):
+            last = self._key(at)
+            if last is not None:
+                return last
+        return _moved(nodes.place(value, route, key=key), self._start(at))
 
     def _first_line(self, block: int) -> Span:
         """Return the first key of a block; the whole of a list."""
@@ -105,9 +121,8 @@ class SimplePlaces:
 
     def _span(self, block: int) -> Span:
         """Return the span of a block, which ends where its last value does."""
-        line, first = self._tokens[block]
         at = self._end(block) - 1
-        return Span(line + first.column, self._tokens[at][0] + self._value(at).end)
+        return Span(self._start(block) + self._tokens[block].column, self._start(at) + self._value(at).end)
 
 
 def _moved(span: Span, by: int) -> Span:

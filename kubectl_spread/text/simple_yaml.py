@@ -86,7 +86,7 @@ def value(text: str) -> Any:
         raise NotSimpleError  # before lines are read in vain
     if not text.isascii() and re.search(_ODD, text):
         raise NotSimpleError
-    return _Values([token for line in _lines(text) for token in _values_of(line)]).root()
+    return _Values([token for line in lines_of(text) for token in values_of_line(line)]).root()
 
 
 def root(text: str, base: int) -> Node:
@@ -97,13 +97,13 @@ def root(text: str, base: int) -> Node:
 def placed_tokens(text: str, base: int) -> list[PlacedToken]:
     """Return the tokens of a simple document as nodes of their lines, each with the offset of its line."""
     tokens = []
-    for line in _lines(text):
-        tokens += [(base, token) for token in _nodes_of(line)]
+    for line in lines_of(text):
+        tokens += [(base, token) for token in nodes_of_line(line)]
         base += len(line) + 1
     return tokens
 
 
-def _lines(text: str) -> list[str]:
+def lines_of(text: str) -> list[str]:
     """Return the lines of a text, with blanks in place of a leading `---`."""
     lines = text.split("\n")
     if lines[0].startswith("---") and (lines[0] == "---" or _END_OF_LINE.fullmatch(lines[0], 3)):
@@ -152,11 +152,11 @@ def _copied(item: Any) -> Any:
     return [_copied(part) for part in item] if isinstance(item, list) else item
 
 
-def _values_of(line: str) -> tuple[Token, ...]:
+def values_of_line(line: str) -> tuple[Token, ...]:
     return _kept_values(line) if len(line) < _LONGEST_KEPT else _tokens(line, as_nodes=False)
 
 
-def _nodes_of(line: str) -> tuple[Token, ...]:
+def nodes_of_line(line: str) -> tuple[Token, ...]:
     return _kept_nodes(line) if len(line) < _LONGEST_KEPT else _tokens(line, as_nodes=True)
 
 
