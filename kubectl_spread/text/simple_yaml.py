@@ -47,6 +47,9 @@ _ODD = r"[^\x00-\x7e\xa1-\u1fff\u3001-\ud7ff]"  # white space, line breaks, or n
 _WORD = r"[A-Za-z0-9_./+~$@%=*;()^-]"
 _FLOW_PLAIN = rf"((?:[A-Za-z0-9_./+~$]|-(?=[A-Za-z0-9_./-])){_WORD}*(?: +{_WORD}+)*)"
 _FLOW_ITEM = re.compile(rf"(?:(?:{_FLOW_PLAIN}|{_DOUBLE}|{_SINGLE}) *)?")
+# Most flow collections are mappings of words to words, without quotes: they need not be read step by step.
+_WORDS = r"[A-Za-z0-9_./][A-Za-z0-9_./-]{0,255}: +[A-Za-z0-9_./][A-Za-z0-9_./-]*"
+_FLAT_MAPPING = re.compile(rf"\{{({_WORDS}(?:, *{_WORDS})*)\}}")
 _FLOW_PAIR = re.compile(rf"{_KEY}: +{_FLOW_ITEM.pattern}")
 
 
@@ -211,6 +214,9 @@ def _flow(text: str, start: int, *, as_nodes: bool, depth: int) -> tuple[Any, in
     if depth > _MOST_BRACKETS:
         raise NotSimpleError
     is_mapping = text[start] == "{"
+    flat = _FLAT_MAPPING.match(text, start) if is_mapping and not as_nodes else None
+    if flat is not None:
+        return _flat_mapping(flat[1]), flat.end()
     closing, part, group = ("}", _FLOW_PAIR, 4) if is_mapping else ("]", _FLOW_ITEM, 1)
     at = _after_blanks(text, start + 1)
     keys: list[Any] = []
@@ -231,6 +237,13 @@ def _flow(text: str, start: int, *, as_nodes: bool, depth: int) -> tuple[Any, in
         node = Mapping(start, at, list(zip(keys, items, strict=True))) if is_mapping else Sequence(start, at, items)
         return node, at
     return _mapping(keys, items) if is_mapping else items, at
+
+
+def _flat_mapping(written: str) -> dict[str, Any]:
+    """Return the value of `key: word, key: word`."""
+    pairs = [pair.split(":") for pair in written.split(",")]
+    keys = [scalars.plain_key_text(key.strip(" ")) for key, _ in pairs]
+    return _mapping(keys, [scalars.resolve(word.strip(" ")) for _, word in pairs])
 
 
 def _mapping(keys: list[str], items: list[Any]) -> dict[str, Any]:

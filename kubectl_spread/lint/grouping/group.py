@@ -29,7 +29,7 @@ class SelectorGroup:
 
     def __init__(self, members: list[Subject]) -> None:
         self.members = members
-        self._twins: dict[tuple[str, Requirements], list[Twin]] = {}
+        self._twins: dict[tuple[str, Selector], list[Twin]] = {}
 
     @cached_property
     def _independent(self) -> list[Subject]:
@@ -40,7 +40,7 @@ class SelectorGroup:
     def _by_key(self) -> dict[str, list[Subject]]:
         found: dict[str, list[Subject]] = {}
         for subject in self._independent:
-            found.setdefault(subject.workload.key, []).append(subject)
+            found.setdefault(subject.key, []).append(subject)
         return found
 
     @cached_property
@@ -57,25 +57,23 @@ class SelectorGroup:
 
     def others(self, subject: Subject) -> Iterator[Subject]:
         """Yield the other workloads, except copies of this workload and the workloads that it owns."""
-        return (other for other in self._independent if other.workload.key != subject.workload.key)
+        return (other for other in self._independent if other.key != subject.key)
 
     def count_others(self, subject: Subject) -> int:
         """Return how many other workloads there are."""
-        return len(self._independent) - len(self._by_key.get(subject.workload.key, ()))
+        return len(self._independent) - len(self._by_key.get(subject.key, ()))
 
     def tells_apart(self, subject: Subject, label: tuple[str, str]) -> bool:
         """Return whether some other workload has not the label."""
         having = len(self._by_label.get(label, ()))
-        own = sum(label[1] == same.labels.get(label[0]) for same in self._by_key.get(subject.workload.key, ()))
+        own = sum(label[1] == same.labels.get(label[0]) for same in self._by_key.get(subject.key, ()))
         return having - own < self.count_others(subject)
 
     def has_another(self, subject: Subject, labels: Mapping[str, str]) -> bool:
         """Return whether some other workload has all the labels."""
         lists = [self._by_label.get(label, []) for label in labels.items()]
         rarest = min(lists, key=len, default=self._independent)
-        return any(
-            other.workload.key != subject.workload.key and labels.items() <= other.labels.items() for other in rarest
-        )
+        return any(other.key != subject.key and labels.items() <= other.labels.items() for other in rarest)
 
     def twins(self, subject: Subject, constraint: TopologySpreadConstraint) -> Iterator[Twin]:
         """Yield the workloads before a subject with a constraint over the same key and pods, one of each kind.
@@ -84,14 +82,15 @@ class SelectorGroup:
         """
         if len(self.members) < 2:
             return
-        key = constraint.topology_key, requirements(subject.selector(constraint))
+        key = constraint.topology_key, subject.selector(constraint)
         if key not in self._twins:
             self._twins[key] = list(self._kinds(*key))
         for twin in self._twins[key]:
-            if twin.at < self._positions[id(subject)] and twin.subject.workload.key != subject.workload.key:
+            if twin.at < self._positions[id(subject)] and twin.subject.key != subject.key:
                 yield twin
 
-    def _kinds(self, topology_key: str, wanted: Requirements) -> Iterator[Twin]:
+    def _kinds(self, topology_key: str, selector: Selector) -> Iterator[Twin]:
+        wanted = requirements(selector)
         seen: Counter[frozenset[tuple[str, Compared]]] = Counter()
         for at, member in enumerate(self.members):
             if member.is_owned:
@@ -99,7 +98,8 @@ class SelectorGroup:
             theirs = {
                 item.when_unsatisfiable: item
                 for item in member.constraints
-                if item.topology_key == topology_key and requirements(member.selector(item)) == wanted
+                if item.topology_key == topology_key
+                and ((own := member.selector(item)) == selector or requirements(own) == wanted)
             }
             kind = frozenset((action, compared(item)) for action, item in theirs.items())
             if theirs and seen[kind] < 2:  # the first may be the subject itself, under another template

@@ -84,7 +84,12 @@ def excerpt(place: Place, most: int = _MAX_LINE) -> Optional[Excerpt]:
         cut = max(0, start - most // 2)
         text, start = text[cut : cut + most], start - cut
         width = max(1, min(width, len(text) - start))
-    return Excerpt(line, "".join(char if char.isprintable() else " " for char in text.rstrip()), start, width)
+    return Excerpt(line, _printable(text.rstrip()), start, width)
+
+
+def _printable(text: str) -> str:
+    """Return a text with blanks in place of control characters."""
+    return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)
 
 
 def _excerpt(place: Place, width: Optional[int], *, colour: bool) -> list[str]:
