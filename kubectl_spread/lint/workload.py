@@ -17,6 +17,7 @@ from kubectl_spread.objects.workloads.workload import (
     awaits_labels,
     created_labels,
     is_partial,
+    NAMED_BY_LABEL,
     PER_POD_LABELS,
     RELEASE_LABELS,
     revision_label,
@@ -61,6 +62,7 @@ class Subject:
         self.workload = owner
         self.runner = manifest
         self.refusals = refusals
+        self._in_group: dict[int, bool] = {}  # by the position of a constraint; six rules ask
         self.template_route: Route = at.template
         self.spec_route: Route = at.spec
         self.spec: Plain = owner.template.get("spec") or {} if spec is None else spec
@@ -69,6 +71,11 @@ class Subject:
         self.constraints: tuple[TopologySpreadConstraint, ...] = tuple(
             item for item in self._written if "$patch" not in (written[item.position] or ())
         )
+
+    @cached_property
+    def key(self) -> str:
+        """Return the workload's key, which tells copies of one object from other workloads."""
+        return self.workload.key
 
     @cached_property
     def is_partial(self) -> bool:
@@ -154,6 +161,12 @@ class Subject:
 
         Otherwise SPR201, SPR202, SPR203 or SPR208 reports the reason.
         """
+        known = self._in_group.get(constraint.position)
+        if known is None:
+            known = self._in_group[constraint.position] = self._is_in_group(constraint)
+        return known
+
+    def _is_in_group(self, constraint: TopologySpreadConstraint) -> bool:
         selector = self.selector(constraint)
         if not selector.requirements or not selector.matches(self.labels):
             return False
@@ -181,11 +194,24 @@ class Subject:
         return {key: value for key, value in self.template_labels.items() if key not in changing}
 
     def selector_hint(self) -> str:
-        """Return the selector that would count the workload's own pods."""
-        if not self.own_labels:
-            return "give the pods a label, and select it"
-        written = ", ".join(f"{key}: {value}" for key, value in sorted(self.own_labels.items())[:_HINTED])
-        return f"select the workload's own pods: labelSelector: {{matchLabels: {{{written}}}}}"
+        """Return the selector that would count the workload's own pods.
+
+        Without labels of their own, that is a label that the controller sets, or else one that is to be added.
+        """
+        own = self.own_labels or self._named_by_controller
+        written = ", ".join(f"{key}: {value}" for key, value in sorted(own.items())[:_HINTED])
+        if own:
+            return f"select the workload's own pods: labelSelector: {{matchLabels: {{{written}}}}}"
+        where = path_text((*self.template_route, "metadata", "labels"))
+        label = f"app: {self.workload.name or 'NAME'}"
+        return f"the pods have no label to select: add one in {where}, and select it: matchLabels: {{{label}}}"
+
+    @property
+    def _named_by_controller(self) -> dict[str, str]:
+        """Return the label with the workload's name that its controller gives to all its pods; empty without one."""
+        label = {**NAMED_BY_LABEL, "Job": "batch.kubernetes.io/job-name"}.get(self.workload.kind)
+        is_known = label is not None and "name" in fields(self.manifest.plain.get("metadata"))
+        return {label: self.workload.name} if label is not None and is_known else {}
 
     def route(self, constraint: TopologySpreadConstraint, *steps: str | int) -> Route:
         """Return the route of a constraint, or of something in it."""

@@ -150,6 +150,23 @@ def meaning_of_whole(message: Message) -> str:
     return "The message does not say how many nodes each reason applies to."
 
 
+def doubt(message: Message) -> str:
+    """Return why the numbers of a message cannot be right; empty if they can. A list may add up to more than its total.
+
+    A node that lacks several resources is counted for each, but no reason holds for more nodes than there are.
+    """
+    clause = message.preemption
+    lists = [(message.total, message.parts), *([] if clause is None else [(clause.total, clause.parts)])]
+    for total, parts in lists:
+        most = max((part.number for part in parts if part.number is not None), default=0)
+        if message.is_of_nodes and total is not None and most > total:
+            return (
+                f"The numbers cannot be right: a reason is counted for {most} nodes, and the message is about {total}. "
+                "Perhaps the text was changed, or two messages were joined."
+            )
+    return ""
+
+
 def commands(message: Message) -> tuple[str, ...]:
     """Return the commands to run next, the most useful first."""
     if message.form not in ("nodes", "notScaled", "unknown"):

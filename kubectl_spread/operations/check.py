@@ -18,7 +18,7 @@ from typing import Optional, TYPE_CHECKING
 from kubectl_spread.errors import SourceError, SpreadError
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.operations import baseline
-from kubectl_spread.operations.inputs import cluster_facts, cluster_source, rule_choice
+from kubectl_spread.operations.inputs import cluster_facts, cluster_source, notices, rule_choice
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
 from kubectl_spread.operations.inputs.rule_choice import InputPaths, RuleChoice
 from kubectl_spread.records import NamedTuple
@@ -285,6 +285,8 @@ def settings(
         if version is None:
             minor = session.version.minor
     rules = rule_choice.policy(choice, config, minor=minor)
+    if (choice.select or choice.extend_select) and not rules.possible:
+        notices.warn(source.listener, "no rule is selected: --ignore leaves out everything that is selected")
     return CheckSettings(choice, config, source._replace(kubernetes_version=version), rules, namespace or "default")
 
 

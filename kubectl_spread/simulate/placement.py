@@ -97,6 +97,7 @@ class Placement(NamedTuple):
     on_missing_nodes: placed pods whose node does not exist.
     refused: pods that admission refuses.
     first_replica: the workload's first pod, as its controller creates it.
+    not_tried: the number of replicas beyond the largest number that is simulated.
     """
 
     workload: Workload
@@ -117,8 +118,9 @@ class Placement(NamedTuple):
     on_missing_nodes: tuple[str, ...] = ()
     refused: tuple[RefusedPod, ...] = ()
     first_replica: Optional[Pod] = None
+    not_tried: int = 0
 
     @property
     def replicas(self) -> int:
         created = len(self.placed) + len(self.pending) + len(self.gated) + len(self.unpredicted)
-        return created + len(self.not_created) + len(self.refused)
+        return created + len(self.not_created) + len(self.refused) + self.not_tried

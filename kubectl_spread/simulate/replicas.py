@@ -174,8 +174,6 @@ class _Placing:
             beyond[f"the priority class {class_name}, which is not in the cluster facts"] = None
         if unknown := unknown_class(owner, cluster):
             beyond[f"the runtime class {unknown}, which is not in the cluster facts"] = None
-        if (owner.replicas or 0) > MAX_REPLICAS:
-            beyond[f"more than {MAX_REPLICAS} replicas"] = None
 
     def start(self) -> None:
         """Create the missing pods and try each; then retry the refused ones."""
@@ -224,6 +222,7 @@ class _Placing:
             refused=tuple(self._refused),
             on_missing_nodes=tuple(pod.pod for pod in queue.placed if pod.node not in columns.index),
             first_replica=self._replica(self.owner, 0),
+            not_tried=self._not_tried,
         )
 
     def _replica(self, owner: Workload, ordinal: int) -> Pod:
@@ -240,8 +239,12 @@ class _Placing:
             self.queue.beyond["claims that are not in the cluster facts"] = None
         return known
 
+    @property
+    def _not_tried(self) -> int:
+        return max(0, (self.owner.replicas or 0) - MAX_REPLICAS)
+
     def _certainty(self) -> Certainty:
-        if self.queue.beyond:
+        if self.queue.beyond or self._not_tried:
             return Certainty.NOT_PREDICTABLE
         return Certainty.POSSIBLE if any(pod.hosts > 1 for pod in self.queue.placed) else Certainty.CERTAIN
 

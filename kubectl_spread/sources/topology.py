@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import RequestError, SourceError
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.reading import decode, read
 from kubectl_spread.objects.selectors.labels import HOSTNAME, Labels, NAMESPACE_NAME, ZONE
@@ -39,13 +39,17 @@ def load(spec: str) -> Cluster:
     """Return the cluster that a specification or a file describes.
 
     Raises:
-        SourceError: it is neither; with the place, in a file.
+        RequestError: the specification is wrong.
+        SourceError: the file cannot be read, or is wrong; with the place.
     """
     if not spec.strip(" ,"):
-        raise SourceError("--topology is empty", "write zones=3,nodes=2 or a file")
+        raise RequestError("--topology is empty: write zones=3,nodes=2 or a file")
     if os.path.exists(spec) or spec.endswith(files.EXTENSIONS) or "=" not in spec:
         return _cluster(objects(files.read_text(spec)))
-    return _cluster(_made("--topology", [_group_of(spec)], []))
+    try:
+        return _cluster(_made("--topology", [_group_of(spec)], []))
+    except SourceError as error:
+        raise RequestError(str(error)) from None
 
 
 def from_domains(values: Mapping[str, Sequence[str]]) -> Cluster:

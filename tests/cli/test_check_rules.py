@@ -104,6 +104,20 @@ def test_rules_that_are_ignored_do_not_count(check: Check) -> None:
     assert (0, []) == check(file, "--ignore", "SPR1", "--ignore", "unknown-well-known-key")
 
 
+def test_a_selection_that_leaves_no_rule_is_warned_of(check: Check, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write("a", skew="0")
+    capsys.readouterr()
+    codes = [
+        run(["check", file, *options]) for options in (("--select", "SPR1", "--ignore", "SPR1"), ("--ignore", "ALL"))
+    ]
+    warned = [line for line in capsys.readouterr().err.splitlines() if line.startswith("warning: ")]
+
+    assert ([0, 0], ["warning: no rule is selected: --ignore leaves out everything that is selected"]) == (
+        codes,
+        warned,
+    )
+
+
 def test_an_unknown_rule_is_wrong_usage(check: Check) -> None:
     assert (2, []) == check(write("a"), "--select", "SPR000")
 

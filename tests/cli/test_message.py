@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from typing import Any
+from typing import Any, Optional
 
 import jsonschema
 import pytest
@@ -188,6 +188,33 @@ def test_the_document(capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_every_document_follows_the_schema(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert explained(text, capsys)
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("0/3 nodes are available: 5 Insufficient cpu, 2 Too many pods.", (5, 3)),
+        (
+            "0/3 nodes are available: 3 Too many pods. preemption: 0/3 nodes are available: 4 Preemption is not helpful.",
+            (4, 3),
+        ),
+        ("0/3 nodes are available: 3 Insufficient cpu, 3 Insufficient memory.", None),
+        ("no nodes available to schedule pods", None),
+    ],
+)
+def test_a_count_above_the_number_of_nodes_is_doubted(
+    text: str, counts: Optional[tuple[int, int]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A node may be counted for several resources, but no reason holds for more nodes than there are."""
+    doubt = ""
+    if counts is not None:
+        doubt = (
+            f"The numbers cannot be right: a reason is counted for {counts[0]} nodes, and the message is about "
+            f"{counts[1]}. Perhaps the text was changed, or two messages were joined."
+        )
+    assert doubt == explained(text, capsys)[0]["doubt"]
+    run(["explain", "--message", text])
+    assert (counts is not None) == (doubt[:40] in capsys.readouterr().out and bool(doubt))
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,9 @@ import pytest
 
 from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
+from kubectl_spread.objects.workloads.workload import workload
+from kubectl_spread.report.check.placements import headline
+from kubectl_spread.simulate.placement import Certainty, Placement
 
 Printed = Callable[[str, str, str], list[str]]
 
@@ -53,6 +56,18 @@ def printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Printed:
         return capsys.readouterr().out.splitlines()
 
     return lines
+
+
+def test_replicas_that_are_not_tried_are_in_the_first_line() -> None:
+    """More replicas than the largest cluster holds are not simulated, and are part of the number of replicas."""
+    plain = {"kind": "Deployment", "metadata": {"name": "web"}, "spec": {"replicas": 150_003}}
+    owner = workload(plain, "Deployment")
+    placement = Placement(owner, (), (), (), {}, Certainty.CERTAIN, not_created=("web-1",), not_tried=150_002)
+
+    assert placement.replicas == 150_003
+    assert headline(placement, colour=False) == (
+        "Deployment default/web: 0 of 150003 replicas placed, 1 not created, 150002 not tried"
+    )
 
 
 def test_only_a_minimum_that_refuses_the_pod_is_told(printed: Printed) -> None:

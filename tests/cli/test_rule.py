@@ -72,7 +72,7 @@ def test_an_unknown_rule_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> N
     [
         (("rule", ""), 2, "a rule is empty: name a code"),
         (("check", "web.yaml", "--select", ""), 2, "--select is empty: name a rule"),
-        (("check", "web.yaml", "--topology", ","), 3, "--topology is empty: write zones=3,nodes=2 or a file"),
+        (("check", "web.yaml", "--topology", ","), 2, "--topology is empty: write zones=3,nodes=2 or a file"),
         (("check", "web.yaml", "--topology", "empty.yaml"), 3, "empty.yaml: the file is empty"),
         (("check", "-A", "--snapshot", "folder"), 3, "folder: no file in the directory"),
     ],

@@ -130,6 +130,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "notCounted": list(placement.not_counted),
         "ignoredFields": list(placement.ignored.fields),
         "notCreated": list(placement.not_created),
+        "notTried": placement.not_tried,
         "evicted": [_evicted(item) for item in placement.evictions],
         "onMissingNodes": list(placement.on_missing_nodes),
         "refused": [item._asdict() for item in placement.refused],

@@ -100,6 +100,8 @@ def _not_predicted(placement: Placement) -> list[str]:
         names = listed((item.pod.name for item in placement.unpredicted), most=_MOST)
         out.append(f"  not predictable: {names}")
         out.append(f"    depending on {safe(' and '.join(reasons))}, which the dry run does not evaluate")
+    if placement.not_tried:
+        out.append(f"  not tried: {counted(placement.not_tried, 'replica')}, which are more than any cluster holds")
     assumed = [reason for reason in placement.not_predictable if reason not in reasons]
     if assumed:
         out.append(f"  not predictable: the pods use {safe(' and '.join(assumed))}; they are placed by the other rules")
@@ -132,6 +134,8 @@ def headline(placement: Placement, *, colour: bool) -> str:
         text += ", " + paint(f"{len(placement.refused)} refused", "red", colour=colour)
     if placement.not_created:
         text += f", {len(placement.not_created)} not created"
+    if placement.not_tried:
+        text += ", " + paint(f"{placement.not_tried} not tried", "yellow", colour=colour)
     if placement.unpredicted:
         text += ", " + paint(f"{len(placement.unpredicted)} not predictable", "yellow", colour=colour)
     return text
