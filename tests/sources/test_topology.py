@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import RequestError, SourceError
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.sources import topology
 
@@ -95,7 +95,7 @@ def test_more_zones_than_letters_have_numbers() -> None:
 )  # fmt: skip
 def test_a_wrong_specification_says_what_is_wrong(spec: str, expected: str) -> None:
     """And what would be right."""
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(RequestError) as caught:
         topology.load(spec)
 
     assert f"--topology: {expected}" == str(caught.value)
