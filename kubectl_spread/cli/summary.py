@@ -11,7 +11,7 @@ from kubectl_spread.cli.console import terminal
 from kubectl_spread.cli.console.stderr import complain, flush
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.fix_options import FixOptions, offer
-from kubectl_spread.cli.parameters.outputs import Output, page_source
+from kubectl_spread.cli.parameters.outputs import can_draw, Output, page_source
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.operations.inputs.rule_choice import LEVELS
 from kubectl_spread.text.wording import counted
@@ -65,6 +65,7 @@ def print_result(
         report = report._replace(page=_page(outcome))
     for output in outputs:
         width = None if output.file else terminal.finding_width()
+        report = report._replace(bars_width=width or 0 if can_draw() else 0)
         text = render(report, output.format, colour=colour and not output.file, width=width)
         if output.file:
             from kubectl_spread.sources.atomic_write import write
