@@ -30,6 +30,7 @@ from kubectl_spread.timeline.state import Deletion, EventKind, NO_ORDINAL, of_ow
 _MOST_STATES = 2_000  # Most states that are visited after one eviction.
 _MOST_ENDS = 400  # Most states at rest that are all followed further.
 _FEW_ENDS = 12  # States that are followed if there are more.
+_FEWEST_ENDS = 3  # The same in haste.
 NO_LIMIT = 1_000_000_000
 _RUNS = 12  # Random runs if there are too many states to visit.
 
@@ -88,6 +89,7 @@ class Board:
         """
         self._watch = watch or Watch()
         self._runs = _RUNS
+        self.is_hasty = False  # Follow only a few states, because time is short.
         self._earlier = tuple(earlier)
         self._whole = with_owners(cluster)
         self._cluster = self._whole if reduced is None else with_owners(reduced)
@@ -184,8 +186,9 @@ class Board:
             nodes |= found.nodes
             is_exact &= found.is_exact
             ready = min(ready, found.fewest_ready)
-        if len(ends) > _MOST_ENDS or (not is_exact and len(ends) > _FEW_ENDS):
-            chosen = random.Random(len(ends)).sample(sorted(ends), _FEW_ENDS)  # noqa: S311 (no secret)
+        few = _FEWEST_ENDS if self.is_hasty else _FEW_ENDS
+        if len(ends) > (few if self.is_hasty or not is_exact else _MOST_ENDS):
+            chosen = random.Random(len(ends)).sample(sorted(ends), few)  # noqa: S311 (no secret)
             return Reached(frozenset(chosen), False, frozenset(nodes), visited, fewest_ready=ready)
         return Reached(frozenset(ends), is_exact, frozenset(nodes), visited, fewest_ready=ready)
 

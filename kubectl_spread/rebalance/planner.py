@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Optional
 
@@ -22,6 +23,7 @@ from kubectl_spread.timeline.state import P
 
 MOVABLE = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")  # kinds that replace evicted pods
 _TRIES = 3_000  # Most evictions that one search tries.
+_SHARE = 0.7  # Share of the time for a search in all states.
 _WIDE = 60  # Most movable pods for a search among all of them.
 
 
@@ -138,10 +140,24 @@ def _searched(board: Board, tally: Tally, *, most: int) -> SearchResult:
 
 
 def _search(board: Board, tally: Tally, pods: Sequence[P], most: int) -> SearchResult:
+    """Search in all states; if time is too short for that, follow only a few of them."""
     board.name_nodes(_nodes(board, pods))
     search = Search(board, tally, pods, SearchLimits(most, _TRIES))
+    end = board.deadline
+    if end is not None:
+        now = time.monotonic()
+        board.deadline = now + (end - now) * _SHARE
     found = search.run()
-    return found if found.plan is not None or found.is_over else search.any(found)
+    board.deadline = end
+    if found.plan is not None or found.is_over or board.is_late:
+        return found
+    board.is_hasty = True
+    board.name_nodes(_nodes(board, pods))
+    hasty = Search(board, tally, pods, SearchLimits(most, _TRIES)).run()
+    if hasty.plan is None:
+        hasty = search.any(found)
+    board.is_hasty = False
+    return found._replace(plan=hasty.plan, troubles=tuple(dict.fromkeys((*found.troubles, *hasty.troubles))))
 
 
 def _nodes(board: Board, pods: Iterable[P]) -> frozenset[str]:

@@ -22,6 +22,7 @@ from kubectl_spread.simulate.running.status import ConstraintStatus
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.nodes import cordoned
 
+NEW_DOMAIN = "a new domain"  # No domain of a cluster is called so: a label's value has no space.
 _MOST_REMEDIES = 4
 _MOST_NEW_NODES = 3
 _MOST_TRIED = 12  # sets of new nodes
@@ -187,6 +188,8 @@ def _models(case: _Case) -> Iterator[Node]:
         if not node.unschedulable and not any(taint.repels for taint in node.taints):
             usable.setdefault(place, node)
     anywhere = next(iter(usable.values()), None)
+    if anywhere is not None and any(status.counts.is_below_min_domains for _, status in case.broken):
+        yield anywhere._replace(labels={**anywhere.labels, coarse: NEW_DOMAIN})
     for place in sorted(sizes, key=lambda item: (counted.get(item, 0), sizes[item], item)):
         if place in usable:
             yield usable[place]

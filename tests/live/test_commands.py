@@ -31,6 +31,8 @@ COMMANDS = {
     "check a manifest": ["check", WEB],
     "check a manifest as JSON": ["check", WEB, "-o", "json"],
     "simulate a rollout": ["simulate", "rollout", "restart", "deploy/web", "--outcomes", "first"],
+    "rebalance a workload": ["rebalance", "deploy/web"],
+    "rebalance as JSON": ["rebalance", "deploy/web", "--soft", "-o", "json"],
     "simulate a drain as JSON": ["simulate", "drain", "a-1", "-o", "json", "--outcomes", "sample=2"],
 }
 
