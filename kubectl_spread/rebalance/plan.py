@@ -217,13 +217,13 @@ class Rebalance(NamedTuple):
     """Result for all selected workloads.
 
     repairs: those with violated constraints. checked: the selected workloads. notes: features
-    that were not simulated. is_late: the time limit ended a search.
+    that were not simulated. is_cut_short: a limit ended a search.
     """
 
     repairs: tuple[Repair, ...]
     checked: tuple[OwnerKey, ...]
     notes: tuple[str, ...] = ()
-    is_late: bool = False
+    is_cut_short: bool = False
 
     @property
     def is_fine(self) -> bool:

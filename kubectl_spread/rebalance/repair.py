@@ -20,7 +20,16 @@ from kubectl_spread.objects.selectors.labels import Labels
 from kubectl_spread.rebalance import changes, evictions, obstacles, remedies, rollouts
 from kubectl_spread.rebalance.board import Board
 from kubectl_spread.rebalance.goals import is_broken
-from kubectl_spread.rebalance.plan import Coverage, EvictionPlan, Obstacle, Rebalance, Repair, RestartPlan, Verdict
+from kubectl_spread.rebalance.plan import (
+    Coverage,
+    EvictionPlan,
+    Obstacle,
+    ObstacleKind,
+    Rebalance,
+    Repair,
+    RestartPlan,
+    Verdict,
+)
 from kubectl_spread.rebalance.planner import Group, Proposal, propose, SearchOptions, Workloads, workloads_of
 from kubectl_spread.rebalance.search import FoundPlan
 from kubectl_spread.records import NamedTuple
@@ -112,7 +121,8 @@ class _Repairing:
             self._watch.step = at
             found.append(self._repair(keys, self._deadline(len(groups) - at)))
         is_late = self._end is not None and time.monotonic() > self._end
-        return Rebalance(tuple(found), checked, tuple(self._notes), is_late)
+        gave_up = any(item.kind is ObstacleKind.GAVE_UP for repair in found for item in repair.obstacles)
+        return Rebalance(tuple(found), checked, tuple(self._notes), is_late or gave_up)
 
     def _deadline(self, groups: int) -> float:
         now = time.monotonic()

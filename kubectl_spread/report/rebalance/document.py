@@ -40,6 +40,7 @@ def document(
         "kind": "RebalancePlan",
         "repaired": found.is_fine,
         "interrupted": is_interrupted,
+        "cutShort": found.is_cut_short,
         "checked": len(found.checked),
         "repairs": [_repair(item) for item in found.repairs],
         "notes": list(found.notes),

@@ -114,10 +114,7 @@ def _too_many(item: Obstacle) -> str:
 
 
 def _gave_up(item: Obstacle) -> str:
-    return (
-        f"the search ended before it had tried everything ({plural(item.number, 'eviction')} tried); "
-        "--timeout gives it more time"
-    )
+    return f"the search ended before it had tried everything ({plural(item.number, 'eviction')} tried)"
 
 
 _OBSTACLES = {

@@ -27,12 +27,14 @@ from kubectl_spread.report.table import paint, table, wrapped
 _MOST_DOMAINS = 12
 _MOST_NODES = 4
 _MOST_EVICTIONS = 40
-_CLEAR = (
+_UNTRIED = (  # obstacles with which not every remedy is tried
     ObstacleKind.CONTROLLER,
     ObstacleKind.ABSENT,
     ObstacleKind.UNSETTLED,
     ObstacleKind.UNCOUNTED,
     ObstacleKind.NO_DOMAIN,
+    ObstacleKind.TOO_MANY,
+    ObstacleKind.GAVE_UP,
 )
 _STYLES = {Verdict.EVICT: "green", Verdict.RESTART: "green", Verdict.NO_PLAN: "red"}
 
@@ -42,6 +44,8 @@ def render(found: Rebalance, *, width: int, colour: bool, is_wide: bool = False)
     blocks: list[str] = []
     for item in found.repairs:
         blocks += ["\n".join(block) for block in _Repair(item, width=width, colour=colour, is_wide=is_wide).blocks()]
+    if found.is_cut_short:
+        blocks.append("A search was cut short; --timeout gives it more time.")
     if found.notes:
         lines = [line for note in found.notes for line in wrapped(note, width, indent="  ", hanging="  ")]
         blocks.append("\n".join(["Not simulated:", *lines]))
@@ -186,9 +190,7 @@ class _Repair:
             yield from self._wrap(f"- {reasons.obstacle(item)}", "  ")
 
     def _remedies(self) -> Iterator[str]:
-        if not self.item.remedies and all(
-            item.kind in (*_CLEAR, ObstacleKind.TOO_MANY) for item in self.item.obstacles
-        ):
+        if not self.item.remedies and any(item.kind in _UNTRIED for item in self.item.obstacles):
             return
         if not self.item.remedies:
             yield from self._wrap(
