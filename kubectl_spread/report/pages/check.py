@@ -30,6 +30,7 @@ def render(report: CheckReport) -> str:
         findings=[_finding(item) for item in report.findings[:_MOST_FINDINGS]],
         more_findings=max(0, len(report.findings) - _MOST_FINDINGS),
         running=_running_lines(report.running),
+        rollouts=_rollout_lines(report),
         workloads=workloads[:_MOST_PICTURES],
         more=max(0, len(workloads) - _MOST_PICTURES),
         errors=[str(error) for error in report.errors],
@@ -86,6 +87,7 @@ def _pending(report: CheckReport) -> int:
 def _tone(report: CheckReport) -> str:
     found = _severities(report)
     is_stuck = any(line["tone"] == "bad" for line in _running_lines(report.running))
+    is_stuck = is_stuck or any(item.is_stuck for item in report.rollouts)
     if found[Severity.ERROR] or _pending(report) or report.errors or is_stuck:
         return "bad"
     return "warn" if found[Severity.WARNING] else "good"
@@ -123,6 +125,18 @@ def _running_lines(running: Optional[Running]) -> list[dict[str, str]]:
         {"label": item.label, "text": item.sentence, "tone": "bad" if item.is_failure else "warn"}
         for item in cluster.entries(running)
     ]
+
+
+def _rollout_lines(report: CheckReport) -> list[dict[str, Any]]:
+    """Return the lines about creations and rollouts that are about no placed workload alone."""
+    if not report.rollouts:
+        return []
+    from kubectl_spread.report.check import rollouts  # numpy: 80 ms
+    from kubectl_spread.report.pages.predicted import as_paragraphs
+
+    if report.placements:
+        return as_paragraphs(line for block in rollouts.creations(report.rollouts, colour=False) for line in block)
+    return as_paragraphs(rollouts.of_running(report.rollouts, colour=False))
 
 
 def _unread(report: CheckReport) -> str:
