@@ -23,6 +23,7 @@ from kubectl_spread.scheduler.framework.profile import Profile
 
 _NEAR = 4_000  # states of the first, directed search
 _WALK = 20_000  # states of random paths after a search was cut off
+_QUICK = 2_000  # states of an exact search for a recommendation
 
 
 class Verdict(Enum):
@@ -275,6 +276,8 @@ class _Prover:
         if self._effort.is_quick and any(space.rules[at].kind is not RuleKind.PLACED for at in left):
             return {at: self._undecided(space, at, 0) for at in rules}
         left = self._by_merged(space, left, limits=limits, into=found)
+        if self._effort.is_quick:
+            limits = limits._replace(max_states=_QUICK)
         if left:
             everything = search.explore(space, left, limits)
             self._take(space, regime, everything, rules=left, into=found)

@@ -7,6 +7,7 @@ both, rules with `less than` are relaxed to `at most`.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, Optional
@@ -25,7 +26,7 @@ from kubectl_spread.scheduler.framework.profile import Profile
 Plain = dict[str, Any]
 
 _BEFORE_DISRUPTIONS = (Regime.CREATION, Regime.RESTARTS, Regime.ROLLOUTS, Regime.SCALING)
-_MOST_TRIED = 60  # candidates
+_MOST_TRIED = 24  # candidates for each search
 _MOST_OPTIONS = 3
 
 
@@ -54,6 +55,13 @@ class Formula(NamedTuple):
     domains: int
 
 
+class NeededDomains(NamedTuple):
+    """The fewest domains of a key that can hold all pods."""
+
+    topology_key: str
+    domains: int
+
+
 class Cost(NamedTuple):
     """What an option costs: verdict on lost pods finding other nodes, by key of the lost domain."""
 
@@ -74,6 +82,7 @@ class Option(NamedTuple):
     patches: tuple[tuple[OwnerKey, Plain], ...]
     result: GroupResult
     cost: Cost
+    needs: tuple[NeededDomains, ...] = ()
 
     @property
     def is_kept_always(self) -> bool:
@@ -92,14 +101,16 @@ class Refused(NamedTuple):
 class Recommendation(NamedTuple):
     """Options, the best first. relaxed: whether rules were relaxed from `less than` to `at most` for them.
 
-    rules: that the options keep. selector: of the constraints. refused: the best candidate for the unrelaxed rules, or
-    for the rules if there is no option. tried: number of candidates. why_not: reason if nothing could be tried.
+    rules: that the options keep. impossible: unrelaxed rules for which there are too few domains. refused: the best
+    candidate for the unrelaxed rules, or for the rules if there is no option. tried: number of candidates. why_not:
+    reason if nothing could be tried. selector: of the constraints.
     """
 
     options: tuple[Option, ...]
     rules: tuple[Rule, ...]
     selector: Plain
     formulas: tuple[Formula, ...] = ()
+    impossible: tuple[Formula, ...] = ()
     relaxed: bool = False
     refused: Optional[Refused] = None
     tried: int = 0
@@ -129,14 +140,19 @@ def recommend(
     asked = tuple(rules) if PLACED in rules else (*rules, PLACED)
     if not selector:
         return Recommendation((), asked, {}, why_not="noSelector")
-    strict = _Search(members, cluster, profiles, asked, selector, effort, regimes).run()
+    half = effort.deadline and (time.monotonic() + effort.deadline) / 2
+    first = effort._replace(deadline=half)
+    strict = _Search(members, cluster, profiles, asked, selector, first, regimes).run()
+    impossible = tuple(item for item in strict.formulas if item.needs > item.domains or not item.most)
+    strict = strict._replace(impossible=impossible)
     if strict.options or not any(rule.is_strict for rule in asked):
         return strict
     relaxed = tuple(rule.relaxed for rule in asked)
     other = _Search(members, cluster, profiles, relaxed, selector, effort, regimes).run()
     if not other.options:
         return strict._replace(tried=strict.tried + other.tried)
-    return other._replace(relaxed=True, refused=strict.refused, tried=strict.tried + other.tried)
+    tried = strict.tried + other.tried
+    return other._replace(relaxed=True, refused=strict.refused, tried=tried, impossible=impossible)
 
 
 class _Search:
@@ -162,6 +178,7 @@ class _Search:
         self._keys = list(dict.fromkeys(rule.topology_key for rule in rules if rule.topology_key))
         self._keys.sort(key=lambda key: -len(self._domains(key)))
         self._refused: Optional[Refused] = None
+        self._stuck: list[tuple[Hard, ...]] = []
         self._tried = 0
         self._apart = tuple(rule.topology_key for rule in rules if rule.kind is RuleKind.SEPARATE)
 
@@ -175,12 +192,14 @@ class _Search:
         for candidate in self._candidates(limits):
             if len(found) >= _MOST_OPTIONS or self._tried >= _MOST_TRIED:
                 break
-            if not any(_is_looser(other, candidate) for other in found) and self._is_kept(candidate):
+            if any(_is_looser(other, candidate) for other in (*found, *self._stuck)):
+                continue  # A tighter candidate would leave pods Pending, too.
+            if self._is_kept(candidate):
                 found.append(candidate)
-        options = [self._option(candidate) for candidate in found]
+        options = _useful([self._option(candidate) for candidate in found])
         options.sort(key=lambda item: not item.is_kept_always)
         best = options[0].constraints if options else ()
-        formulas = tuple(self._formulas(limits, best))
+        formulas = tuple(self._formulas(best))
         return Recommendation(
             tuple(options), self._rules, self._selector, formulas, refused=self._refused, tried=self._tried
         )
@@ -203,8 +222,8 @@ class _Search:
     def _candidates(self, limits: dict[str, int]) -> Iterator[tuple[Hard, ...]]:
         """Yield candidates, the loosest first; then with further fields."""
         keys = [key for key in self._keys if limits[key] < self._pods]
-        if any(limits[key] < 1 for key in keys):
-            return
+        if any(limits[key] * len(self._domains(key)) < self._pods for key in keys):
+            return  # There are fewer domains than the pods need.
         choices = [range(limits[key], 0, -1) for key in keys]
         skews = sorted(
             product(*choices), key=lambda item: (sum(limits[key] - s for key, s in zip(keys, item, strict=True)), item)
@@ -231,7 +250,10 @@ class _Search:
         for item in result.results:
             for verdict in item.rules:
                 if verdict.verdict in (Verdict.REFUTED, Verdict.UNDECIDED):
-                    self._refused = self._refused or Refused(candidate, verdict, item.regime)
+                    if verdict.rule.kind is RuleKind.PLACED:
+                        self._stuck.append(candidate)
+                    if self._refused is None or self._refused.verdict.verdict is Verdict.UNDECIDED:
+                        self._refused = Refused(candidate, verdict, item.regime)
                     return False
         return True
 
@@ -259,7 +281,8 @@ class _Search:
         cost = Cost(tuple((item.rule.topology_key, item.verdict) for item in last))
         kept = tuple(item._replace(rules=item.rules[:count]) for item in result.results)
         patches = tuple((item.key, self._patch(item, candidate)) for item in self._members)
-        return Option(candidate, tuple(self._keys), self._apart, patches, result._replace(results=kept), cost)
+        needs = tuple(NeededDomains(key, -(-self._pods // self._limit(key))) for key in self._keys)
+        return Option(candidate, tuple(self._keys), self._apart, patches, result._replace(results=kept), cost, needs)
 
     def _patch(self, member: Member, candidate: tuple[Hard, ...]) -> Plain:
         """Return the changed fields of a workload's pod spec, soft constraints included."""
@@ -268,15 +291,40 @@ class _Search:
         made: Plain = {"topologySpreadConstraints": [*spec["topologySpreadConstraints"], *soft]}
         return {**made, "affinity": spec["affinity"]} if self._apart else made
 
-    def _formulas(self, limits: dict[str, int], best: tuple[Hard, ...]) -> Iterator[Formula]:
+    def _formulas(self, best: tuple[Hard, ...]) -> Iterator[Formula]:
         proved = {item.topology_key: item.max_skew for item in best}
         for rule in self._rules:
             most = rule.most(self._pods)
             if most is None:
                 continue
             key = rule.topology_key
-            needs = -(-self._pods // limits[key]) if limits[key] else 0
+            needs = -(-self._pods // most) if most else 0
             yield Formula(rule, most, self._pods, proved.get(key, 0), needs, len(self._domains(key)))
+
+
+def _useful(options: list[Option]) -> list[Option]:
+    """Return the options without those that have more fields, or smaller numbers, than an equally good one."""
+    kept: list[Option] = []
+    for option in options:
+        if not any(_is_as_good(other, option) for other in kept):
+            kept.append(option)
+    return kept
+
+
+def _is_as_good(one: Option, other: Option) -> bool:
+    """Return whether an option is proved in all cases in which another is."""
+    mine, others = _proofs(one), _proofs(other)
+    return others <= mine
+
+
+def _proofs(option: Option) -> set[object]:
+    proved = {
+        (item.regime, verdict.rule)
+        for item in option.result.results
+        for verdict in item.rules
+        if verdict.verdict is Verdict.PROVED
+    }
+    return proved | {key for key, verdict in option.cost.replaced if verdict is Verdict.PROVED}
 
 
 def _is_looser(one: tuple[Hard, ...], other: tuple[Hard, ...]) -> bool:

@@ -224,7 +224,8 @@ def _groups(spec: GroupSpec, members: list[Member], policy: Policy) -> Iterator[
         return
     for part in by_selectors(found) if spec.selector is None else _by_namespace(found):
         first = part[0].key
-        yield spec.name or (f"{first.namespace}/{first.name}" if len(part) == 1 else first.namespace), part
+        more = f" and {len(part) - 1} more" if len(part) > 1 else ""
+        yield spec.name or f"{first.namespace}/{first.name}{more}", part
 
 
 def _by_namespace(members: list[Member]) -> list[list[Member]]:

@@ -13,6 +13,8 @@ from kubectl_spread.records import NamedTuple
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import Cluster
     from kubectl_spread.operations.inputs.cluster_source import LoadedCluster
+    from kubectl_spread.policy.policy import Policy
+    from kubectl_spread.simulate.running.policies import PolicyStatus
     from kubectl_spread.simulate.running.status import WorkloadStatus
     from kubectl_spread.sources.live.reading import Session
 
@@ -25,12 +27,14 @@ class StatusRequest(NamedTuple):
         selection: the workloads; its namespace is replaced by `namespace`.
         namespace: None for the context's; empty for all.
         shows_all: also show workloads without constraints of their own.
+        policy: rules for the running pods.
     """
 
     source: ClusterSource = ClusterSource(live=True)
     selection: Selection = Selection()
     namespace: Optional[str] = None
     shows_all: bool = False
+    policy: Optional[Policy] = None
 
 
 class StatusResult(NamedTuple):
@@ -43,6 +47,7 @@ class StatusResult(NamedTuple):
         cluster: the cluster that was read.
         selection: the requested workloads, with their namespace.
         known: the same cluster, with the scheduler's profiles.
+        policy: the rules with their numbers, if a policy is given.
     """
 
     statuses: list[WorkloadStatus]
@@ -51,11 +56,13 @@ class StatusResult(NamedTuple):
     cluster: Cluster
     selection: Selection
     known: LoadedCluster
+    policy: Optional[PolicyStatus] = None
 
     @property
     def is_fine(self) -> bool:
-        """Return whether every requested object exists, and every workload meets its constraints."""
-        return not self.missing and all(status.is_fine for status in self.statuses)
+        """Return whether every requested object exists, and every workload meets its constraints and the policy."""
+        is_kept = self.policy is None or self.policy.is_kept
+        return is_kept and not self.missing and all(status.is_fine for status in self.statuses)
 
 
 def workload_status(request: StatusRequest) -> StatusResult:
@@ -83,6 +90,7 @@ class StatusReader:
         own = self.session.target.namespace if self.session is not None else "default"
         self.selection = request.selection._replace(namespace=own if request.namespace is None else request.namespace)
         self.shows_all = request.shows_all or bool(self.selection.targets)
+        self._policy = request.policy
 
     def read(self, *, is_again: bool = False) -> StatusResult:
         """Return the workloads as they are now; `is_again` as in `live_cluster.load`.
@@ -96,7 +104,12 @@ class StatusReader:
         found = statuses(known.cluster, known.profiles, wants=self.selection.includes)
         shown = [status for status in found if self.shows_all or status.has_own]
         missing = _missing(shown, self.selection, known.cluster)
-        return StatusResult(shown, known.errors, missing, known.cluster, self.selection, known)
+        result = StatusResult(shown, known.errors, missing, known.cluster, self.selection, known)
+        if self._policy is None:
+            return result
+        from kubectl_spread.simulate.running.policies import policy_status
+
+        return result._replace(policy=policy_status(self._policy, known.cluster, wants=self.selection.includes))
 
     def _load(self, *, is_again: bool) -> LoadedCluster:
         if self.session is None:

@@ -8,6 +8,7 @@ from typing import Optional, TYPE_CHECKING
 import click
 
 from kubectl_spread.cli import complete
+from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.console import terminal
 from kubectl_spread.cli.console.progress import progress
 from kubectl_spread.cli.console.stderr import complain, flush
@@ -23,6 +24,7 @@ from kubectl_spread.operations.status import StatusReader, StatusRequest
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import OwnerKey
     from kubectl_spread.operations.status import StatusResult
+    from kubectl_spread.policy.policy import Policy
     from kubectl_spread.report.status.table import Row
     from kubectl_spread.simulate.running.status import WorkloadStatus
 
@@ -52,6 +54,7 @@ _DOCUMENTS = ("json", "prometheus", "html")  # which are complete without a line
     metavar="SECONDS",
     help="Time between two readings with --watch.",
 )
+@click.option("--policy", type=FILE, metavar="FILE", help="Check the running pods against a policy (`kind: Policy`).")
 @click.option("--no-headers", is_flag=True, help="Do not print column headers.")
 @click.option(
     "-o",
@@ -70,6 +73,7 @@ def command(
     shows_all: bool,
     watch: bool,
     interval: float,
+    policy: Optional[str],
     no_headers: bool,
     output: Optional[Output],
 ) -> int:
@@ -79,8 +83,9 @@ def command(
 
     \b
     Exit codes:
-      0  every DoNotSchedule constraint holds and no pod is Pending; always with -o prometheus
-      1  a DoNotSchedule constraint is violated or counts only some of its pods, or a pod is Pending or does not exist
+      0  every DoNotSchedule constraint and the policy hold and no pod is Pending; always with -o prometheus
+      1  a DoNotSchedule constraint or the policy is violated, a constraint counts only some of its pods, or a pod is
+         Pending or does not exist
       2  wrong usage
       3  an input could not be read, or the cluster could not be reached
       130  -w was interrupted
@@ -105,6 +110,10 @@ def command(
       kubectl spread status -A -o prometheus > spread.prom
 
     \b
+      # Do the running pods keep a policy?
+      kubectl spread status -A --policy ha.yaml
+
+    \b
       # A page with pictures
       kubectl spread status -A -o html=status.html
     """  # noqa: D301
@@ -115,8 +124,9 @@ def command(
         raise click.UsageError(f"{what} and --all-namespaces exclude each other", ctx)
     if watch:
         _check_watch(facts, output, ctx)
+    rules = None if policy is None else _load(policy)
     with as_usage_errors(ctx):
-        reader = StatusReader(StatusRequest(facts, chosen, "" if all_namespaces else namespace, shows_all))
+        reader = StatusReader(StatusRequest(facts, chosen, "" if all_namespaces else namespace, shows_all, rules))
         if watch:
             shown = _Shown(form, has_namespace=all_namespaces, has_headers=not no_headers)
             _watch(reader, shown, interval)
@@ -126,11 +136,18 @@ def command(
         if form in _DOCUMENTS or found.statuses or not found.missing:
             _print(found, form, shows_all=reader.shows_all, has_headers=not no_headers)
         if form not in _DOCUMENTS:
+            _print_policy(found, has_headers=not no_headers, is_wide=form == "wide")
             _print_unread(found)
     flush()
     for error in (*found.errors, *found.missing):
         complain(error)
     return _exit_code(found, form)
+
+
+def _load(path: str) -> Policy:
+    from kubectl_spread.sources.policy import file
+
+    return file.load(path)
 
 
 def _check_watch(facts: ClusterSource, output: Optional[Output], ctx: click.Context) -> None:
@@ -162,6 +179,10 @@ def _print(found: StatusResult, output: Optional[str], *, shows_all: bool, has_h
         from kubectl_spread.report.status import prometheus
 
         click.echo(prometheus.text(found.statuses), nl=False)
+        if found.policy is not None:
+            from kubectl_spread.report.status import policy
+
+            click.echo("\n".join(policy.metrics(found.policy)))
     elif output == "html":
         from kubectl_spread.report.pages import status as pages  # jinja2: 30 ms
 
@@ -179,6 +200,17 @@ def _print(found: StatusResult, output: Optional[str], *, shows_all: bool, has_h
         click.echo(f"No {what} found{where}." if where else f"No {what} found", err=True)
 
 
+def _print_policy(found: StatusResult, *, has_headers: bool, is_wide: bool) -> None:
+    """Print the rules of the policy below the table."""
+    if found.policy is None:
+        return
+    from kubectl_spread.report.status import policy
+
+    width = terminal.table_width() if has_headers and not is_wide else None
+    lines = policy.lines(found.policy, width, has_namespace=not found.selection.namespace)
+    click.echo("\n".join(["", *lines[0 if has_headers else 1 :]]))
+
+
 def _print_unread(found: StatusResult) -> None:
     """Print the unreadable resources of the cluster below the table."""
     if found.cluster.unread:
@@ -193,7 +225,7 @@ def _print_json(found: StatusResult) -> None:
     from kubectl_spread.report.documents import dumps
     from kubectl_spread.report.status.document import status_report
 
-    click.echo(dumps(status_report(found.statuses, found.errors, found.cluster.unread)))
+    click.echo(dumps(status_report(found.statuses, found.errors, found.cluster.unread, found.policy)))
 
 
 class _Shown:

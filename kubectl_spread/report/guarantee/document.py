@@ -13,6 +13,7 @@ from kubectl_spread.guarantee.recommend import Option, Recommendation
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
 from kubectl_spread.policy.policy import Policy
 from kubectl_spread.policy.rule import Rule, RuleKind
+from kubectl_spread.policy.wording import rule_text
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.guarantee import recommendation, words
 from kubectl_spread.report.unread import document as unread_document
@@ -71,7 +72,7 @@ def _regime(item: RegimeResult) -> Plain:
 
 def rule(found: Rule) -> Plain:
     """Return a rule with its text."""
-    made: Plain = {"kind": found.kind.value, "text": words.rule_text(found)}
+    made: Plain = {"kind": found.kind.value, "text": rule_text(found)}
     if found.topology_key:
         made["topologyKey"] = found.topology_key
     if found.amount.text and found.kind is not RuleKind.SEPARATE:
@@ -186,13 +187,10 @@ def _option(option: Option) -> Plain:
         "soft": list(option.soft),
         "antiAffinity": list(option.apart),
         "patches": [
-            {
-                "object": key._asdict(),
-                "patch": {"spec": {"template": {"spec": spec}}},
-                "command": recommendation.command(key, spec),
-            }
-            for key, spec in option.patches
+            {"object": key._asdict(), "patch": {"spec": {"template": {"spec": spec}}}} for key, spec in option.patches
         ],
+        "commands": recommendation.commands(option),
+        "neededDomains": [{"topologyKey": item.topology_key, "domains": item.domains} for item in option.needs],
         "regimes": [_regime(item) for item in option.result.results],
         "lostPodsReplaced": [{"topologyKey": key, "verdict": verdict.value} for key, verdict in option.cost.replaced],
     }

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.prove import GroupResult, RuleVerdict, Verdict
+from kubectl_spread.policy.wording import rule_text
 from kubectl_spread.report.guarantee import words
 
 
@@ -37,7 +38,7 @@ def _suite(root: ET.Element, group: GroupResult) -> None:
 
 
 def _case(suite: ET.Element, verdict: RuleVerdict, group: str, *, regime: str) -> None:
-    name = f"{words.rule_text(verdict.rule)}: {regime}"
+    name = f"{rule_text(verdict.rule)}: {regime}"
     case = ET.SubElement(suite, "testcase", name=_text(name), classname=_text(group))
     if verdict.verdict is Verdict.REFUTED and verdict.witness is not None:
         told = words.violation(verdict.witness)

@@ -17,6 +17,7 @@ from kubectl_spread.guarantee.recommend import (
     Refused,
 )
 from kubectl_spread.policy.parse import short_key
+from kubectl_spread.policy.wording import domain, rule_text
 from kubectl_spread.report.guarantee import words
 from kubectl_spread.report.table import Style, wrapped
 from kubectl_spread.text import emit
@@ -35,7 +36,9 @@ def blocks(found: Recommendation, result: GroupResult, style: Style) -> Iterator
     if found.why_not:
         yield wrapped(_WHY_NOT[found.why_not], style.width)
         return
-    if found.refused is not None and (found.relaxed or not found.options):
+    if found.relaxed and found.impossible:
+        yield [line for item in found.impossible for line in _formula(item, style)]
+    elif found.refused is not None and (found.relaxed or not found.options):
         yield list(_refused(found.refused, style))
     if found.relaxed:
         told = "With `at most` instead of `less than`, these constraints keep the policy and leave no pod Pending:"
@@ -52,7 +55,7 @@ def _refused(refused: Refused, style: Style) -> Iterator[str]:
     names = _names(refused.constraints)
     verdict = refused.verdict
     if verdict.verdict is Verdict.UNDECIDED:
-        yield from wrapped(f"{names}: not decided for `{words.rule_text(verdict.rule)}`.", style.width)
+        yield from wrapped(f"{names}: not decided for `{rule_text(verdict.rule)}`.", style.width)
     elif verdict.witness is not None:
         told = f"{names} does not do: {words.violation(verdict.witness)} ({words.REGIMES[refused.regime]})."
         yield from wrapped(told, style.width)
@@ -65,12 +68,12 @@ def _names(constraints: tuple[Hard, ...]) -> str:
 
 
 def _formula(item: Formula, style: Style) -> list[str]:
-    where = words.domain(item.rule.topology_key)
-    told = f"{words.rule_text(item.rule)}: of {counted(item.pods, 'pod')} at most {item.most} ({_arithmetic(item)}), "
+    where = domain(item.rule.topology_key)
+    told = f"{rule_text(item.rule)}: of {counted(item.pods, 'pod')} at most {item.most} ({_arithmetic(item)}), "
     if not item.most:
         return wrapped(f"{told}so that no {where} may hold a pod.", style.width, hanging="  ")
     if item.needs > item.domains:
-        told += f"so that {item.needs} {words.domain(item.rule.topology_key, plural=True)} are needed; there are "
+        told += f"so that {item.needs} {domain(item.rule.topology_key, plural=True)} are needed; there are "
         return wrapped(f"{told}{item.domains}.", style.width, hanging="  ")
     told += f"so that maxSkew is {item.most} while some {where} is empty"
     if item.proved and item.proved < item.most:
@@ -97,15 +100,15 @@ def _option(number: int, option: Option, style: Style) -> Iterator[str]:
     yield from wrapped(f"{number}. {_head(option)}", style.width, hanging="   ")
     for line in pasted(option):
         yield f"     {line}"
-    yield "   Patch:" if len(option.patches) == 1 else "   Patches:"
-    for key, spec in option.patches:
-        yield f"     {command(key, spec)}"
+    yield "   Patch:"
+    for line in commands(option):
+        yield f"     {line}"
     yield "   Proof:"
     last = option.result.results[-1]
     for item in option.result.results:
         for verdict in item.rules:
             if verdict.verdict is Verdict.PROVED and (item is last or item is option.result.results[_shown(option)]):
-                told = f"{words.REGIMES[item.regime]}: {words.rule_text(verdict.rule)}: {words.proof(verdict)}"
+                told = f"{words.REGIMES[item.regime]}: {rule_text(verdict.rule)}: {words.proof(verdict)}"
                 yield from wrapped(told, style.width, indent="     ", hanging="  ")
     yield "   Cost:"
     for told in _costs(option):
@@ -142,16 +145,26 @@ def pasted(option: Option) -> list[str]:
     return lines
 
 
-def command(key: OwnerKey, spec: Plain) -> str:
-    """Return the kubectl command that sets the constraints of a workload."""
-    patch = json.dumps({"spec": {"template": {"spec": spec}}}, separators=(",", ":"))
-    quoted = shlex.quote(patch)
-    return f"kubectl patch {key.kind.lower()}/{key.name} -n {key.namespace} --type=merge -p {quoted}"
+def commands(option: Option) -> list[str]:
+    """Return the kubectl commands that set the constraints, one for all workloads with the same fields."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for key, spec in option.patches:
+        names.setdefault((key.namespace, patch_text(spec)), []).append(f"{key.kind.lower()}/{key.name}")
+    return [
+        f"kubectl patch {' '.join(found)} -n {namespace} --type=merge -p {shlex.quote(text)}"
+        for (namespace, text), found in names.items()
+    ]
+
+
+def patch_text(spec: Plain) -> str:
+    """Return the merge patch of a workload as JSON."""
+    return json.dumps({"spec": {"template": {"spec": spec}}}, separators=(",", ":"))
 
 
 def _costs(option: Option) -> Iterator[str]:
+    yield from _room(option)
     refuted = [
-        words.rule_text(verdict.rule)
+        rule_text(verdict.rule)
         for item in option.result.results
         if item.regime.value == "disruptions"
         for verdict in item.rules
@@ -160,7 +173,7 @@ def _costs(option: Option) -> Iterator[str]:
     if refuted:
         yield f"not guaranteed while a node is drained or a domain is lost, or after it: {'; '.join(refuted)}"
     for key, verdict in option.cost.replaced:
-        where = words.domain(key)
+        where = domain(key)
         if verdict is Verdict.PROVED:
             yield f"if a {where} is lost, every lost pod finds another node"
         elif verdict is Verdict.REFUTED:
@@ -168,3 +181,10 @@ def _costs(option: Option) -> Iterator[str]:
         else:
             yield f"if a {where} is lost: whether every lost pod finds another node is not decided"
     yield "patching a template starts a rollout"
+
+
+def _room(option: Option) -> Iterator[str]:
+    """Yield the number of domains that the pods need."""
+    for item in option.needs:
+        noun = domain(item.topology_key, plural=item.domains != 1)
+        yield f"the pods need {item.domains} {noun} with room"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from kubectl_spread.guarantee.prove import GroupResult, RegimeResult, RuleVerdict, Verdict
 from kubectl_spread.guarantee.recommend import Recommendation
 from kubectl_spread.policy.policy import Regime
+from kubectl_spread.policy.wording import domain, rule_text
 from kubectl_spread.report.guarantee import recommendation, words
 from kubectl_spread.report.simulation.words import name
 from kubectl_spread.report.table import paint, Style, table, wrapped
@@ -50,13 +51,13 @@ def _overview(result: GroupResult, style: Style) -> list[str]:
     rows = [head]
     for at, first in enumerate(result.results[0].rules if result.results else ()):
         cells = [words.VERDICTS[item.rules[at].verdict] for item in result.results]
-        rows.append((words.rule_text(first.rule), *cells))
+        rows.append((rule_text(first.rule), *cells))
     return table(rows, style.width, indent="  ")
 
 
 def _rule(found: list[tuple[Regime, RuleVerdict]], style: Style) -> Iterator[str]:
     """Yield how a rule was decided: proofs of equal words together, and the witness."""
-    yield f"{words.rule_text(found[0][1].rule)}:"
+    yield f"{rule_text(found[0][1].rule)}:"
     told: dict[str, list[Regime]] = {}
     refuted = next((item for _, item in found if item.verdict is Verdict.REFUTED), None)
     for regime, item in found:
@@ -95,7 +96,7 @@ def _witness(item: RuleVerdict, style: Style) -> Iterator[str]:
     for line in numbered:
         yield from wrapped(line, style.width, indent="    ", hanging="   ")
     for key, counts in witness.counts.items():
-        told = f"Pods by {words.domain(key)} then: {words.counts_text(counts)}."
+        told = f"Pods by {domain(key)} then: {words.counts_text(counts)}."
         yield from wrapped(told, style.width, indent="    ", hanging="  ")
     if words.surge(witness):
         yield from wrapped(words.surge(witness), style.width, indent="    ")

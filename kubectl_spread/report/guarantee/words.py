@@ -8,9 +8,9 @@ from kubectl_spread.guarantee.bound import Bound, BoundKind
 from kubectl_spread.guarantee.prove import Method, RuleVerdict, Verdict
 from kubectl_spread.guarantee.space import EventKind
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
-from kubectl_spread.policy.parse import short_key
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import Rule, RuleKind
+from kubectl_spread.policy.wording import domain
 from kubectl_spread.text.wording import counted, listed
 
 VERDICTS = {
@@ -26,43 +26,7 @@ REGIMES = {
     Regime.SCALING: "scaling",
     Regime.DISRUPTIONS: "disruptions",
 }
-_NAMES = {"hostname": ("node", "nodes", "on"), "zone": ("zone", "zones", "in"), "region": ("region", "regions", "in")}
 _MOST_DOMAINS = 12
-
-
-def domain(key: str, *, plural: bool = False) -> str:
-    """Return the noun for the domains of a key: `node`, `zone`, `domain of rack`."""
-    names = _NAMES.get(short_key(key))
-    if names is None:
-        return f"{'domains' if plural else 'domain'} of {key}"
-    return names[1] if plural else names[0]
-
-
-def preposition(key: str) -> str:
-    """Return `on` for nodes, `in` for other domains."""
-    names = _NAMES.get(short_key(key))
-    return "in" if names is None else names[2]
-
-
-def rule_text(rule: Rule) -> str:
-    """Return a rule as a phrase: `less than 1/3 of the pods on one node`."""
-    key, amount = rule.topology_key, rule.amount
-    where = f"{preposition(key)} one {domain(key)}" if key else ""
-    if rule.kind is RuleKind.MAX_SHARE:
-        sign = "less than" if rule.is_strict else "at most"
-        what = f"{amount.text} of the pods" if amount.denominator else f"{amount.text} pods"
-        return f"{sign} {what} {where}"
-    if rule.kind is RuleKind.MAX_COUNT:
-        return f"at most {counted(amount.numerator, 'pod')} {where}"
-    if rule.kind is RuleKind.MIN_DOMAINS:
-        return f"pods {preposition(key)} at least {amount.numerator} {domain(key, plural=amount.numerator > 1)}"
-    if rule.kind is RuleKind.SEPARATE:
-        return f"pods of one workload {preposition(key)} different {domain(key, plural=True)}"
-    if rule.kind is RuleKind.SURVIVE:
-        kept = "a quorum" if amount.is_quorum else f"{amount.text} of the pods"
-        kept = counted(amount.numerator, "pod") if not amount.denominator else kept
-        return f"{kept} left after losing {rule.lost} {domain(key, plural=rule.lost > 1)}"
-    return "every pod finds a node"
 
 
 def proof(verdict: RuleVerdict) -> str:

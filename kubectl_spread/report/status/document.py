@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.explain.constraints import selector_text
+from kubectl_spread.report.status.policy import document as policy_document
 from kubectl_spread.report.unread import document as unread_document
+from kubectl_spread.simulate.running.policies import PolicyStatus
 from kubectl_spread.simulate.running.status import ConstraintStatus, WorkloadStatus
 
 
 def status_report(
-    statuses: Iterable[WorkloadStatus], errors: Iterable[SourceError] = (), unread: Iterable[Unread] = ()
+    statuses: Iterable[WorkloadStatus],
+    errors: Iterable[SourceError] = (),
+    unread: Iterable[Unread] = (),
+    policy: Optional[PolicyStatus] = None,
 ) -> dict[str, Any]:
-    """Return a StatusReport."""
+    """Return a StatusReport; `policy` is the state of a policy, if one is given."""
     return {
         "apiVersion": API_VERSION,
         "kind": "StatusReport",
@@ -26,6 +31,7 @@ def status_report(
             for error in errors
         ],
         "unread": unread_document(unread),
+        **({} if policy is None else {"policy": policy_document(policy)}),
     }
 
 

@@ -60,25 +60,26 @@ def text(statuses: Iterable[WorkloadStatus]) -> str:
 
 def _lines(statuses: list[WorkloadStatus]) -> Iterator[str]:
     for metric in _OF_CONSTRAINTS:
-        yield from _head(metric.name, metric.help)
+        yield from head(metric.name, metric.help)
         for status in statuses:
             for item in status.constraints:
                 value = metric.value(item)
                 if value is not None:
-                    yield _sample(metric.name, _labels(status, item), value)
+                    yield sample(metric.name, _labels(status, item), value)
     name = "kubectl_spread_domain_pods"
-    yield from _head(name, f"Pods that the constraint counts in each domain, for up to {_MOST_DOMAINS} domains.")
+    yield from head(name, f"Pods that the constraint counts in each domain, for up to {_MOST_DOMAINS} domains.")
     for status in statuses:
         for item in status.constraints:
             for domain in item.domains if len(item.domains) <= _MOST_DOMAINS else ():
-                yield _sample(name, {**_labels(status, item), "domain": domain.value}, domain.matching)
+                yield sample(name, {**_labels(status, item), "domain": domain.value}, domain.matching)
     for name, about, count in _OF_WORKLOADS:
-        yield from _head(name, about)
+        yield from head(name, about)
         for status in statuses:
-            yield _sample(name, _workload_labels(status), count(status))
+            yield sample(name, _workload_labels(status), count(status))
 
 
-def _head(name: str, about: str) -> tuple[str, str]:
+def head(name: str, about: str) -> tuple[str, str]:
+    """Return the two lines before the samples of a metric."""
     return f"# HELP {name} {about}", f"# TYPE {name} gauge"
 
 
@@ -96,7 +97,8 @@ def _labels(status: WorkloadStatus, item: ConstraintStatus) -> dict[str, str]:
     }
 
 
-def _sample(name: str, labels: dict[str, str], value: int) -> str:
+def sample(name: str, labels: dict[str, str], value: int) -> str:
+    """Return a sample with its labels."""
     # Control characters are replaced first, except line breaks, which the format escapes itself.
     inner = ",".join(
         f'{key}="{chr(10).join(map(safe, text.split(chr(10)))).translate(_ESCAPED)}"' for key, text in labels.items()

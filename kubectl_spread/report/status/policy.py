@@ -1,0 +1,118 @@
+"""Running pods against a policy: a table, JSON and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Optional
+
+from kubectl_spread.policy.evaluate import Evaluation
+from kubectl_spread.policy.parse import short_key
+from kubectl_spread.policy.rule import RuleKind
+from kubectl_spread.policy.wording import domain, rule_text
+from kubectl_spread.report.status.prometheus import head, sample
+from kubectl_spread.report.table import table
+from kubectl_spread.simulate.running.policies import GroupStatus, PolicyStatus
+from kubectl_spread.text.wording import counted, listed
+
+Plain = dict[str, Any]
+
+_HEADER = ("GROUP", "RULE", "STATUS", "PODS")
+
+
+def lines(found: PolicyStatus, width: Optional[int], *, has_namespace: bool) -> list[str]:
+    """Return a table with a row for each rule of each group."""
+    rows = [
+        (_name(group, has_namespace=has_namespace), rule_text(item.rule), _state(item), _numbers(item))
+        for group in found.groups
+        for item in group.rules
+    ]
+    if not rows:
+        return [f"Policy {found.policy.name}: no workload has such pods"]
+    return table([_HEADER, *rows], width)
+
+
+def _name(group: GroupStatus, *, has_namespace: bool) -> str:
+    return f"{group.namespace}/{group.name}" if has_namespace else group.name
+
+
+def _state(item: Evaluation) -> str:
+    if item.is_violated:
+        return "violated"
+    return f"ok ({item.terminating} terminating aside)" if item.terminating else "ok"
+
+
+def _numbers(item: Evaluation) -> str:
+    where = f" ({listed(item.domains, most=3)})" if item.domains else ""
+    if item.rule.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT):
+        return f"{item.number} of {item.pods} in one {domain(item.rule.topology_key)}{where}, {item.limit} allowed"
+    if item.rule.kind is RuleKind.MIN_DOMAINS:
+        return f"{item.number} of {item.limit} {domain(item.rule.topology_key, plural=True)}{where}"
+    if item.rule.kind is RuleKind.SEPARATE:
+        return f"{item.number} of one workload in one {domain(item.rule.topology_key)}{where}"
+    if item.rule.kind is RuleKind.SURVIVE:
+        return f"{item.number} left without {domain(item.rule.topology_key)}{where}, {item.limit} required"
+    return f"{counted(item.number, 'pod')} Pending"
+
+
+def document(found: PolicyStatus) -> Plain:
+    """Return the policy's part of a StatusReport."""
+    return {
+        "name": found.policy.name,
+        "kept": found.is_kept,
+        "groups": [
+            {
+                "name": group.name,
+                "namespace": group.namespace,
+                "workloads": [key._asdict() for key in group.workloads],
+                "running": group.running,
+                "replicas": group.wanted,
+                "rules": [_rule(item) for item in group.rules],
+            }
+            for group in found.groups
+        ],
+    }
+
+
+def _rule(item: Evaluation) -> Plain:
+    return {
+        "rule": item.rule.kind.value,
+        "text": rule_text(item.rule),
+        "topologyKey": item.rule.topology_key or None,
+        "violated": item.is_violated,
+        "domains": list(item.domains),
+        "number": item.number,
+        "limit": item.limit,
+        "terminating": item.terminating,
+    }
+
+
+_METRICS = (
+    (
+        "kubectl_spread_policy_violated",
+        "1 if the running pods violate the rule, else 0.",
+        lambda item: int(item.is_violated),
+    ),
+    (
+        "kubectl_spread_policy_value",
+        "Pods in the fullest domain, domains in use, pods left after a loss, or Pending pods.",
+        lambda item: item.number,
+    ),
+    ("kubectl_spread_policy_limit", "The most or the least that the rule allows.", lambda item: item.limit),
+)
+
+
+def metrics(found: PolicyStatus) -> Iterator[str]:
+    """Yield the metrics of a policy, the samples of each together."""
+    for name, about, value in _METRICS:
+        yield from head(name, about)
+        for group in found.groups:
+            for item in group.rules:
+                labels = {
+                    "policy": found.policy.name,
+                    "namespace": group.namespace,
+                    "group": group.name,
+                    "rule": item.rule.kind.value,
+                    "topology_key": item.rule.topology_key,
+                    "text": f"{rule_text(item.rule)} ({short_key(item.rule.topology_key)})",
+                }
+                yield sample(name, labels, value(item))
