@@ -183,6 +183,15 @@ class Server(NamedTuple):
     is_certain: bool
 
 
+class RefutedRule(NamedTuple):
+    """A rule of a policy that some order of events violates, in words; regime: the events that are needed."""
+
+    policy: str
+    rule: str
+    regime: str
+    violation: str
+
+
 class ClusterFacts(Protocol):
     """The nodes and pods of a snapshot, or of a made-up cluster."""
 
@@ -270,4 +279,8 @@ class ClusterFacts(Protocol):
 
     def configured_defaults(self, workload: Workload) -> Optional[tuple[TopologySpreadConstraint, ...]]:
         """Return the configured default constraints; None for the built-in ones."""
+        ...
+
+    def refuted(self, workload: Workload) -> tuple[RefutedRule, ...]:
+        """Return the violated rules of the policies for a group of workloads; none unless the workload is its first."""
         ...

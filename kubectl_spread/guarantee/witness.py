@@ -55,6 +55,13 @@ class Witness(NamedTuple):
     from_running: bool = False
     during: Optional[WitnessEvent] = None
 
+    @property
+    def waiting_pods(self) -> Optional[int]:
+        """Return the pods that stay Pending, if that violates the rule."""
+        kind = self.evaluation.rule.kind
+        is_meant = kind is RuleKind.PLACED or (kind is RuleKind.SURVIVE and self.during is not None)
+        return sum(item.number for item in self.waiting) if is_meant else None
+
 
 def witness(space: Space, rule: Rule, way: Sequence[State], *, is_shortest: bool) -> Witness:
     """Return a way of states as events, with the numbers at its end."""

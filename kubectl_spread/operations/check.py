@@ -13,7 +13,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Optional, TYPE_CHECKING
+from typing import Any, Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError, SpreadError
 from kubectl_spread.objects.reading.plain import fields
@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.selection.policy import Config, Policy
     from kubectl_spread.objects.workloads.workload import Workload
     from kubectl_spread.operations.inputs.selection import Selection
+    from kubectl_spread.policy.policy import Policy as PlacementPolicy
     from kubectl_spread.report.check.report import Running
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.simulate.rollouts.result import RolloutResult, Rollouts
@@ -354,7 +355,7 @@ def judge(
     return partial(
         pipeline.judged,
         policy=asked.policy,
-        facts=_cluster_facts(asked, known, placements=placements, rollouts=rollouts),
+        facts=_cluster_facts(asked, known, placements=placements, rollouts=rollouts, specs=_specs(read)),
         namespace=asked.namespace,
         accepted=rule_choice.accepted(asked.choice, asked.config, is_whole=read.is_whole),
         rules=read.rules,
@@ -395,6 +396,7 @@ def _cluster_facts(
     *,
     placements: list[Placement],
     rollouts: Optional[Rollouts],
+    specs: dict[str, dict[str, Any]],
 ) -> Optional[ClusterFacts]:
     """Return the rules' facts about the cluster: the cluster facts, else the domains in the configuration."""
     domains = asked.config.domains
@@ -404,12 +406,38 @@ def _cluster_facts(
 
     if known is not None:
         return KnownCluster(
-            known.cluster, known.profiles, placements=placements, rollouts=rollouts, namespace=asked.namespace
+            known.cluster,
+            known.profiles,
+            placements=placements,
+            rollouts=rollouts,
+            namespace=asked.namespace,
+            policies=_policies(asked.config),
+            specs=specs,
         )
     from kubectl_spread.sources import topology
 
     profiles = cluster_source.load_profiles(asked.source)
     return KnownCluster(topology.from_domains(domains), profiles, namespace=asked.namespace, keys=frozenset(domains))
+
+
+def _policies(config: Config) -> list[PlacementPolicy]:
+    """Read the policies that the configuration names.
+
+    Raises:
+        SourceError, ConfigError: one cannot be read, or has errors.
+    """
+    from kubectl_spread.sources.policy import file
+
+    return [file.load(os.path.join(config.root, path)) for path in config.policies]
+
+
+def _specs(read: ReadFiles) -> dict[str, dict[str, Any]]:
+    """Return the specs of the workloads by their keys, of copies the first."""
+    return {
+        checked.workload.key: fields(checked.manifest.plain.get("spec"))
+        for result in reversed(read.results)
+        for checked in reversed(result.workloads)
+    }
 
 
 def _not_applied(known: Optional[LoadedCluster], placements: list[Placement]) -> tuple[str, ...]:
@@ -439,11 +467,7 @@ def _rollouts(read: ReadFiles, known: LoadedCluster, placements: list[Placement]
     from kubectl_spread.cluster.snapshot import Controller
     from kubectl_spread.simulate.rollouts.manifests import ManifestRollouts, ManifestWorkload
 
-    specs = {
-        checked.workload.key: fields(checked.manifest.plain.get("spec"))
-        for result in reversed(read.results)
-        for checked in reversed(result.workloads)
-    }
+    specs = _specs(read)
     first = {placement.workload.key: placement for placement in reversed(placements)}
     found = [
         ManifestWorkload(Controller(placement.workload, spec=specs[key]), placement)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Optional
+
+from kubectl_spread.policy.evaluate import Evaluation
 from kubectl_spread.policy.parse import short_key
 from kubectl_spread.policy.rule import Rule, RuleKind
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import counted, listed
 
 _NAMES = {"hostname": ("node", "nodes", "on"), "zone": ("zone", "zones", "in"), "region": ("region", "regions", "in")}
 
@@ -42,3 +45,22 @@ def rule_text(rule: Rule) -> str:
         kept = counted(amount.numerator, "pod") if not amount.denominator else kept
         return f"{kept} left after losing {rule.lost} {domain(key, plural=rule.lost > 1)}"
     return "every pod finds a node"
+
+
+def violation_text(result: Evaluation, *, waiting: Optional[int] = None) -> str:
+    """Return a violation with its numbers; `waiting`: pods that stay Pending, if that is the violation."""
+    if waiting is not None:
+        return f"{counted(waiting, 'pod')} {'stays' if waiting == 1 else 'stay'} Pending"
+    key = result.rule.topology_key
+    where = listed(result.domains, most=3)
+    if result.rule.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT):
+        is_one = len(result.domains) == 1
+        held = f"{result.number} of {counted(result.pods, 'pod')}{'' if is_one else ' each'}"
+        verb = "holds" if is_one else "hold"
+        return f"{domain(key, plural=not is_one)} {where} {verb} {held}; {result.limit} allowed"
+    if result.rule.kind is RuleKind.MIN_DOMAINS:
+        return f"the pods use {counted(result.number, domain(key))}; at least {result.limit} required"
+    if result.rule.kind is RuleKind.SEPARATE:
+        name = "" if result.owner is None else f" of {result.owner.name}"
+        return f"{domain(key)} {where} holds {result.number} pods{name}"
+    return f"without {domain(key)} {where}, {counted(result.number, 'pod')} would be left; {result.limit} required"

@@ -6,7 +6,7 @@ other workloads' pods and claims that do not exist are ignored, because other wo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Optional
 
@@ -18,6 +18,7 @@ from kubectl_spread.cluster.facts import (
     Impossible,
     PlacedReplicas,
     PodsPerDomain,
+    RefutedRule,
     RolloutFacts,
     Server,
 )
@@ -40,6 +41,7 @@ from kubectl_spread.objects.releases.version import kubelet_minor
 from kubectl_spread.objects.storage import NO_PROVISIONER, ObjectKey
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import made_claims, replica_name, Workload
+from kubectl_spread.policy.policy import Policy
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -60,6 +62,7 @@ from kubectl_spread.simulate.first_replica import (
 from kubectl_spread.simulate.placement import Certainty, Placement
 from kubectl_spread.simulate.rollouts.result import Rollouts
 from kubectl_spread.simulate.running.controllers import as_running
+from kubectl_spread.simulate.running.policy_facts import PolicyFacts
 
 Plain = dict[str, Any]
 
@@ -67,6 +70,7 @@ _FIELD = "topologySpreadConstraints"
 
 # Plugins whose verdict does not depend on other pods.
 _ABOUT_THE_NODE = (names.NODE_UNSCHEDULABLE, names.NODE_NAME, names.TAINT_TOLERATION, names.NODE_AFFINITY)
+_NO_SPECS: Mapping[str, Plain] = {}
 _CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 _WORK = 50_000  # Limit of replicas times nodes in one search, about a second.
 _FEWEST_PATHS, _MOST_PATHS = 5, 200
@@ -85,6 +89,8 @@ class KnownCluster:
         rollouts: Optional[Rollouts] = None,
         namespace: str = "default",
         keys: Optional[frozenset[str]] = None,
+        policies: Sequence[Policy] = (),
+        specs: Mapping[str, Plain] = _NO_SPECS,
     ) -> None:
         """Store the input. All results are computed on first use.
 
@@ -95,6 +101,8 @@ class KnownCluster:
             rollouts: of these workloads.
             namespace: replaces `default`, also for workloads without a namespace.
             keys: label keys of nodes whose values are all that is known of the cluster; None for a whole cluster.
+            policies: that the workloads are to keep.
+            specs: of the workloads, by their keys.
         """
         self._cluster = cluster
         self._profiles = scheduler_profiles.profiles() if profiles is None else profiles
@@ -109,11 +117,16 @@ class KnownCluster:
         self._shared_reports = SharedDomains()
         self._shared_domains: Shared = {}
         self._searched = 0
+        self._policies = PolicyFacts(policies, [item.workload for item in self._placements.values()], specs)
 
     @cached_property
     def node_keys(self) -> frozenset[str]:
         """Return the label keys that at least one node has."""
         return frozenset(key for node in self._cluster.nodes for key in node.labels)
+
+    def refuted(self, workload: Workload) -> tuple[RefutedRule, ...]:
+        """Return the violated rules of the policies for a group of workloads, if the workload is its first."""
+        return self._policies.refuted(workload, self._cluster, self._profiles) if self._keys is None else ()
 
     def domain_count(self, key: str) -> int:
         """Count the values of a label among the nodes."""

@@ -85,6 +85,7 @@ class _Reading:
             domains=self._domains(),
             named_paths=tuple(self._podspec_path(route) for route in self._items("podspecPaths")),
             roots=self._texts(("roots",)),
+            policies=self._texts(("policies",)),
         )
         if self._has(("profile",)) and self._has(("select",)):
             self._note(

@@ -21,6 +21,7 @@ from kubectl_spread.lint.run_rules import check_workloads, in_order
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
 from kubectl_spread.simulate.cluster_facts import KnownCluster
 from kubectl_spread.sources import scheduler_config, snapshot, topology
+from kubectl_spread.sources.policy import file as policy_file
 from kubectl_spread.text.source import SourceFile
 
 FOLDER = Path(__file__).parent / "rules"
@@ -55,7 +56,8 @@ def cases() -> list[Any]:
 def cluster(case: dict[str, Any], folder: Path) -> Optional[KnownCluster]:
     """What `topology` (as --topology has it) or `snapshot` (a text of objects) says of the cluster.
 
-    `domains` are the values of labels, as the config has them. `schedulerConfig` is a text, too.
+    `policy` is a policy of the configuration. `domains` are the values of labels, as the config has them.
+    `schedulerConfig` is a text, too.
     """
     profiles = None
     if "schedulerConfig" in case:
@@ -63,7 +65,12 @@ def cluster(case: dict[str, Any], folder: Path) -> Optional[KnownCluster]:
         file.write_text(case["schedulerConfig"], encoding="utf-8")
         profiles = scheduler_config.load(str(file), scheduler_profiles.LATEST).profiles
     if "topology" in case:
-        return KnownCluster(topology.load(case["topology"]), profiles)
+        policies = []
+        if "policy" in case:
+            file = folder / "policy.yaml"
+            file.write_text(case["policy"], encoding="utf-8")
+            policies = [policy_file.load(str(file))]
+        return KnownCluster(topology.load(case["topology"]), profiles, policies=policies)
     if "domains" in case:
         return KnownCluster(topology.from_domains(case["domains"]), profiles, keys=frozenset(case["domains"]))
     if "snapshot" in case:

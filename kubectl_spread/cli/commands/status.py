@@ -208,7 +208,8 @@ def _print_policy(found: StatusResult, *, has_headers: bool, is_wide: bool) -> N
 
     width = terminal.table_width() if has_headers and not is_wide else None
     lines = policy.lines(found.policy, width, has_namespace=not found.selection.namespace)
-    click.echo("\n".join(["", *lines[0 if has_headers else 1 :]]))
+    gap = [""] if found.statuses and has_headers else []
+    click.echo("\n".join([*gap, *lines[0 if has_headers else 1 :]]))
 
 
 def _print_unread(found: StatusResult) -> None:

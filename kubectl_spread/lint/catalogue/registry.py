@@ -716,6 +716,13 @@ RULES: dict[str, RuleMeta] = {
             Severity.WARNING,
             needs_facts=True,
         ),
+        _workload_rule(
+            "SPR918",
+            "policy-refuted",
+            "the constraints do not keep a policy of the configuration",
+            Severity.ERROR,
+            needs_facts=True,
+        ),
     )
 }
 

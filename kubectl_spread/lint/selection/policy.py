@@ -121,7 +121,7 @@ class NamedPath(NamedTuple):
 class Config(NamedTuple):
     """A `.kubectl-spread.yaml`, or the defaults without one.
 
-    `root` is the absolute path of its directory; `paths` and `baseline` start there.
+    `root` is the absolute path of its directory; `paths`, `baseline` and `policies` start there.
     """
 
     root: str
@@ -139,6 +139,7 @@ class Config(NamedTuple):
     domains: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     named_paths: tuple[NamedPath, ...] = ()
     roots: tuple[str, ...] = ()
+    policies: tuple[str, ...] = ()
 
     @property
     def podspec_paths(self) -> tuple[PodSpecPath, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_spread.guarantee.prove import GroupResult, RegimeResult, RuleVerdict, Verdict
 from kubectl_spread.guarantee.recommend import Recommendation
+from kubectl_spread.guarantee.witness import Witness
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.wording import domain, rule_text
 from kubectl_spread.report.guarantee import recommendation, words
@@ -86,6 +87,10 @@ def _witness(item: RuleVerdict, style: Style) -> Iterator[str]:
     witness = item.witness
     if witness is None:
         return
+    if witness.from_running and not witness.events:
+        yield from wrapped("The pods that run now violate it.", style.width, indent="    ")
+        yield from _counts(witness, style)
+        return
     how = "The shortest way there" if witness.is_shortest else "A way there"
     begin = "from the pods that run now" if witness.from_running else "from no pods"
     yield from wrapped(f"{how}, {begin}:", style.width, indent="    ")
@@ -95,6 +100,10 @@ def _witness(item: RuleVerdict, style: Style) -> Iterator[str]:
         numbered = [*numbered[:_ENDS], f"... {cut} more; --wide prints all of them", *numbered[-_ENDS:]]
     for line in numbered:
         yield from wrapped(line, style.width, indent="    ", hanging="   ")
+    yield from _counts(witness, style)
+
+
+def _counts(witness: Witness, style: Style) -> Iterator[str]:
     for key, counts in witness.counts.items():
         told = f"Pods by {domain(key)} then: {words.counts_text(counts)}."
         yield from wrapped(told, style.width, indent="    ", hanging="  ")

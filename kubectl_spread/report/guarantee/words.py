@@ -10,7 +10,7 @@ from kubectl_spread.guarantee.space import EventKind
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import Rule, RuleKind
-from kubectl_spread.policy.wording import domain
+from kubectl_spread.policy.wording import domain, violation_text
 from kubectl_spread.text.wording import counted, listed
 
 VERDICTS = {
@@ -86,24 +86,7 @@ def _reason(bound: Bound) -> str:
 
 def violation(witness: Witness) -> str:
     """Return the violation at the end of a way."""
-    result = witness.evaluation
-    rule = result.rule
-    key = rule.topology_key
-    where = listed(result.domains, most=3)
-    if rule.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT):
-        noun = domain(key, plural=len(result.domains) > 1)
-        held = "hold" if len(result.domains) > 1 else "holds"
-        each = " each" if len(result.domains) > 1 else ""
-        return f"{noun} {where} {held} {result.number} of {counted(result.pods, 'pod')}{each}; {result.limit} allowed"
-    if rule.kind is RuleKind.MIN_DOMAINS:
-        return f"the pods use {counted(result.number, domain(key))}; at least {result.limit} required"
-    if rule.kind is RuleKind.SEPARATE:
-        name = "" if result.owner is None else f" of {result.owner.name}"
-        return f"{domain(key)} {where} holds {result.number} pods{name}"
-    if rule.kind is RuleKind.SURVIVE and witness.during is None:
-        return f"without {domain(key)} {where}, {counted(result.number, 'pod')} would be left; {result.limit} required"
-    waiting = sum(item.number for item in witness.waiting)
-    return f"{counted(waiting, 'pod')} {'stays' if waiting == 1 else 'stay'} Pending"
+    return violation_text(witness.evaluation, waiting=witness.waiting_pods)
 
 
 def surge(witness: Witness) -> str:

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from kubectl_spread.policy.evaluate import Evaluation
-from kubectl_spread.policy.parse import short_key
 from kubectl_spread.policy.rule import RuleKind
-from kubectl_spread.policy.wording import domain, rule_text
+from kubectl_spread.policy.wording import domain, preposition, rule_text
 from kubectl_spread.report.status.prometheus import head, sample
 from kubectl_spread.report.table import table
 from kubectl_spread.simulate.running.policies import GroupStatus, PolicyStatus
@@ -42,15 +41,17 @@ def _state(item: Evaluation) -> str:
 
 
 def _numbers(item: Evaluation) -> str:
+    key = item.rule.topology_key
     where = f" ({listed(item.domains, most=3)})" if item.domains else ""
+    one = f"{preposition(key)} one {domain(key)}{where}" if key else ""
     if item.rule.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT):
-        return f"{item.number} of {item.pods} in one {domain(item.rule.topology_key)}{where}, {item.limit} allowed"
+        return f"{item.number} of {item.pods} {one}, {item.limit} allowed"
     if item.rule.kind is RuleKind.MIN_DOMAINS:
-        return f"{item.number} of {item.limit} {domain(item.rule.topology_key, plural=True)}{where}"
+        return f"{item.number} of {item.limit} {domain(key, plural=True)}{where}"
     if item.rule.kind is RuleKind.SEPARATE:
-        return f"{item.number} of one workload in one {domain(item.rule.topology_key)}{where}"
+        return f"{item.number} of one workload {one}"
     if item.rule.kind is RuleKind.SURVIVE:
-        return f"{item.number} left without {domain(item.rule.topology_key)}{where}, {item.limit} required"
+        return f"{item.number} left without {domain(key)}{where}, {item.limit} required"
     return f"{counted(item.number, 'pod')} Pending"
 
 
@@ -113,6 +114,6 @@ def metrics(found: PolicyStatus) -> Iterator[str]:
                     "group": group.name,
                     "rule": item.rule.kind.value,
                     "topology_key": item.rule.topology_key,
-                    "text": f"{rule_text(item.rule)} ({short_key(item.rule.topology_key)})",
+                    "text": rule_text(item.rule),
                 }
                 yield sample(name, labels, value(item))

@@ -1,0 +1,95 @@
+"""Policies against the workloads of a check, within a small limit of states."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TYPE_CHECKING
+
+from kubectl_spread.cluster.facts import RefutedRule
+from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.objects.workloads.workload import Workload
+from kubectl_spread.policy.policy import Policy, ReplicaBounds
+from kubectl_spread.policy.wording import rule_text, violation_text
+from kubectl_spread.scheduler.framework.profile import Profile
+
+if TYPE_CHECKING:  # 10 ms
+    from kubectl_spread.guarantee.build import Member
+    from kubectl_spread.guarantee.prove import GroupResult
+
+Plain = dict[str, Any]
+
+_MOST_STATES = 3_000  # for each regime of a group
+_SECONDS = 5.0  # for each group
+_EVENTS = {
+    "creation": "the order in which the pods are created",
+    "restarts": "restarts of pods",
+    "rollouts": "a rollout",
+    "scaling": "scaling",
+    "disruptions": "a drained node or a lost domain",
+}
+
+
+class PolicyFacts:
+    """Verdicts on the policies of a project, found on first use."""
+
+    def __init__(self, policies: Sequence[Policy], workloads: Sequence[Workload], specs: Mapping[str, Plain]) -> None:
+        self._policies = policies
+        self._workloads = workloads
+        self._specs = specs
+
+    def refuted(self, workload: Workload, cluster: Cluster, profiles: Mapping[str, Profile]) -> tuple[RefutedRule, ...]:
+        """Return the violated rules of the groups whose first workload is this one."""
+        if not self._policies:
+            return ()
+        return tuple(
+            item
+            for policy in self._policies
+            for result in self._results(policy, workload, cluster, profiles=profiles)
+            for item in _refuted(policy, result)
+        )
+
+    def _results(
+        self, policy: Policy, workload: Workload, cluster: Cluster, *, profiles: Mapping[str, Profile]
+    ) -> Iterator[GroupResult]:
+        from kubectl_spread.guarantee.build import KINDS
+        from kubectl_spread.guarantee.groups import by_selectors, matched
+        from kubectl_spread.guarantee.prove import Effort, prove
+
+        members = [self._member(item, cluster) for item in self._workloads or [workload] if item.kind in KINDS]
+        for spec in policy.groups:
+            chosen = [item._replace(bounds=spec.replicas or item.bounds) for item in members if matched(item, spec)]
+            parts = [[item] for item in chosen] if spec.is_each else by_selectors(chosen)
+            if not spec.is_each and spec.selector is not None:
+                parts = _by_namespace(chosen)
+            for part in parts:
+                if part[0].controller.workload.key == workload.key:
+                    effort = Effort(_MOST_STATES, time.monotonic() + _SECONDS)
+                    yield prove(part, cluster, profiles, spec.rules, regimes=policy.regimes, effort=effort)
+
+    def _member(self, workload: Workload, cluster: Cluster) -> Member:
+        from kubectl_spread.guarantee.build import Member
+
+        key = OwnerKey(workload.kind, workload.namespace, workload.name)
+        scaler = cluster.autoscalers.get(key)
+        bounds = None if scaler is None else ReplicaBounds(scaler.min_replicas, scaler.max_replicas)
+        return Member(key, Controller(workload, spec=self._specs.get(workload.key, {})), bounds)
+
+
+def _by_namespace(members: list[Member]) -> list[list[Member]]:
+    found: dict[str, list[Member]] = {}
+    for item in members:
+        found.setdefault(item.key.namespace, []).append(item)
+    return list(found.values())
+
+
+def _refuted(policy: Policy, result: GroupResult) -> Iterator[RefutedRule]:
+    """Yield each refuted rule once, with the first regime that violates it."""
+    seen = set()
+    for regime in result.results:
+        for verdict in regime.rules:
+            if verdict.witness is not None and verdict.rule not in seen:
+                seen.add(verdict.rule)
+                events = _EVENTS[(verdict.regime or regime.regime).value]
+                told = violation_text(verdict.witness.evaluation, waiting=verdict.witness.waiting_pods)
+                yield RefutedRule(policy.name, rule_text(verdict.rule), events, told)
