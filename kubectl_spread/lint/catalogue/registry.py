@@ -722,6 +722,7 @@ RULES: dict[str, RuleMeta] = {
             "the constraints do not keep a policy of the configuration",
             Severity.ERROR,
             needs_facts=True,
+            needs_constraints=False,
         ),
     )
 }

@@ -9,7 +9,7 @@ from kubectl_spread.cluster.snapshot import OwnerKey, Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.bound import Bound
 from kubectl_spread.guarantee.prove import GroupResult, RegimeResult, RuleVerdict, Verdict
-from kubectl_spread.guarantee.recommend import Option, Recommendation
+from kubectl_spread.guarantee.recommend import Formula, Hard, Option, Recommendation
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
 from kubectl_spread.policy.policy import Policy
 from kubectl_spread.policy.rule import Rule, RuleKind
@@ -149,17 +149,8 @@ def _recommendation(found: Recommendation) -> Plain:
         "rules": [rule(item) for item in found.rules],
         "tried": found.tried,
         "whyNot": found.why_not or None,
-        "formulas": [
-            {
-                "rule": rule(item.rule),
-                "pods": item.pods,
-                "most": item.most,
-                "provedMaxSkew": item.proved or None,
-                "neededDomains": item.needs,
-                "domains": item.domains,
-            }
-            for item in found.formulas
-        ],
+        "formulas": [_formula(item) for item in found.formulas],
+        "impossible": [_formula(item) for item in found.impossible],
         "refused": None
         if found.refused is None
         else {
@@ -171,7 +162,18 @@ def _recommendation(found: Recommendation) -> Plain:
     }
 
 
-def _hard(item: Any) -> Plain:
+def _formula(item: Formula) -> Plain:
+    return {
+        "rule": rule(item.rule),
+        "pods": item.pods,
+        "most": item.most,
+        "provedMaxSkew": item.proved or None,
+        "neededDomains": item.needs,
+        "domains": item.domains,
+    }
+
+
+def _hard(item: Hard) -> Plain:
     return {
         "topologyKey": item.topology_key,
         "maxSkew": item.max_skew,

@@ -1,0 +1,321 @@
+"""`kubectl spread guarantee`, and policies in `status` and `check`."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from ruamel.yaml import YAML
+
+from kubectl_spread import schemas
+from kubectl_spread.cli.main import run
+
+REDIS = Path(__file__).parents[2] / "examples/simulations/redis/manifests"
+SHARES = ("--max-share", "hostname<1/3", "--max-share", "zone<1/2", "--separate", "zone")
+THREE = ("-f", str(REDIS / "3-zones-3-shards.yaml"), "--topology", "zones=3,nodes=2")
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = run(["guarantee", *words])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def report(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    _, out, _ = said(capsys, *words, "-o", "json")
+    found: dict[str, Any] = json.loads(out)
+    jsonschema.validate(found, schemas.load("guarantee-report"))
+    return found
+
+
+def test_three_shards_keep_the_shares_and_can_wait_for_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    """The seed's deadlock is the shortest way to a Pending pod."""
+    code, out, err = said(capsys, *THREE, *SHARES, "--regime", "creation")
+
+    assert (code, err) == (1, "")
+    assert (
+        out
+        == """\
+Policy of the command line: refuted
+
+Group default/redis-0 and 2 more: StatefulSet default/redis-0, StatefulSet default/redis-1, StatefulSet default/redis-2;
+  6 pods
+
+  rule                                      creation
+  less than 1/3 of the pods on one node     proved
+  less than 1/2 of the pods in one zone     proved
+  pods of one workload in different zones   proved
+  every pod finds a node                    refuted
+
+less than 1/3 of the pods on one node:
+  creation: proved: a node holds at most 1 pod: maxSkew 1 over 6 nodes with at most 6 pods at a time, min(6, floor((6 +
+    5 x 1) / 6)) = 1
+
+less than 1/2 of the pods in one zone:
+  creation: proved: a zone holds at most 2 pods: 2 nodes, and at most 1 on each (maxSkew 1 over 6 nodes with at most 6
+    pods at a time, min(6, floor((6 + 5 x 1) / 6)) = 1)
+
+pods of one workload in different zones:
+  creation: proved: a zone holds at most 1 pod of a workload: required anti-affinity
+
+every pod finds a node:
+  creation: refuted: 1 pod stays Pending
+    The shortest way there, from no pods:
+    1. redis-0-0 goes to node-a1.
+    2. redis-1-0 goes to node-b1.
+    3. redis-2-0 goes to node-c1.
+    4. redis-2-1 goes to node-b2.
+    5. redis-1-1 goes to node-c2.
+    6. 1 pod of redis-0 finds no node, and stays Pending.
+    Pods by node then: node-a1 1, node-a2 0, node-b1 1, node-b2 1, node-c1 1, node-c2 1.
+    Pods by zone then: a 1, b 2, c 2.
+"""
+    )
+
+
+def test_relaxed_shares_end_the_deadlock(capsys: pytest.CaptureFixture[str]) -> None:
+    """With `at most` all rules are proved in every regime but scaling, which has no range."""
+    shares = ("--max-share", "hostname=1/3", "--max-share", "zone=1/2", "--separate", "zone")
+    manifest = str(REDIS / "3-zones-3-shards-relaxed.yaml")
+    found = report(capsys, "-f", manifest, "--topology", "zones=3,nodes=2", *shares)
+
+    assert found["verdict"] == "proved"
+    assert [item["verdict"] for item in found["groups"][0]["regimes"]] == [
+        "proved",
+        "proved",
+        "proved",
+        "notApplicable",
+        "proved",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("manifest", "topology", "rules", "skews"),
+    [
+        ("1-zone-3-shards", "zones=1,nodes=6", ("--max-share", "hostname<1/3"), {"kubernetes.io/hostname": 1}),
+        ("1-zone-6-shards", "zones=1,nodes=12", ("--max-share", "hostname<1/3"), {"kubernetes.io/hostname": 3}),
+        (
+            "1-zone-6-shards",
+            "zones=1,nodes=6",
+            ("--max-share", "hostname<1/3"),
+            {"kubernetes.io/hostname": 2},
+        ),
+    ],
+)
+def test_the_formula_of_the_nodes_is_recommended(
+    manifest: str, topology: str, rules: tuple[str, ...], skews: dict[str, int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """N/3, one less where 3 divides N; less if no node is empty at the end. A soft maxSkew 1 comes on top."""
+    paths = ("-f", str(REDIS / f"{manifest}.yaml"), "--topology", topology)
+    found = report(capsys, *paths, *rules, "--recommend", "--regime", "creation", "--regime", "restarts")
+    advice = found["groups"][0]["recommendation"]
+    best = advice["options"][0]
+
+    assert {item["topologyKey"]: item["maxSkew"] for item in best["constraints"]} == skews
+    assert best["soft"] == list(skews)
+    assert not advice["relaxed"]
+
+
+def test_the_deadlock_is_why_three_shards_need_relaxed_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    """The strict formulas are 1 by node and 2 by zone; the relaxed ones are 2 and 3."""
+    found = report(capsys, *THREE, *SHARES, "--recommend", "--regime", "creation", "--regime", "restarts")
+    advice = found["groups"][0]["recommendation"]
+    refused = advice["refused"]
+
+    assert [(item["topologyKey"], item["maxSkew"]) for item in refused["constraints"]] == [
+        ("kubernetes.io/hostname", 1),
+        ("topology.kubernetes.io/zone", 2),
+    ]
+    assert refused["verdict"]["rule"]["kind"] == "placed"
+    assert advice["relaxed"]
+    assert [item["maxSkew"] for item in advice["options"][0]["constraints"]] == [2, 3]
+
+
+def test_recommended_constraints_can_be_pasted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A manifest with the fields of the patch keeps the policy."""
+    manifest = tmp_path / "web.yaml"
+    manifest.write_text(WEB, encoding="utf-8")
+    facts = ("-f", str(manifest), "--topology", "zones=3,nodes=2")
+    rules = ("--max-share", "zone=1/2", "--regime", "creation", "--regime", "restarts", "--regime", "rollouts")
+    before = report(capsys, *facts, *rules, "--recommend")
+    option = before["groups"][0]["recommendation"]["options"][0]
+    yaml = YAML(typ="safe")
+    plain = yaml.load(WEB)
+    plain["spec"]["template"]["spec"] |= option["patches"][0]["patch"]["spec"]["template"]["spec"]
+    manifest.write_text(json.dumps(plain), encoding="utf-8")
+    after = report(capsys, *facts, *rules)
+
+    assert (before["verdict"], after["verdict"]) == ("refuted", "proved")
+
+
+WEB = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 6
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: web, image: web}]
+"""
+
+POLICY = """\
+apiVersion: kubectl-spread/v1
+kind: Policy
+name: ha
+groups:
+- maxShare: {zone: <1/2}
+"""
+
+
+def test_a_policy_file_is_judged_as_junit(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A refuted rule is a failure with its events; scaling without a range is skipped."""
+    (tmp_path / "web.yaml").write_text(WEB, encoding="utf-8")
+    (tmp_path / "ha.yaml").write_text(POLICY, encoding="utf-8")
+    words = ("--policy", str(tmp_path / "ha.yaml"), "-R", "-f", str(tmp_path / "web.yaml"))
+    code, out, _ = said(capsys, *words, "--topology", "zones=3,nodes=2", "-o", "junit")
+    suite = ET.fromstring(out).find("testsuite")
+
+    assert code == 1
+    assert suite is not None
+    assert dict(suite.attrib) == {"name": "default/web", "tests": "10", "failures": "4", "skipped": "2"}
+    failure = suite.find("testcase/failure")
+    assert failure is not None
+    assert failure.get("message") == "zone a holds 3 of 6 pods; 2 allowed"
+
+
+def test_scaling_down_breaks_a_bound(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Evenly spread pods stay uneven when the ReplicaSet deletes others."""
+    text = WEB.replace("containers:", "topologySpreadConstraints: [" + ZONE_SPREAD + "]\n      containers:")
+    (tmp_path / "web.yaml").write_text(text, encoding="utf-8")
+    facts = ("-f", str(tmp_path / "web.yaml"), "--topology", "zones=3,nodes=2", "--max-share", "zone<=1/2")
+    found = report(capsys, *facts, "--replicas", "2..6", "--regime", "restarts", "--regime", "scaling")
+    first, second = (item["rules"][0] for item in found["groups"][0]["regimes"])
+
+    assert (first["verdict"], first["method"]) == ("proved", "bound")
+    assert (second["verdict"], second["firstRegime"]) == ("refuted", "scaling")
+    assert any(event["kind"] == "scaled" for event in second["witness"]["events"])
+
+
+ZONE_SPREAD = (
+    "{maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, "
+    "labelSelector: {matchLabels: {app: web}}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "name a policy: --policy FILE, or rules such as --max-share 'zone<1/2'"),
+        (("--survive", "zone"), "--survive zone needs --keep: the pods that must be left, as quorum, 50% or 2"),
+        (("--keep", "2", "--max-count", "zone=1"), "--keep is for --survive: write --survive zone --keep quorum"),
+        (("--max-share", "rack=1/2"), "no node has the label rack"),
+        (
+            ("--max-share", "zon=1/2"),
+            (
+                "invalid value for '--max-share': zon is neither a short name of a topology key nor a label with a domain; "
+                "did you mean `zone`?"
+            ),
+        ),
+    ],
+)
+def test_wrong_usage_is_one_clear_message(
+    words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The exit code is 2."""
+    code, out, err = said(capsys, *THREE, *words)
+
+    assert (code, out) == (2, "")
+    assert err.splitlines()[0] == f"error: {message}"
+
+
+def test_a_wrong_policy_file_names_line_and_column(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """So does a topology key that no node has."""
+    file = tmp_path / "ha.yaml"
+    file.write_text(POLICY.replace("zone:", "example.com/zone:"), encoding="utf-8")
+    code, _, err = said(capsys, *THREE, "--policy", str(file))
+
+    assert code == 2
+    assert err.startswith(f"error: {file}:5:")
+
+
+def test_check_reports_a_refuted_policy_of_the_configuration(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rule needs cluster facts."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".kubectl-spread.yaml").write_text("policies: [ha.yaml]\nselect: [SPR918]\n", encoding="utf-8")
+    (tmp_path / "ha.yaml").write_text(POLICY, encoding="utf-8")
+    (tmp_path / "web.yaml").write_text(WEB, encoding="utf-8")
+
+    assert run(["check", "web.yaml", "--topology", "zones=3,nodes=2", "-o", "concise"]) == 1
+    assert "SPR918" in capsys.readouterr().out
+    assert run(["check", "web.yaml", "-o", "concise"]) == 0
+
+
+def test_status_checks_running_pods(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Also as metrics, with which the exit code is 0."""
+    (tmp_path / "ha.yaml").write_text(POLICY, encoding="utf-8")
+    (tmp_path / "facts.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": _facts()}))
+    words = ["status", "-n", "shop", "--snapshot", str(tmp_path / "facts.json"), "--policy", str(tmp_path / "ha.yaml")]
+
+    assert run(words) == 1
+    assert (
+        capsys.readouterr().out
+        == """\
+GROUP            RULE                                    STATUS     PODS
+StatefulSet/db   less than 1/2 of the pods in one zone   violated   2 of 3 in one zone (a), 1 allowed
+StatefulSet/db   every pod finds a node                  ok         0 pods Pending
+"""
+    )
+    assert run([*words, "-o", "json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, schemas.load("status-report"))
+    assert document["policy"]["kept"] is False
+    assert run([*words, "-o", "prometheus"]) == 0
+    out = capsys.readouterr().out
+    labels = (
+        'policy="ha",namespace="shop",group="StatefulSet/db",rule="maxShare",topology_key="topology.kubernetes.io/zone"'
+    )
+    assert (
+        f'kubectl_spread_policy_violated{{{labels},text="less than 1/2 of the pods in one zone"}} 1' in out.splitlines()
+    )
+
+
+def _facts() -> list[dict[str, Any]]:
+    nodes = [
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name, "labels": {"topology.kubernetes.io/zone": name[0]}},
+            "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}},
+        }
+        for name in ("a1", "b1")
+    ]
+    template = {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "c", "image": "c"}]}}
+    spec = {"replicas": 3, "selector": {"matchLabels": {"app": "db"}}, "template": template}
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "controller": True, "uid": "s"}
+    pods = [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": f"db-{at}",
+                "namespace": "shop",
+                "uid": f"u{at}",
+                "labels": {"app": "db"},
+                "ownerReferences": [owner],
+            },
+            "spec": {**template["spec"], "nodeName": node},
+            "status": {"phase": "Running"},
+        }
+        for at, node in enumerate(("a1", "a1", "b1"))
+    ]
+    stateful = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db", "namespace": "shop"}}
+    return [*nodes, {**stateful, "spec": spec}, *pods]
