@@ -152,6 +152,8 @@ def test_recommended_constraints_can_be_pasted(capsys: pytest.CaptureFixture[str
     assert (before["verdict"], after["verdict"]) == ("refuted", "proved")
 
 
+NEAREST = "zon is neither a short name of a topology key nor a label with a domain; did you mean `zone`?"
+
 WEB = """\
 apiVersion: apps/v1
 kind: Deployment
@@ -216,13 +218,7 @@ ZONE_SPREAD = (
         (("--survive", "zone"), "--survive zone needs --keep: the pods that must be left, as quorum, 50% or 2"),
         (("--keep", "2", "--max-count", "zone=1"), "--keep is for --survive: write --survive zone --keep quorum"),
         (("--max-share", "rack=1/2"), "no node has the label rack"),
-        (
-            ("--max-share", "zon=1/2"),
-            (
-                "invalid value for '--max-share': zon is neither a short name of a topology key nor a label with a domain; "
-                "did you mean `zone`?"
-            ),
-        ),
+        (("--max-share", "zon=1/2"), f"invalid value for '--max-share': {NEAREST}"),
     ],
 )
 def test_wrong_usage_is_one_clear_message(
