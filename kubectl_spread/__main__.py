@@ -26,7 +26,7 @@ def main() -> NoReturn:
     from kubectl_spread.cli.main import run
 
     code = run()
-    with contextlib.suppress(OSError, AttributeError):  # what could not be written was told; a closed one is None
+    with contextlib.suppress(OSError, AttributeError):  # the write error was reported already; a closed stream is None
         sys.stderr.flush()
     os._exit(code)
 

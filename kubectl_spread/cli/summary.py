@@ -187,7 +187,7 @@ def _of_placements(placements: list[Placement]) -> list[str]:
     unpredicted = sum(len(placement.unpredicted) for placement in placements)
     return [
         f"{counted(pending, 'pod')} Pending" if pending else "nothing Pending",
-        *_beside_pending(placements),
+        *_other_troubles(placements),
         *([f"{counted(unpredicted, 'pod')} not predictable"] if unpredicted else []),
     ]
 
@@ -199,7 +199,7 @@ def _findings(outcome: CheckResult) -> str:
     return "nothing found in the readable resources" if outcome.unread else "no findings"
 
 
-def _beside_pending(placements: list[Placement]) -> list[str]:
+def _other_troubles(placements: list[Placement]) -> list[str]:
     """Pods that are not created, not on a node that exists, or evicted."""
     counts = {
         "refused": sum(len(placement.refused) for placement in placements),

@@ -25,7 +25,7 @@ from kubectl_spread.scheduler.preemption import Candidate, DryRun, NO_VICTIMS, N
 
 _MOST_CANDIDATES = 10
 _MOST_NODES = 20  # nodes to examine for an obstructing pod on another node
-_MOST_PODS = 50  # elsewhere, for each of them
+_MOST_PODS = 50  # other_node, for each of them
 
 
 class Victim(NamedTuple):
@@ -81,7 +81,7 @@ class Unhelpful(NamedTuple):
     nodes: tuple[str, ...]
 
 
-class Elsewhere(NamedTuple):
+class OtherNodeEviction(NamedTuple):
     """A pod on another node of the domain, without which a node would take the pod; the scheduler does not try that."""
 
     node: str
@@ -105,7 +105,7 @@ class PreemptionReport(NamedTuple):
     candidates: int = 0
     criterion: Optional[Criterion] = None
     unhelpful: tuple[Unhelpful, ...] = ()
-    elsewhere: Optional[Elsewhere] = None
+    other_node: Optional[OtherNodeEviction] = None
 
 
 def preemption_report(pod: Pod, filtered: FilterResult, scheduler: Scheduler, found: DryRun) -> PreemptionReport:
@@ -121,7 +121,7 @@ def preemption_report(pod: Pod, filtered: FilterResult, scheduler: Scheduler, fo
         candidates=len(ordered),
         criterion=_criterion(ordered[0], ordered[1]) if len(ordered) > 1 else None,
         unhelpful=tuple(_unhelpful(filtered, found)),
-        elsewhere=_elsewhere(pod, filtered),
+        other_node=_eviction_on_other_node(pod, filtered),
     )
 
 
@@ -198,7 +198,7 @@ def _why_not(tried: Optional[Status]) -> WhyNot:
     return WhyNot.REFUSED_EVEN_SO
 
 
-def _elsewhere(pod: Pod, filtered: FilterResult) -> Optional[Elsewhere]:
+def _eviction_on_other_node(pod: Pod, filtered: FilterResult) -> Optional[OtherNodeEviction]:
     """Find a pod of lower priority on one node whose eviction would make room on another node of its domain.
 
     Search nodes that only a spread constraint refuses, the lowest priority first. Return None if the pod has required
@@ -219,7 +219,7 @@ def _elsewhere(pod: Pod, filtered: FilterResult) -> Optional[Elsewhere]:
             continue  # it lacks a label
         for other, at in _lesser_in_domain(pod, violated[0], node, filtered):
             if all(_holds_without(other, at, item, node, pod) for item in counts):
-                return Elsewhere(filtered.columns.nodes[node].name, other, _name(pod, violated[0]))
+                return OtherNodeEviction(filtered.columns.nodes[node].name, other, _name(pod, violated[0]))
     return None
 
 

@@ -52,18 +52,21 @@ def state_of(key: OwnerKey, owned: OwnedPods) -> Optional[WorkloadState]:
     pods = [pod for pod in owned.of(key) if pod.is_visible]
     if controller is None and not pods:
         return None
-    staying = [pod for pod in pods if not pod.terminating]
-    running = tuple(pod for pod in staying if pod.node_name)
-    names = {node.name for node in cluster.nodes}
+    running = tuple(pod for pod in pods if pod.node_name and not pod.terminating)
     state = WorkloadState(
         key=key,
         wanted=_wanted(controller),
         running=running,
-        pending=tuple(pod for pod in staying if not pod.node_name),
+        pending=tuple(pod for pod in pods if not pod.node_name and not pod.terminating),
         terminating=tuple(pod for pod in pods if pod.terminating),
-        lost=tuple(pod for pod in running if pod.node_name not in names),
+        lost=_on_missing_nodes(running, cluster),
     )
     return state if controller is None else _with_controller(state, controller, cluster)
+
+
+def _on_missing_nodes(running: tuple[Pod, ...], cluster: Cluster) -> tuple[Pod, ...]:
+    names = {node.name for node in cluster.nodes}
+    return tuple(pod for pod in running if pod.node_name not in names)
 
 
 def _with_controller(state: WorkloadState, controller: Controller, cluster: Cluster) -> WorkloadState:

@@ -41,7 +41,7 @@ class AcceptedWorkload(NamedTuple):
 class Result(NamedTuple):
     """The content of one source.
 
-    rejected: the number of workloads that the API server would refuse; those that decode are in `subjects`, too.
+    rejected: the number of workloads that the API server would refuse; `subjects` has the decodable ones, too.
     others: the objects that are no workloads.
     outside: constraints outside the pod specs of known kinds.
     is_template: at least a part of the source is a template, which is not YAML and was not checked.

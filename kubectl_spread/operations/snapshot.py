@@ -60,7 +60,7 @@ def take_snapshot(request: SnapshotRequest) -> SnapshotResult:
 
     configuration = "" if request.redact else found.scheduler_configuration
     if request.redact and found.scheduler_configuration:
-        text = "the scheduler's configuration may contain names, so it is left out: name it with --scheduler-config"
+        text = "the scheduler's configuration may contain names, so it is left out: pass it with --scheduler-config"
         notices.warn(source.listener, text)
     document = snapshot_file.document(
         found.objects,

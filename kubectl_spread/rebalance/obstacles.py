@@ -35,9 +35,9 @@ def beforehand(known: Workloads, keys: Iterable[OwnerKey]) -> Iterator[Obstacle]
         elif key not in known.cluster.controllers:
             yield Obstacle(ObstacleKind.ABSENT, key)
         for item in of[key].constraints:
-            if item.standing is ConstraintState.VIOLATED and not item.domains:
+            if item.state is ConstraintState.VIOLATED and not item.domains:
                 yield Obstacle(ObstacleKind.NO_DOMAIN, key, topology_keys=(item.topology_key,))
-            elif item.standing is ConstraintState.PARTLY_COUNTED and item.uncounted is not None:
+            elif item.state is ConstraintState.PARTLY_COUNTED and item.uncounted is not None:
                 yield Obstacle(ObstacleKind.UNCOUNTED, key, item.uncounted.pods, topology_keys=(item.topology_key,))
 
 

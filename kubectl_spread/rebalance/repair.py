@@ -74,7 +74,7 @@ def rebalance(
 
 def _is_broken(status: WorkloadStatus, *, has_soft: bool) -> bool:
     return any(
-        is_broken(item, has_soft=has_soft) or (not item.is_fine and item.standing is not ConstraintState.UNKNOWN)
+        is_broken(item, has_soft=has_soft) or (not item.is_fine and item.state is not ConstraintState.UNKNOWN)
         for item in status.constraints
     )
 

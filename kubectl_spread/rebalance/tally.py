@@ -67,7 +67,7 @@ class Tally:
         return GoalCounts(found, movable, arriving)
 
     def is_movable(self, pod: P) -> bool:
-        """Return whether a pod is one of those that may be evicted."""
+        """Return whether a pod may be evicted."""
         return pod.owner in self._owners and not pod.is_new and pod.end == Deletion.ALIVE and pod.node != PENDING
 
     def is_counted(self, at: int, cls: int) -> bool:

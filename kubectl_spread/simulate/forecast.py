@@ -124,7 +124,7 @@ def forecast(
         return Forecast(workload, owner.replicas or len(pods), skipped=_too_many(len(pods), rehearsal.columns.n))
     kinds = None
     is_sampled = not all_nodes and rehearsal.columns.n >= MIN_FEASIBLE_NODES_TO_FIND
-    if not is_sampled and not _is_told_apart(pods, owner) and filtered.feasible.any():
+    if not is_sampled and not _are_distinct(pods, owner) and filtered.feasible.any():
         kinds = node_kinds.alike_to_scheduler(pods[0], filtered, scheduler, counts=[item.counts for item in counted])
     outcomes, is_exact = _outcomes(rehearsal, kinds, affordable, is_sampled=is_sampled)
     made = _forecast(
@@ -155,7 +155,7 @@ def _too_many(pods: int, nodes: int) -> str:
     return f"{pods} pods are more than a forecast tries on {shown}"
 
 
-def _is_told_apart(pods: list[Pod], owner: Workload) -> bool:
+def _are_distinct(pods: list[Pod], owner: Workload) -> bool:
     """Return whether the pods differ, so that it matters which pod gets which node."""
     return bool(pods[0].cls.volumes) or twins(pods[0], owner, len(pods)) is None
 

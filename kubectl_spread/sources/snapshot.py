@@ -57,7 +57,7 @@ def load(*paths: str) -> SnapshotFacts:
         for item in _items(given.source, pods, errors, warnings, head):
             _add(item, assembler, errors)
     if not assembler.has_nodes:
-        warnings += _told_without_nodes(paths, errors, head)
+        warnings += _warning_without_nodes(paths, errors, head)
     complete, unread = extent_of(head)
     cluster = assembler.cluster()._replace(
         kubernetes_version=version_of(head),
@@ -135,11 +135,11 @@ def objects(*paths: str) -> Objects:
             if isinstance(plain, dict) and _is_readable(item, plain, errors):
                 found.append(plain)
     if not any(plain.get("kind") == "Node" for plain in found):
-        warnings += _told_without_nodes(paths, errors, head)
+        warnings += _warning_without_nodes(paths, errors, head)
     return Objects(found, tuple(errors), tuple(warnings), head)
 
 
-def _told_without_nodes(paths: tuple[str, ...], errors: list[SourceError], head: dict[str, Any]) -> list[str]:
+def _warning_without_nodes(paths: tuple[str, ...], errors: list[SourceError], head: dict[str, Any]) -> list[str]:
     """Return a warning that a list of objects has no node; none for a snapshot or a list of nodes.
 
     Raises:

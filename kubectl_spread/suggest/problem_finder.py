@@ -47,23 +47,25 @@ def of_pod(
     pod = explanation.pod
     own, others = _waiting(pod, cluster, placed_first)
     owner, target, is_known = _owner(pod, own, cluster)
-    given = Given(
-        pod=pod,
-        owner=owner,
-        target=target,
-        cluster=cluster,
-        profiles=profiles,
-        explanation=explanation,
-        before=tuple(other for other in others if other.key in placed_first),
-        own=tuple(own),
-        after=tuple(_without(others, placed_first)),
-        running=tuple(_running_siblings(pod, cluster)),
-        is_template_known=is_known,
-        pending=len(_without(own, placed_first)),
-        all_nodes=all_nodes,
-        is_contended=bool(placed_first),
+    return PendingPodProblem(
+        Given(
+            pod=pod,
+            owner=owner,
+            target=target,
+            cluster=cluster,
+            profiles=profiles,
+            explanation=explanation,
+            before=tuple(other for other in others if other.key in placed_first),
+            own=tuple(own),
+            after=tuple(_without(others, placed_first)),
+            running=tuple(_running_siblings(pod, cluster)),
+            is_template_known=is_known,
+            pending=len(_without(own, placed_first)),
+            all_nodes=all_nodes,
+            is_contended=bool(placed_first),
+        ),
+        columns,
     )
-    return PendingPodProblem(given, columns)
 
 
 def _waiting(pod: Pod, cluster: Cluster, placed_first: frozenset[str]) -> tuple[list[Pod], list[Pod]]:
@@ -101,30 +103,29 @@ def of_placements(
         all_nodes: as in the placements.
     """
     placement = placements[at]
+    owner, owners = placement.workload, [item.workload for item in placements]
     if not placement.pending or placement.pending[0].explanation.verdict is not PodVerdict.PENDING:
         return None
-    owner, pending = placement.workload, placement.pending[0]
-    owners = [item.workload for item in placements]
     cluster = with_claims(owners, with_controllers(owners, cluster))
     owned = OwnedPods(cluster)
     waiting = _missing_pods(owners, cluster, owned)
-    own = waiting[at]
-    given = Given(
-        pod=next(pod for pod in own if pod.key == pending.pod.key),
-        owner=owner,
-        target=target_of(owner, is_live=False),
-        cluster=cluster,
-        profiles=profiles,
-        explanation=pending.explanation,
-        before=tuple(pod for pods in waiting[:at] for pod in pods),
-        own=tuple(own),
-        after=(*(pod for pods in waiting[at + 1 :] for pod in pods), *_not_among(cluster.pending(), waiting)),
-        running=tuple(running_pods(owner, owned)),
-        is_template_known=True,
-        pending=len(placement.pending),
-        all_nodes=all_nodes,
+    return PendingPodProblem(
+        Given(
+            pod=next(pod for pod in waiting[at] if pod.key == placement.pending[0].pod.key),
+            owner=owner,
+            target=target_of(owner, is_live=False),
+            cluster=cluster,
+            profiles=profiles,
+            explanation=placement.pending[0].explanation,
+            before=tuple(pod for pods in waiting[:at] for pod in pods),
+            own=tuple(waiting[at]),
+            after=(*(pod for pods in waiting[at + 1 :] for pod in pods), *_not_among(cluster.pending(), waiting)),
+            running=tuple(running_pods(owner, owned)),
+            is_template_known=True,
+            pending=len(placement.pending),
+            all_nodes=all_nodes,
+        )
     )
-    return PendingPodProblem(given)
 
 
 def _missing_pods(owners: Iterable[Workload], cluster: Cluster, owned: OwnedPods) -> list[list[Pod]]:

@@ -198,7 +198,7 @@ def test_without_the_pod_elsewhere_the_node_takes_it(
     wanted = read.pod(incoming)
     if scheduler.filter(wanted).feasible.any():
         return
-    elsewhere = found([*objects, *placed], incoming).elsewhere
+    elsewhere = found([*objects, *placed], incoming).other_node
     if elsewhere is None:
         return
     rest = [item for item in placed if item["metadata"]["name"] != elsewhere.pod.name]

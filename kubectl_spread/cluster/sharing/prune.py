@@ -98,7 +98,7 @@ def without_idle_events(objects: Iterable[Plain]) -> Iterator[Plain]:
         if _waits(plain)
     }
     for plain in every:
-        if plain.get("kind") != "Event" or _is_told(plain, waiting):
+        if plain.get("kind") != "Event" or _is_relevant(plain, waiting):
             yield plain
 
 
@@ -110,7 +110,7 @@ def _waits(plain: Plain) -> bool:
     return plain.get("kind") == "PersistentVolumeClaim" and not spec.get("volumeName")
 
 
-def _is_told(event: Plain, waiting: set[tuple[str, str, Any]]) -> bool:
+def _is_relevant(event: Plain, waiting: set[tuple[str, str, Any]]) -> bool:
     about = event.get("involvedObject") or event.get("regarding") or {}
     kind = about.get("kind")
     if kind in ("Pod", "PersistentVolumeClaim"):

@@ -200,15 +200,18 @@ def constraint_reports(
     )
     if not hard and not soft:
         return ()
-    usable = passes_all_but_spread(filtered)
     nodes = node_reasons.pod_nodes(cls, filtered.columns)
     unusable = node_reasons.not_usable(filtered, nodes, refusing=refusing)
-    reports: list[ConstraintReport] = []
-    for accounts, is_hard in ((hard, True), (soft, False)):
-        keys = tuple(counts.constraint.topology_key for counts in accounts)
-        group = _Group(cls, filtered, usable, keys, nodes, unusable, is_detailed, is_hard, is_built_in, shared)
-        reports += [_constraint(counts, group) for counts in accounts]
+    usable = passes_all_but_spread(filtered)
+    group = _Group(cls, filtered, usable, (), nodes, unusable, is_detailed, True, is_built_in, shared)
+    reports = [*_of_action(hard, group), *_of_action(soft, group._replace(is_hard=False))]
     return tuple(sorted(reports, key=lambda report: report.constraint.position))
+
+
+def _of_action(constraints: Sequence[DomainCounts], group: _Group) -> list[ConstraintReport]:
+    """Return the reports of all hard, or of all soft constraints."""
+    group = group._replace(keys=tuple(counts.constraint.topology_key for counts in constraints))
+    return [_constraint(counts, group) for counts in constraints]
 
 
 def _spreading(profile: Profile) -> Optional[PodTopologySpread]:

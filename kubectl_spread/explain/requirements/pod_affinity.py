@@ -120,7 +120,7 @@ def _other(who: _Against, domains: _Domains, columns: Columns) -> _Rule:
         ~domains.nodes,
         kind=RequirementKind.OTHERS_ANTI_AFFINITY,
         key=f"{owner}{place}/{who.key}",
-        why=_why_beside(domains, who.key, columns),
+        why=_pods_in_domains(domains, who.key, columns),
     )
     return _Rule(requirement, who.key, domains.pods)
 
@@ -151,7 +151,7 @@ def _anti_affinity(cls: PodClass, columns: Columns) -> list[_Rule]:
             kind=RequirementKind.ANTI_AFFINITY,
             key=key,
             at=index,
-            why=_why_beside(domains, key, columns),
+            why=_pods_in_domains(domains, key, columns),
         )
         found.append(_Rule(requirement._replace(cause=requirement.id), key, domains.pods))
     return found
@@ -206,7 +206,7 @@ def _selected(selector: Selector) -> str:
     return "any pod" if selector.is_empty else selector_text(selector)
 
 
-def _why_beside(domains: _Domains, key: str, columns: Columns) -> Callable[[Bools], str]:
+def _pods_in_domains(domains: _Domains, key: str, columns: Columns) -> Callable[[Bools], str]:
     """Return `zone a has web-0 on a1; zone b has db-0 on b1`."""
 
     def why(among: Bools) -> str:

@@ -56,7 +56,7 @@ def open_by(manifest: Manifest, owner: Workload, *, error: FieldError, spec: Rou
     return Open.BASE if is_missing and is_partial(owner) else Open.MANIFEST
 
 
-def is_beside(problem: decode.Problem) -> bool:
+def is_unrelated(problem: decode.Problem) -> bool:
     """Return whether a value that does not decode has nothing to do with constraints: what containers ask for."""
     return any(step in ("containers", "initContainers", "resources", "volumes") for step in problem.route)
 

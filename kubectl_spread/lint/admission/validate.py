@@ -198,7 +198,7 @@ def _undecodable_values(manifest: Manifest, problems: list[decode.Problem], open
     return [
         _undecodable(manifest, item, is_open=item.route in open_routes)
         for item in problems
-        if item.route not in open_routes or not unresolved.is_beside(item)
+        if item.route not in open_routes or not unresolved.is_unrelated(item)
     ]
 
 

@@ -85,7 +85,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 
 
 def _is_placed(subject: Subject, project: Project) -> bool:
-    """Return whether all pods of the fewest replicas, and of those that are written, find a node."""
+    """Return whether all pods find a node, both with the fewest replicas and with the number in the manifest."""
     now = outcome(subject, project)
     written = None if project.facts is None else project.facts.outcome(subject.workload)
     return now is not None and not now.pending and written is not None and not written.pending

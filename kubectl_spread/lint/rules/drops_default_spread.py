@@ -91,7 +91,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 def _has_defaults(subject: Subject, project: Project) -> bool:
     """Return whether the pods would be spread by the built-in constraints if they had none.
 
-    These select by the controller; of pods with another kind of controller only those that a Service selects.
+    These select by the controller. Pods with another kind of controller count only if a Service selects them.
     """
     minor = project.target.minor
     return (

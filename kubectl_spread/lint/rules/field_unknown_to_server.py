@@ -2,8 +2,9 @@
 
 ## What it does
 
-Reports a field that the cluster's API server does not keep. Its version is that of the control-plane kubelets. Without
-them it is that of the newest kubelet, and a warning, as the server may be up to three minor versions newer.
+Reports a field that the cluster's API server does not keep. The server's version is taken from the control-plane
+kubelets. Without them, it is taken from the newest kubelet, and the finding is a warning: the server may be up to three
+minor versions newer.
 
 ## Why it matters
 

@@ -75,7 +75,7 @@ from kubectl_spread.objects.constraints.constraint import TopologySpreadConstrai
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
-    """Find a constraint that differs from that of a workload before, over the same pods; once a workload."""
+    """Find the first constraint that differs from an earlier workload's constraint over the same pods."""
     for constraint in subject.constraints:
         if not subject.is_in_its_group(constraint):
             continue

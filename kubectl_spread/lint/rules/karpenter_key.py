@@ -72,7 +72,7 @@ _OWN = "karpenter."  # how the prefix of its own labels begins, and of those of 
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
-    """Find keys that no NodePool in the input has; not those that are misspelt or deprecated (SPR302, SPR602)."""
+    """Find keys that no NodePool in the input has, except misspelt or deprecated keys (SPR302, SPR602)."""
     pools = [manifest for manifest in project.of_kind("NodePool") if manifest.api_version.startswith("karpenter.sh/")]
     known = _SUPPORTED.union(_OF_INSTANCES, *map(_keys, pools))
     for constraint in subject.constraints:

@@ -34,7 +34,7 @@ their own.
 
 ## Use instead
 
-Raise `maxSkew` as far as you can accept, or run Karpenter with the preference policy Ignore.
+Raise `maxSkew` to the largest skew that you accept, or run Karpenter with the preference policy Ignore.
 """
 
 from __future__ import annotations

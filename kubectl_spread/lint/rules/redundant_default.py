@@ -53,7 +53,7 @@ from kubectl_spread.text.edit import Drop
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
-    """Find fields whose value is their default; not those that are refused (SPR107)."""
+    """Find fields whose value is their default, except refused fields (SPR107)."""
     for constraint in subject.constraints:
         for name in _redundant(constraint):
             route = subject.route(constraint, name)

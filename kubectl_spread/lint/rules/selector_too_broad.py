@@ -108,7 +108,7 @@ def _group(subject: Subject, constraint: TopologySpreadConstraint, project: Proj
 def _telling(subject: Subject, constraint: TopologySpreadConstraint, group: SelectorGroup) -> dict[str, str]:
     """Return labels of the controller's selector that no other workload has all of; empty if there are none.
 
-    Those that are in the constraint already are left out, and those that tell none of the others apart.
+    Labels that the constraint has already are left out, and labels that all other workloads share.
     """
     own = fields(fields(subject.controller.get("selector")).get("matchLabels"))
     known = {*constraint.match_label_keys, *constraint.selected_keys}

@@ -90,7 +90,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 
 
 def _is_tied(claim: ClaimTemplate, project: Project) -> bool:
-    """Return whether a volume may be usable in one zone only, as far as the input tells."""
+    """Return whether a volume may be usable in one zone only, according to the input."""
     if claim.is_shared:
         return False
     known = volumes.class_of(claim, project)

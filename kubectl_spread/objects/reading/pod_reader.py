@@ -94,7 +94,7 @@ def _template(plain: Plain, spec_key: Optional[SpecKey]) -> Optional[bytes]:
     the pod is bound.
     """
     wrong: list[str] = []
-    shared = _shared(plain, _POD, wrong) if spec_key is None else _shared_beside_spec(plain, spec_key, wrong)
+    shared = _shared(plain, _POD, wrong) if spec_key is None else _shared_except_spec(plain, spec_key, wrong)
     if wrong:
         return None
     spec = plain.get("spec")
@@ -107,7 +107,7 @@ def _template(plain: Plain, spec_key: Optional[SpecKey]) -> Optional[bytes]:
         return None
 
 
-def _shared_beside_spec(plain: Plain, spec_key: SpecKey, wrong: list[str]) -> Any:
+def _shared_except_spec(plain: Plain, spec_key: SpecKey, wrong: list[str]) -> Any:
     """Return the same as `_shared`, with a number for the spec."""
     others = [_shared(plain.get(key), inner, wrong) for key, inner in _POD.apart if key != "spec"]
     return spec_key.number, tuple(map(plain.get, _POD.whole)), tuple(others)

@@ -80,7 +80,7 @@ def compare(findings: Iterable[Finding], baseline: Baseline, *, files: Iterable[
         else:
             fresh.append(finding)
     seen = {_relative(name, baseline.root) for name in files}
-    gone = sum(count for key, count in left.items() if is_whole or not _is_elsewhere(key, baseline.root, seen))
+    gone = sum(count for key, count in left.items() if is_whole or not _is_unchecked(key, baseline.root, seen))
     return Compared(fresh, known, gone)
 
 
@@ -92,13 +92,13 @@ def render(
     counts = Counter(_identity(finding, root) for finding in findings if not finding.is_unreadable)
     seen = {_relative(name, root) for name in files}
     for key, count in before.counts.items() if before is not None and not is_whole else ():
-        if _is_elsewhere(key, root, seen):
+        if _is_unchecked(key, root, seen):
             counts[key] += count
     entries = [{**_plain(key), "count": count} for key, count in sorted(counts.items())]
     return dumps({"apiVersion": API_VERSION, "kind": _KIND, "findings": entries}) + "\n"
 
 
-def _is_elsewhere(key: Identity, root: str, seen: set[str]) -> bool:
+def _is_unchecked(key: Identity, root: str, seen: set[str]) -> bool:
     """Return whether an accepted finding is in an existing but unchecked file, or from standard input."""
     name = key[_FIELDS.index("file")]
     return name not in seen and (name.startswith("<") or os.path.exists(os.path.join(root, name)))

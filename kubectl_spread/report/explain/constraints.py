@@ -208,7 +208,7 @@ def _grouped(reasons: list[tuple[str, Reasons]]) -> list[tuple[Reasons, list[str
 
 def _pods(report: ConstraintReport) -> Iterator[str]:
     """Yield the counted pods, and the matching pods that do not count."""
-    yield from _behind(report)
+    yield from _matching_pods(report)
     yield from _also(report)
     yield from _terminating(report)
     if report.ignored_pods and not report.ignored:
@@ -232,7 +232,7 @@ def _cut(names: tuple[str, ...], number: int) -> str:
     return f"{text} and {number - len(shown)} more" if number > len(shown) else text
 
 
-def _behind(report: ConstraintReport) -> Iterator[str]:
+def _matching_pods(report: ConstraintReport) -> Iterator[str]:
     having = [domain for domain in shown(report.domains) if domain.pods]
     if not having:
         return

@@ -115,7 +115,7 @@ def _more(report: PodReport) -> dict[str, Any]:
     return {
         **({} if table is None else scores.document(table)),
         **({} if item.preemption is None else {"preemption": preemption.document(item.preemption)}),
-        **({} if item.bound_pod is None else {"boundPod": scores.standing_document(item.bound_pod)}),
+        **({} if item.bound_pod is None else {"boundPod": scores.bound_pod_document(item.bound_pod)}),
         **({} if report.forecast is None else {"forecast": forecast.document(report.forecast)}),
     }
 

@@ -37,7 +37,7 @@ def _page(report: PodReport) -> dict[str, Any]:
         "workload": [] if report.workload is None else text.workload_lines(report.workload),
         "is_about_a_node": report.node is not None,
         "node": [] if report.node is None else list(map(_block, nodes.one_node_blocks(report.node))),
-        "standing": [] if report.comparison is None else reported_message.sentences(report.reported, report.comparison),
+        "last_message": _last_message(report),
         "shows_nodes": text.shows_nodes(explanation),
         "total": len(explanation.node_names),
         "groups": [
@@ -75,6 +75,11 @@ def _conflict(conflict: Conflict, node_names: tuple[str, ...]) -> list[dict[str,
         {"text": item.text, "why": why, "left": conflicts.left(item, node_names)}
         for item, why in zip(conflict.requirements, conflict.arithmetic, strict=True)
     ]
+
+
+def _last_message(report: PodReport) -> list[str]:
+    found = report.comparison
+    return [] if found is None else reported_message.sentences(report.reported, found)
 
 
 def _without_suggestions(report: PodReport) -> list[str]:

@@ -162,24 +162,24 @@ _AGAIN = {
 }
 
 
-def standing_lines(standing: BoundPodReport, node: str, *, width: int = 120, wide: bool = False) -> list[str]:
-    """Return `standing_blocks` as text."""
-    return laid_out(standing_blocks(standing, node, width=width, wide=wide))
+def bound_pod_lines(bound: BoundPodReport, node: str, *, width: int = 120, wide: bool = False) -> list[str]:
+    """Return `bound_pod_blocks` as text."""
+    return laid_out(bound_pod_blocks(bound, node, width=width, wide=wide))
 
 
-def standing_blocks(standing: BoundPodReport, node: str, *, width: int = 120, wide: bool = False) -> list[Block]:
+def bound_pod_blocks(bound: BoundPodReport, node: str, *, width: int = 120, wide: bool = False) -> list[Block]:
     """Return the report on a bound pod: its constraints today, and the node that it would get.
 
     `report.constraints` describes the constraints in detail.
     """
-    if standing.unknown is not None:
-        return [f"Why the pod is on this node is not known: {safe(unknown_words(standing.unknown))}."]
-    out: list[Block] = [_TODAY, _again(standing)]
-    for status in standing.refusals:
+    if bound.unknown is not None:
+        return [f"Why the pod is on this node is not known: {safe(unknown_words(bound.unknown))}."]
+    out: list[Block] = [_TODAY, _again(bound)]
+    for status in bound.refusals:
         out.append(f"  {safe(node)} would refuse it now, {status.plugin}: {safe(', '.join(status.reasons))}")
-    out += [_skew(skew) for skew in standing.skews]
-    if standing.scores is not None:
-        out += ["", *blocks(standing.scores, own=node, width=width, wide=wide)]
+    out += [_skew(skew) for skew in bound.skews]
+    if bound.scores is not None:
+        out += ["", *blocks(bound.scores, own=node, width=width, wide=wide)]
     return out
 
 
@@ -202,12 +202,12 @@ def unknown_words(item: NotComparable) -> str:
     }[item.reason]
 
 
-def _again(standing: BoundPodReport) -> str:
-    if standing.scores is not None and standing.scores.error:
+def _again(bound: BoundPodReport) -> str:
+    if bound.scores is not None and bound.scores.error:
         return "If it were scheduled now, it would not be placed: scoring fails."
-    if standing.again is Again.ANOTHER_NODE and standing.scores is not None:
-        return f"If it were scheduled now, it would go to {_or(standing.scores.hosts)}."
-    return _AGAIN[standing.again]
+    if bound.again is Again.ANOTHER_NODE and bound.scores is not None:
+        return f"If it were scheduled now, it would go to {_or(bound.scores.hosts)}."
+    return _AGAIN[bound.again]
 
 
 def _or(hosts: tuple[str, ...]) -> str:
@@ -282,12 +282,12 @@ def _soft_document(vote: Optional[SoftVote]) -> Optional[dict[str, Any]]:
     }
 
 
-def standing_document(standing: BoundPodReport) -> dict[str, Any]:
-    """Return the JSON object `standing` of a bound pod; its scores have their own place."""
+def bound_pod_document(bound: BoundPodReport) -> dict[str, Any]:
+    """Return the JSON object `boundPod`; its scores have their own place."""
     return {
-        "ifScheduledNow": standing.again.value,
-        "unknown": "" if standing.unknown is None else unknown_words(standing.unknown),
-        "refusals": [{"plugin": status.plugin, "reasons": list(status.reasons)} for status in standing.refusals],
+        "ifScheduledNow": bound.again.value,
+        "unknown": "" if bound.unknown is None else unknown_words(bound.unknown),
+        "refusals": [{"plugin": status.plugin, "reasons": list(status.reasons)} for status in bound.refusals],
         "skews": [
             {
                 "index": skew.position,
@@ -301,6 +301,6 @@ def standing_document(standing: BoundPodReport) -> dict[str, Any]:
                 "least": skew.least,
                 "holds": skew.holds,
             }
-            for skew in standing.skews
+            for skew in bound.skews
         ],
     }

@@ -109,7 +109,7 @@ def further(report: PodReport, style: Style) -> Iterator[list[Block]]:
         yield preemption.blocks(explanation.preemption)
     if explanation.bound_pod is not None:
         node = explanation.pod.node_name
-        yield scores.standing_blocks(explanation.bound_pod, node, width=style.width, wide=style.is_wide)
+        yield scores.bound_pod_blocks(explanation.bound_pod, node, width=style.width, wide=style.is_wide)
     if explanation.scores is not None:
         yield scores.blocks(explanation.scores, width=style.width, wide=style.is_wide)
     if report.forecast is not None:

@@ -61,7 +61,7 @@ def badge(state: ConstraintState) -> tuple[str, str]:
 
 def chart(item: ConstraintStatus) -> Chart:
     """Return the chart of a constraint."""
-    words, tone = badge(item.standing)
+    words, tone = badge(item.state)
     limit = None if item.skew is None else item.global_minimum + item.max_skew
     is_hard = item.when_unsatisfiable == DO_NOT_SCHEDULE
     return Chart(

@@ -47,7 +47,7 @@ def render(
 def picture(status: WorkloadStatus, cluster: Cluster, pods: ClusterPods) -> dict[str, Any]:
     """Return the drawing of a workload and the charts of its constraints, for the macro `workload`."""
     key = map_key(status.constraints, cluster.nodes)
-    words = table.standing_text(worst(status), status)
+    words = table.state_text(worst(status), status)
     return {
         "name": f"{status.key.kind.lower()}/{status.key.name}",
         "namespace": status.key.namespace,
@@ -69,7 +69,7 @@ def rank(status: WorkloadStatus) -> int:
 
 def worst(status: WorkloadStatus) -> Optional[ConstraintState]:
     """Return the worst state of a workload's constraints."""
-    states = [item.standing for item in status.constraints]
+    states = [item.state for item in status.constraints]
     return min(states, key=lambda state: _ORDER[charts.badge(state)[1]], default=None)
 
 
@@ -91,7 +91,7 @@ def _title(statuses: Collection[WorkloadStatus]) -> str:
 
 
 def _tiles(statuses: Collection[WorkloadStatus]) -> list[dict[str, Any]]:
-    states = [item.standing for status in statuses for item in status.constraints]
+    states = [item.state for status in statuses for item in status.constraints]
     pending = sum(len(status.pending) for status in statuses)
     violated = states.count(ConstraintState.VIOLATED)
     partly = states.count(ConstraintState.PARTLY_COUNTED)

@@ -219,7 +219,7 @@ def _min_domains(change: ConstraintChange) -> str:
 
 
 def _shown(domains: tuple[DomainChange, ...], *, is_wide: bool) -> tuple[DomainChange, ...]:
-    """Return the domains to list; of many, those that change come first, then the fullest."""
+    """Return the domains to list; of many, the changed ones come first, then the fullest."""
     if is_wide or len(domains) <= _MOST_DOMAINS:
         return domains
     ranked = sorted(domains, key=lambda item: (not _changes(item), -item.before))

@@ -65,7 +65,7 @@ def _constraint(item: ConstraintStatus) -> dict[str, Any]:
         "globalMinimum": item.global_minimum,
         "domains": [domain._asdict() for domain in item.domains],
         "skew": item.skew,
-        "status": item.standing.value,
+        "status": item.state.value,
         "uncounted": [] if item.uncounted is None else list(item.uncounted.pods),
         "reason": item.reason,
         "notBefore": item.not_before or None,

@@ -37,8 +37,8 @@ _OF_CONSTRAINTS = (
         "1 if the skew is above maxSkew or no counted node has the label, else 0; also for ScheduleAnyway.",
         lambda item: (
             None
-            if item.standing is ConstraintState.UNKNOWN
-            else int(item.standing in (ConstraintState.VIOLATED, ConstraintState.UNEVEN))
+            if item.state is ConstraintState.UNKNOWN
+            else int(item.state in (ConstraintState.VIOLATED, ConstraintState.UNEVEN))
         ),
     ),
     _Metric(

@@ -98,7 +98,7 @@ def _constraint(item: ConstraintStatus, status: WorkloadStatus, *, is_wide: bool
         str(len(item.domains)),
         with_bars(counts, item.counts.domains.values()) if has_bars else counts,
         _NONE if item.skew is None else str(item.skew),
-        standing_text(item.standing, status),
+        state_text(item.state, status),
     )
     if not is_wide:
         return cells
@@ -107,12 +107,12 @@ def _constraint(item: ConstraintStatus, status: WorkloadStatus, *, is_wide: bool
 
 
 def _without(status: WorkloadStatus, *, is_wide: bool) -> tuple[str, ...]:
-    pending = standing_text(None, status)
+    pending = state_text(None, status)
     cells = (_NONE, _NONE, _NONE, _NONE, _NONE, _NONE, pending or _NONE)
     return (*cells, _pods(status), _NONE, status.pending_since, status.why) if is_wide else cells
 
 
-def standing_text(standing: Optional[ConstraintState], status: WorkloadStatus) -> str:
+def state_text(state: Optional[ConstraintState], status: WorkloadStatus) -> str:
     """Return `violated, pending 2`. A constraint that holds is not `ok` while pods of its workload are Pending."""
     counts = {
         "pending": len(status.pending),
@@ -121,15 +121,13 @@ def standing_text(standing: Optional[ConstraintState], status: WorkloadStatus) -
     }
     troubles = [f"{what} {count}" for what, count in counts.items() if count]
     stands = (
-        ""
-        if standing is None or (troubles and standing is ConstraintState.OK)
-        else _STATUS_WORDS.get(standing, standing.value)
+        "" if state is None or (troubles and state is ConstraintState.OK) else _STATUS_WORDS.get(state, state.value)
     )
     return ", ".join(filter(None, (stands, *troubles)))
 
 
-def _words(standing: ConstraintState) -> str:
-    return _STATUS_WORDS.get(standing, standing.value)
+def _words(state: ConstraintState) -> str:
+    return _STATUS_WORDS.get(state, state.value)
 
 
 def counts_text(item: ConstraintStatus, *, is_wide: bool) -> str:

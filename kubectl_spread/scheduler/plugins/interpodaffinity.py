@@ -188,7 +188,7 @@ class _ByClass:
         if self._seen == end:
             return
         if not self._looks_at_all and not self._columns.has_pod_affinity:
-            self._seen = end  # pods without affinity matter only to those that have it
+            self._seen = end  # pods without affinity matter only to pods with affinity
             return
         nodes = self._columns.bound_nodes[self._seen : end]
         classes = self._columns.bound_classes[self._seen : end]

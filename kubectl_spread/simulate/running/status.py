@@ -81,7 +81,7 @@ class ConstraintStatus(NamedTuple):
     self_match: bool
     domains: tuple[DomainCount, ...]
     counts: ConstraintCounts
-    standing: ConstraintState
+    state: ConstraintState
     reason: str = ""
     not_before: str = ""
     uncounted: Optional[Uncounted] = None
@@ -99,7 +99,7 @@ class ConstraintStatus(NamedTuple):
         """Return whether the constraint is soft, or neither violated nor partly counted."""
         if self.when_unsatisfiable != DO_NOT_SCHEDULE:
             return True
-        return self.standing not in (ConstraintState.VIOLATED, ConstraintState.PARTLY_COUNTED)
+        return self.state not in (ConstraintState.VIOLATED, ConstraintState.PARTLY_COUNTED)
 
 
 class WorkloadStatus(NamedTuple):
@@ -237,10 +237,10 @@ def _with_uncounted(item: ConstraintStatus, pod_class: PodClass, running: list[P
     found = uncounted(pod_class.constraints[item.position], running, dict(pod_class.labels))
     if found is None:
         return item
-    is_silent = item.standing in (ConstraintState.OK, ConstraintState.UNEVEN)
+    is_silent = item.state in (ConstraintState.OK, ConstraintState.UNEVEN)
     return item._replace(
         uncounted=found,
-        standing=ConstraintState.PARTLY_COUNTED if is_silent else item.standing,
+        state=ConstraintState.PARTLY_COUNTED if is_silent else item.state,
         reason="; ".join(filter(None, (item.reason, found.sentence))),
     )
 
@@ -271,7 +271,7 @@ def _unknown(pod_class: PodClass, why: str) -> tuple[ConstraintStatus, ...]:
             self_match=False,
             domains=(),
             counts=ConstraintCounts({}),
-            standing=ConstraintState.UNKNOWN,
+            state=ConstraintState.UNKNOWN,
             reason=why,
         )
         for item in pod_class.constraints
@@ -317,8 +317,8 @@ def _constraint(
     counts: DomainCounts, pod_class: PodClass, columns: Columns, *, is_hard: bool, kind: str
 ) -> ConstraintStatus:
     constraint, now = counts.constraint, counts.now()
-    standing, reason = _standing(constraint, now, is_hard=is_hard, kind=kind)
-    is_broken = standing in (ConstraintState.VIOLATED, ConstraintState.UNEVEN)
+    state, reason = _state(constraint, now, is_hard=is_hard, kind=kind)
+    is_broken = state in (ConstraintState.VIOLATED, ConstraintState.UNEVEN)
     return ConstraintStatus(
         position=constraint.position,
         is_default=not pod_class.constraints,
@@ -330,7 +330,7 @@ def _constraint(
         self_match=bool(constraint.self_match_num),
         domains=_domains(counts, now),
         counts=now,
-        standing=standing,
+        state=state,
         reason=reason,
         not_before=_not_before(counts, pod_class, columns) if is_broken and now.domains else "",
     )
@@ -344,7 +344,7 @@ def _domains(counts: DomainCounts, now: ConstraintCounts) -> tuple[DomainCount, 
     return tuple(DomainCount(value, matching, nodes[value]) for value, matching in now.domains.items())
 
 
-def _standing(
+def _state(
     constraint: Constraint, counts: ConstraintCounts, *, is_hard: bool, kind: str
 ) -> tuple[ConstraintState, str]:
     """Return the state of a constraint, with a reason if it needs one."""

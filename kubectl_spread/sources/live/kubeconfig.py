@@ -149,7 +149,7 @@ class _File(NamedTuple):
 
 
 class _Merged(NamedTuple):
-    paths: tuple[str, ...]  # those that were read
+    paths: tuple[str, ...]  # the files that were read
     current: str
     clusters: dict[str, _Entry]
     users: dict[str, _Entry]

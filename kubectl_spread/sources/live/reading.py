@@ -229,10 +229,10 @@ def _collect(transport: Transport, question: Question, resource: Resource) -> _C
     refusal = _refusal(transport, resource, everywhere, query, reader)
     if refusal is None or refusal.status == 404:  # 404: the server lacks this API group
         return reader.collected()
-    only = question.namespace or question.fallback
+    only = _readable_namespace(question, resource)
     if resource is NODES or (resource is PODS and not only):
         raise rights.without(resource, refusal.message)
-    if not resource.is_namespaced or not only or (resource.is_local and only == question.namespace):
+    if not only:
         return reader.collected()._replace(unread=rights.ForbiddenKind(resource))
     refusal = _refusal(transport, resource, resource.path(only), query, reader)
     if refusal is None:
@@ -242,6 +242,13 @@ def _collect(transport: Transport, question: Question, resource: Resource) -> _C
     if resource is PODS:
         raise rights.without(resource, refusal.message)
     return reader.collected()._replace(unread=rights.ForbiddenKind(resource))
+
+
+def _readable_namespace(question: Question, resource: Resource) -> str:
+    """Return the namespace to read if all namespaces are forbidden; empty if there is none, or it was read already."""
+    only = question.namespace or question.fallback
+    was_read = resource.is_local and only == question.namespace
+    return "" if was_read or not resource.is_namespaced else only
 
 
 def _refusal(

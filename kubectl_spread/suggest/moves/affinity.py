@@ -62,14 +62,16 @@ def _preferred(field: str, rules: Plain, at: int, term: Plain) -> Change:
         put((*path, PREFERRED, END), weighted) if there else put((*path, PREFERRED), [weighted]),
     ]
     what = "anti-affinity" if field == "podAntiAffinity" else "affinity"
-    lost = "pods may share" if field == "podAntiAffinity" else "pods may be apart from those they want beside them in"
+    lost = f"pods may share one value of {key}"
+    if field == "podAffinity":
+        lost = f"pods may run in another value of {key} than the pods that they need"
     return of_spec(
         f"make the required pod {what} on {key} a preferred one",
         ops,
         family=f"preferred {field}",
         rank=Rank.SOFT_AFFINITY,
         weight=at,
-        gives_up=f"the rule becomes a preference: {lost} one value of {key}",
+        gives_up=f"the rule becomes a preference: {lost}",
     )
 
 

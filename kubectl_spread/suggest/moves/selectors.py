@@ -51,17 +51,27 @@ def _stable(problem: PendingPodProblem, report: ConstraintReport) -> dict[str, s
 
 def _distinguishing(problem: PendingPodProblem, report: ConstraintReport) -> dict[str, str]:
     """Return labels that only the problem's pods have among the counted pods; empty if there are none."""
-    labels_of_all = [dict(group.labels) for group in problem.counted(report.selector)]
-    others = [labels for labels in labels_of_all if not problem.is_own(labels)]
+    others = _labels_of_others(problem, report)
+    if not others:
+        return {}
     taken = {*report.constraint.match_label_keys, *report.constraint.selected_keys}
     free = {key: value for key, value in problem.own_labels.items() if key not in taken}
-    differing = {key: [labels.get(key) != value for labels in others] for key, value in free.items()}
-    alone = [key for key, differs in differing.items() if others and all(differs)]
-    if alone:
-        return {min(alone): free[min(alone)]}
-    some = [key for key, differs in differing.items() if any(differs)]
-    is_enough = all(any(differing[key][at] for key in some) for at in range(len(others)))
-    return {key: free[key] for key in some} if is_enough else {}
+    differing = {key: _differing(key, value, others) for key, value in free.items()}
+    alone = [key for key, differs in differing.items() if len(differs) == len(others)]
+    chosen = [min(alone)] if alone else [key for key, differs in differing.items() if differs]
+    is_enough = len(set().union(*(differing[key] for key in chosen))) == len(others)
+    return {key: free[key] for key in chosen} if is_enough else {}
+
+
+def _labels_of_others(problem: PendingPodProblem, report: ConstraintReport) -> list[dict[str, str]]:
+    """Return the labels of the counted pods of other workloads, each set once."""
+    labels_of_all = (dict(group.labels) for group in problem.counted(report.selector))
+    return [labels for labels in labels_of_all if not problem.is_own(labels)]
+
+
+def _differing(key: str, value: str, others: list[dict[str, str]]) -> set[int]:
+    """Return the positions of the label sets that have not this value."""
+    return {at for at, labels in enumerate(others) if labels.get(key) != value}
 
 
 def _narrowed(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:

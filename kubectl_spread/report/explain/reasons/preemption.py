@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 from kubectl_spread.explain.preemption import (
     Criterion,
-    Elsewhere,
+    OtherNodeEviction,
     PreemptionCandidate,
     PreemptionReport,
     Unhelpful,
@@ -41,7 +41,7 @@ def blocks(found: PreemptionReport) -> list[Block]:
         out += [f"  {_unhelpful(group)}" for group in found.unhelpful[:_MOST_REASONS]]
         if len(found.unhelpful) > _MOST_REASONS:
             out.append(f"  and for {counted(len(found.unhelpful) - _MOST_REASONS, 'more reason')}")
-    return out if found.elsewhere is None else [*out, _elsewhere(found.elsewhere)]
+    return out if found.other_node is None else [*out, _other_node_sentence(found.other_node)]
 
 
 def _victim(victim: Victim) -> str:
@@ -92,7 +92,7 @@ def _unhelpful(group: Unhelpful) -> str:
     return f"{number} {'refuses' if one else 'refuse'} it for a reason that no eviction changes{reasons_text}: {nodes}"
 
 
-def _elsewhere(found: Elsewhere) -> str:
+def _other_node_sentence(found: OtherNodeEviction) -> str:
     return (
         f"Without {safe(found.pod.key)} on {safe(found.pod.node_name)}, which {found.counted_by} counts in the same "
         f"domain, {safe(found.node)} would take the pod; "
@@ -128,7 +128,7 @@ def document(found: PreemptionReport) -> dict[str, Any]:
             }
             for group in found.unhelpful
         ],
-        "elsewhere": _elsewhere_document(found.elsewhere),
+        "otherNode": _other_node_document(found.other_node),
     }
 
 
@@ -144,7 +144,7 @@ def _victim_document(victim: Victim) -> dict[str, Any]:
     }
 
 
-def _elsewhere_document(found: Optional[Elsewhere]) -> Optional[dict[str, Any]]:
+def _other_node_document(found: Optional[OtherNodeEviction]) -> Optional[dict[str, Any]]:
     if found is None:
         return None
     return {"node": found.node, "pod": found.pod.key, "podNode": found.pod.node_name, "countedBy": found.counted_by}
