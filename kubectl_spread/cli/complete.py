@@ -132,10 +132,10 @@ def _types() -> list[str]:
 
 def _of_kubeconfig(ctx: click.Context, section: str, incomplete: str) -> list[CompletionItem]:
     from kubectl_spread.errors import SpreadError
-    from kubectl_spread.sources.live import kubeconfig
+    from kubectl_spread.sources.live import kubeconfig_files
 
     try:
-        found = kubeconfig.names(ctx.params.get("kubeconfig"), section)
+        found = kubeconfig_files.names(ctx.params.get("kubeconfig"), section)
     except SpreadError:
         return []
     return [_item(name) for name in found if name.startswith(incomplete)]

@@ -34,13 +34,9 @@ def of_pod(
 ) -> Optional[PendingPodProblem]:
     """Return the problem of a pod of the cluster; None if no change could make it schedulable.
 
-    Args:
-        explanation: of the pod; where the order of Pending pods decides, of its last possible turn.
-        cluster: with all Pending pods.
-        profiles: of the scheduler.
-        all_nodes: as in the pod's explanation.
-        columns: of the cluster, if they exist already, without bound pods.
-        placed_first: keys of the Pending pods that take the room at the pod's last turn.
+    `explanation` is of the pod; where the order of Pending pods decides, it is of the pod's last possible turn.
+    `columns` are of the cluster, if they exist already, without bound pods. `placed_first` has the keys of the Pending
+    pods that take the room at the pod's last turn.
     """
     if explanation.verdict is not PodVerdict.PENDING:
         return None
@@ -95,12 +91,8 @@ def of_placements(
 ) -> Optional[PendingPodProblem]:
     """Return the problem of a workload with Pending pods after placing it with others; None if no pod is Pending.
 
-    Args:
-        placements: of `simulate.replicas.place`.
-        at: index of the workload's placement.
-        cluster: the cluster of the placements.
-        profiles: of its scheduler.
-        all_nodes: as in the placements.
+    `placements` come from `simulate.replicas.place`, and `at` is the index of the workload's. The other arguments are
+    the ones they were made with.
     """
     placement = placements[at]
     owner, owners = placement.workload, [item.workload for item in placements]

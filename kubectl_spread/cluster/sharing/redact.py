@@ -11,103 +11,19 @@ Kubernetes' own words (`kubernetes_words`), in messages, too. All other strings 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator
 from typing import Any, Optional
 
-from kubectl_spread.cluster.building.shapes import SHAPES
 from kubectl_spread.cluster.sharing import kubernetes_words as words
-from kubectl_spread.cluster.sharing.prune import fields_of
-from kubectl_spread.objects.reading import decode
+from kubectl_spread.cluster.sharing.string_roles import replaced, ROLE_OF_LABEL
 from kubectl_spread.objects.reading.plain import mappings
-from kubectl_spread.objects.reading.read import normalized_image
-from kubectl_spread.objects.selectors.labels import HOSTNAME, NAMESPACE_NAME, REGION, ZONE
 from kubectl_spread.objects.workloads.kinds import KINDS
-from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF
 
 Plain = dict[str, Any]
 
 _WELL_KNOWN_ADDRESSES = frozenset({"", "0.0.0.0", "::", "127.0.0.1", "::1"})  # noqa: S104 (the API's meaning of no IP)
 _SHORT_NUMBER = re.compile(r"[+-]?[0-9]{1,4}\Z")
 _NUMBER = re.compile(r"[+-]?[0-9]+\Z")
-_PERCENT = re.compile(r"[0-9]+%\Z")
-
-# The kind of name in a label's value, by the label's key; by default `value`.
-_OF_LABELS = {
-    HOSTNAME: "node",
-    NAMESPACE_NAME: "namespace",
-    **dict.fromkeys((ZONE, "failure-domain.beta.kubernetes.io/zone"), "zone"),
-    **dict.fromkeys((REGION, "failure-domain.beta.kubernetes.io/region"), "region"),
-    "statefulset.kubernetes.io/pod-name": "pod",
-    **dict.fromkeys(REVISION_LABEL_OF.values(), "revision"),
-    "controller-revision-hash": "revision",
-}
-_ZONES = ("zone", "region")
-_OF_KINDS = {
-    "Node": "node",
-    "CSINode": "node",
-    "Namespace": "namespace",
-    "Pod": "pod",
-    "PersistentVolumeClaim": "claim",
-    "PersistentVolume": "volume",
-    "StorageClass": "storage-class",
-    "PriorityClass": "priority-class",
-    "RuntimeClass": "runtime-class",
-    "CSIDriver": "",  # stays
-}
-
-_STAYS = frozenset(
-    """
-    accessModes action apiVersion completionMode creationTimestamp declaredFeatures deletionTimestamp
-    deprecatedLastTimestamp driver effect eventTime extendedResourceName firstTimestamp key kind kubeletVersion
-    lastObservedTime lastTimestamp lastTransitionTime matchLabelKeys mismatchLabelKeys nodeAffinityPolicy
-    nodeTaintsPolicy operator phase podManagementPolicy preemptionPolicy protocol provisioner
-    restartPolicy schedulerName scopeName scopes startTime status topologyKey type volumeBindingMode volumeMode
-    whenUnsatisfiable
-    """.split()  # noqa: SIM905 (a list that is read as words)
-)
-
-# The kind of name in a string, by Go type and field; without a type for all types. "" keeps the string.
-_ROLES: dict[tuple[str, str], str] = {
-    **{("", field): "" for field in _STAYS},
-    ("CSINodeDriver", "name"): "",
-    **dict.fromkeys((("", "message"), ("", "note")), "message"),
-    **dict.fromkeys((("", "namespace"), ("", "namespaces")), "namespace"),
-    **dict.fromkeys((("", "nodeName"), ("", "nominatedNodeName")), "node"),
-    ("", "uid"): "uid",
-    ("", "volumeName"): "volume",
-    ("", "persistentVolumeName"): "volume",
-    ("", "storageClassName"): "storage-class",
-    ("", "priorityClassName"): "priority-class",
-    ("", "runtimeClassName"): "runtime-class",
-    ("ScopedResourceSelectorRequirement", "values"): "priority-class",
-    ("", "claimName"): "claim",
-    **dict.fromkeys((("", "updateRevision"), ("", "currentPodHash")), "revision"),
-    ("", "hostIP"): "address",
-    **dict.fromkeys((("", "image"), ("", "reference")), "asked image"),
-    ("", "names"): "image",
-    ("RBDVolumeSource", "image"): "disk",
-    ("Volume", "name"): "mount",
-    ("Container", "name"): "container",
-    ("ContainerStatus", "name"): "container",
-    ("PodSchedulingGate", "name"): "gate",
-    ("Taint", "value"): "value",
-    ("Toleration", "value"): "value",
-    **dict.fromkeys(
-        (("", field) for field in ("pdName", "volumeID", "diskURI", "iqn", "volumeHandle", "monitors")), "disk"
-    ),
-    **dict.fromkeys((("", "component"), ("", "reportingComponent"), ("", "reportingController")), "component"),
-    ("", "finalizers"): "finalizer",
-    ("", "reason"): "reason",
-    **dict.fromkeys(((struct, "type") for struct in ("Condition", "PodCondition")), "condition"),
-}
-# The words that stay, by kind of name.
-_KEPT = {
-    "component": words.COMPONENTS,
-    "condition": words.CONDITION_TYPES,
-    "finalizer": words.FINALIZERS,
-    "reason": words.REASONS,
-}
-_CODES = re.compile(r"SPR[0-9]*(?:,SPR[0-9]*)*")
 
 # Of a name that is several things, the first counts.
 _ORDER = (
@@ -118,15 +34,13 @@ _ORDER = (
 _WORD = re.compile(r"[A-Za-z0-9_.:/@+%'()-]+")
 _EDGES = ".,:;'()"
 
-Replace = Callable[[str, str], str]
-
 
 def redacted(objects: Iterable[Plain]) -> Iterator[Plain]:
     """Replace the names in objects that were pruned."""
     every = list(objects)
     names = _Names(every)
     for plain in every:
-        yield _object(plain, names.of)
+        yield replaced(plain, names.of)
 
 
 class _Names:
@@ -162,7 +76,7 @@ class _Names:
             self._look_at_pod(metadata, spec)
         for template in mappings(spec.get("volumeClaimTemplates")) if isinstance(spec, dict) else ():
             self._claim_templates.add((template.get("metadata") or {}).get("name") or "")
-        _object(plain, self._collect)
+        replaced(plain, self._collect)
 
     def _look_at_pod(self, metadata: Plain, spec: Plain) -> None:
         """Note which names contain the pod's name, and which names the pod's name consists of."""
@@ -187,7 +101,7 @@ class _Names:
         elif role.startswith("label:"):
             key = role.partition(":")[2]
             self._values.setdefault(key, set()).add(text)
-            self._note(_OF_LABELS.get(key, "value"), text)
+            self._note(ROLE_OF_LABEL.get(key, "value"), text)
         elif role != "message":
             self._note(role, text)
         return text
@@ -272,117 +186,3 @@ def _stays(text: str, category: str, numbers: Container[str]) -> bool:
 
 def _rank(category: str) -> int:
     return _ORDER.index(category) if category in _ORDER else len(_ORDER)
-
-
-def _object(plain: Plain, replace: Replace) -> Plain:
-    kind = str(plain.get("kind"))
-    found = _walk(
-        {key: item for key, item in plain.items() if key not in ("kind", "apiVersion")}, SHAPES[kind], kind, replace
-    )
-    named: Plain = {key: plain[key] for key in ("apiVersion", "kind") if key in plain}
-    return {**named, **found}
-
-
-def _walk(value: Any, shape: decode.Shape, role: str, replace: Replace) -> Any:
-    """Return a value with its strings replaced.
-
-    Args:
-        value: decodes as `shape`.
-        shape: its type.
-        role: the kind of name that a string is; for an object, its kind.
-        replace: returns the replacement of a string, by its role.
-    """
-    if value is None:
-        return None
-    if isinstance(shape, decode.ListOf):
-        return [_walk(item, shape.item, role, replace) for item in value]
-    if isinstance(shape, decode.Struct):
-        return _struct(value, shape, role, replace)
-    if isinstance(shape, decode.MapOf):
-        return _map(value, shape, role, replace)
-    if isinstance(value, str) and shape is not decode.Atom.QUANTITY:
-        return _string(value, shape, role, replace)
-    return value
-
-
-def _string(text: str, shape: decode.Atom, role: str, replace: Replace) -> str:
-    if shape is decode.Atom.ANY and _PERCENT.match(text):
-        return text
-    if not role:
-        replace("key", text)
-        return text
-    if role == "prefix":
-        return f"{replace('workload', text[:-1])}-" if text.endswith("-") else replace("workload", text)
-    if role == "asked image":
-        return replace("image", normalized_image(text))
-    if role == "disk" and text.startswith("aws://"):
-        text = text.rpartition("/")[2]
-    if text in _KEPT.get(role, ()):
-        return text
-    return replace(role, text)
-
-
-def _map(value: Plain, shape: decode.MapOf, role: str, replace: Replace) -> Plain:
-    if role == "disruptedPods":
-        return {replace("pod", key): None for key in value}
-    for key in value:
-        replace("key", key)
-    if shape.value is not decode.Atom.STRING:
-        return value
-    if role == "annotations":
-        return {key: _annotation(key, text or "", replace) for key, text in value.items()}
-    return {key: _label(key, text or "", replace) for key, text in value.items()}
-
-
-def _label(key: str, text: str, replace: Replace) -> str:
-    """Return the replaced value of a label; a volume's may name several zones."""
-    if _OF_LABELS.get(key) in _ZONES and "__" in text:
-        return "__".join(replace(f"label:{key}", part) for part in text.split("__"))
-    return replace(f"label:{key}", text)
-
-
-def _annotation(key: str, text: str, replace: Replace) -> str:
-    if key.endswith("/selected-node"):
-        return replace("node", text)
-    if key.endswith("/storage-class"):
-        return replace("storage-class", text)
-    if key.endswith("/ignore"):
-        codes = _CODES.match(text)
-        return " ".join(filter(None, (codes[0] if codes else "", "redacted" if " " in text else "")))
-    return text if text in words.VALUES or _NUMBER.match(text) else replace("value", text)
-
-
-def _struct(value: Plain, shape: decode.Struct, role: str, replace: Replace) -> Plain:
-    fields = fields_of(shape)
-    found: Plain = {}
-    key = value.get("key") if isinstance(value.get("key"), str) else None
-    if value.get("operator") in ("Gt", "Lt"):
-        replace(f"compared:{key}", "")
-    for field, item in value.items():
-        if field == "values" and isinstance(item, list):
-            is_field = key == "metadata.name" and shape.name == "NodeSelectorRequirement"
-            found[field] = [replace("node", text) if is_field else _label(key or "", text, replace) for text in item]
-        elif field in ("labels", "matchLabels", "nodeSelector", "annotations", "selector", "disruptedPods"):
-            found[field] = _walk(item, fields[field], field, replace)
-        else:
-            found[field] = _walk(item, fields[field], _role(shape.name, field, role, value), replace)
-    return found
-
-
-def _role(struct: str, field: str, role: str, value: Plain) -> str:
-    if struct == "ObjectMeta" and field == "generateName":
-        return "prefix"
-    if struct == "ObjectMeta" and field == "name":
-        return _of_kind(role)
-    if struct in ("OwnerReference", "ObjectReference", "CrossVersionObjectReference") and field == "name":
-        return _of_kind(str(value.get("kind") or "PersistentVolumeClaim"))
-    if field in ("metadata", "spec", "template", "jobTemplate"):
-        return "Pod" if field == "template" else role  # of templates, which may name their pods
-    found = _ROLES.get((struct, field))
-    return _ROLES.get(("", field), "value") if found is None else found
-
-
-def _of_kind(kind: str) -> str:
-    if kind in _OF_KINDS:
-        return _OF_KINDS[kind]
-    return "workload" if kind in KINDS else re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind).lower() or "value"

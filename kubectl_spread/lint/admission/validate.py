@@ -13,9 +13,10 @@ from kubectl_spread.objects.constraints import constraint_reader
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading import decode, workload_shape
 from kubectl_spread.objects.validation import constraint_errors, FieldError, Rule
+from kubectl_spread.objects.workloads.created_labels import created_labels
 from kubectl_spread.objects.workloads.kinds import PodPlace
 from kubectl_spread.objects.workloads.manifest import Manifest
-from kubectl_spread.objects.workloads.workload import created_labels, Workload, workload
+from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 

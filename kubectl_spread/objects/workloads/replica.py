@@ -9,10 +9,8 @@ from kubectl_spread.objects.pod import Owner, Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.selectors.selector import compiled, LabelRequirement, Selector
 from kubectl_spread.objects.taints import DEFAULT_TOLERATIONS
+from kubectl_spread.objects.workloads.created_labels import created_labels, deployer_name, knative_revision
 from kubectl_spread.objects.workloads.workload import (
-    created_labels,
-    deployer_name,
-    knative_revision,
     made_claims,
     POD_TEMPLATE_HASH,
     replica_name,

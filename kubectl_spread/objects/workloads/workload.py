@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Optional
 
-from kubectl_spread.objects.constraints import constraint_reader
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.workloads.kinds import KINDS, PodPlace
 from kubectl_spread.records import NamedTuple
@@ -87,7 +85,7 @@ class Workload(NamedTuple):
     @property
     def revision_hash(self) -> str:
         """Return the hash of the template: taken from running pods, else computed here."""
-        return self.known_hash or _template_hash(self.template)
+        return self.known_hash or template_hash(self.template)
 
     @property
     def key(self) -> str:
@@ -202,7 +200,7 @@ def replica_name(owner: Workload, ordinal: int) -> str:
     if owner.kind == "StatefulSet":
         return f"{owner.name}-{owner.first_ordinal + ordinal}"
     if owner.kind == "LeaderWorkerSet":
-        group, member = _member(owner, ordinal)
+        group, member = group_member(owner, ordinal)
         return f"{owner.name}-{group}-{member}" if member else f"{owner.name}-{group}"
     return f"{owner.name}-{ordinal + 1}"
 
@@ -210,14 +208,6 @@ def replica_name(owner: Workload, ordinal: int) -> str:
 def made_claims(owner: Workload, pod_name: str) -> tuple[str, ...]:
     """Return the names of the claims that a StatefulSet creates for a pod of this name."""
     return tuple(f"{template}-{pod_name}" for template in owner.claim_templates)
-
-
-def created_labels(owner: Workload, ordinal: int = 0) -> dict[str, str]:
-    """Return the labels of a pod of this workload at creation, the controller's included."""
-    return {
-        **constraint_reader.labels(owner.template.get("metadata") or {}),
-        **_controller_labels(owner, ordinal, replica_name(owner, ordinal)),
-    }
 
 
 def _template(plain: Plain, place: PodPlace) -> Plain:
@@ -240,10 +230,10 @@ def _grouped(owner: Workload, spec: Plain, place: PodPlace) -> Workload:
     else:
         members = PodGroup(size - 1, first=1) if both.get("leaderTemplate") else PodGroup(size)
     groups = 1 if spec.get("replicas") is None else max(0, int(spec["replicas"]))
-    return owner._replace(replicas=groups * members.size, group=members, known_hash=_template_hash(both))
+    return owner._replace(replicas=groups * members.size, group=members, known_hash=template_hash(both))
 
 
-def _member(owner: Workload, ordinal: int) -> tuple[int, int]:
+def group_member(owner: Workload, ordinal: int) -> tuple[int, int]:
     """Return the group of a pod, and its index in it."""
     group, at = divmod(ordinal, max(1, owner.group.size))
     return group, owner.group.first + at
@@ -279,114 +269,10 @@ def _job_pods(spec: Plain) -> int:
     return max(0, at_once if completions is None else min(at_once, int(completions)))
 
 
-def _controller_labels(owner: Workload, ordinal: int, name: str) -> dict[str, str]:
-    """Return the labels a controller adds. Hashes and uids are invented, and equal for equal templates."""
-    if owner.is_foreign:
-        return {}
-    kind = owner.kind
-    if kind in ("Deployment", "Rollout"):
-        return {REVISION_LABEL_OF[kind]: owner.revision_hash}
-    if kind in ("Job", "CronJob"):
-        return _job_labels(owner, ordinal)
-    if kind == "StatefulSet":
-        return _ordinal_labels(owner, owner.first_ordinal + ordinal, name)
-    if kind == "LeaderWorkerSet":
-        return _member_labels(owner, ordinal, name)
-    added = _LABELS.get(kind)
-    return {} if added is None else added(owner)
-
-
-def _job_labels(owner: Workload, ordinal: int) -> dict[str, str]:
-    uid = owner.revision_hash
-    index = {"batch.kubernetes.io/job-completion-index": str(ordinal)} if owner.is_indexed else {}
-    return {
-        **index,
-        "batch.kubernetes.io/job-name": owner.name,
-        "batch.kubernetes.io/controller-uid": uid,
-        "job-name": owner.name,
-        "controller-uid": uid,
-    }
-
-
-def _ordinal_labels(owner: Workload, index: int, name: str) -> dict[str, str]:
-    return {
-        "controller-revision-hash": f"{owner.name}-{owner.revision_hash}",
-        "statefulset.kubernetes.io/pod-name": name,
-        "apps.kubernetes.io/pod-index": str(index),
-    }
-
-
-def _member_labels(owner: Workload, ordinal: int, name: str) -> dict[str, str]:
-    """Return labels: leaders belong to one StatefulSet, the workers of each group to another."""
-    group, member = _member(owner, ordinal)
-    prefix = "leaderworkerset.sigs.k8s.io"
-    return {
-        **_ordinal_labels(owner, member or group, name),
-        f"{prefix}/name": owner.name,
-        f"{prefix}/group-index": str(group),
-        f"{prefix}/group-key": _template_hash({"group": f"{owner.namespace}/{owner.name}-{group}"}),
-        f"{prefix}/worker-index": str(member),
-        f"{prefix}/template-revision-hash": owner.revision_hash,
-    }
-
-
-def _daemon_labels(owner: Workload) -> dict[str, str]:
-    return {"controller-revision-hash": owner.revision_hash, "pod-template-generation": "1"}
-
-
-def _clone_labels(owner: Workload) -> dict[str, str]:
-    """Source: openkruise/kruise pkg/controller/cloneset/utils, WriteRevisionHash."""
-    return {
-        "controller-revision-hash": f"{owner.name}-{owner.revision_hash}",
-        POD_TEMPLATE_HASH: owner.revision_hash,
-        "apps.kruise.io/cloneset-instance-id": owner.revision_hash,
-    }
-
-
-def _config_labels(owner: Workload) -> dict[str, str]:
-    return {"deploymentconfig": owner.name, "deployment": deployer_name(owner)}
-
-
-def _knative_labels(owner: Workload) -> dict[str, str]:
-    """Return the labels of a revision's Deployment; `app` is the template's if it has one."""
-    revision = knative_revision(owner)
-    own = constraint_reader.labels(owner.template.get("metadata") or {})
-    prefix = "serving.knative.dev"
-    return {
-        "app": own.get("app", revision),
-        POD_TEMPLATE_HASH: _template_hash(owner.template),
-        f"{prefix}/service": owner.name,
-        f"{prefix}/configuration": owner.name,
-        f"{prefix}/configurationGeneration": "1",
-        f"{prefix}/revision": revision,
-        f"{prefix}/revisionUID": revision,
-        f"{prefix}/configurationUID": owner.name,
-        f"{prefix}/serviceUID": owner.name,
-    }
-
-
-_LABELS: dict[str, Callable[[Workload], dict[str, str]]] = {
-    "DaemonSet": _daemon_labels,
-    "CloneSet": _clone_labels,
-    "DeploymentConfig": _config_labels,
-    "Service": _knative_labels,
-}
-
-
-def knative_revision(owner: Workload) -> str:
-    """Return the name of a Knative Service's revision: the template's own, or a counted one."""
-    return owner.known_hash or (owner.template.get("metadata") or {}).get("name") or f"{owner.name}-00001"
-
-
-def deployer_name(owner: Workload) -> str:
-    """Return the ReplicationController that a DeploymentConfig makes for its template."""
-    return owner.known_hash or f"{owner.name}-1"
-
-
 _SAFE_DIGITS = {ord(digit): "bcdfghjklmnpqrstvwxz2456789"[ord(digit) % 27] for digit in "0123456789"}
 
 
-def _template_hash(template: Plain) -> str:
+def template_hash(template: Plain) -> str:
     """Return a label value that changes with the template, in the alphabet of the real hash (rand.SafeEncodeString)."""
     import marshal  # json takes 3 ms to load, and every check needs this
     import zlib

@@ -7,7 +7,8 @@ from kubectl_spread.cluster.snapshot import Controller, OwnerKey
 from kubectl_spread.objects.constraints import constraint_reader
 from kubectl_spread.objects.constraints.uncounted import uncounted
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.workloads.workload import created_labels, revision_label, Workload
+from kubectl_spread.objects.workloads.created_labels import created_labels
+from kubectl_spread.objects.workloads.workload import revision_label, Workload
 from kubectl_spread.simulate.running.controllers import newest_hash, running_pods
 
 

@@ -1,10 +1,10 @@
 """API server and user, from kubeconfig files merged like kubectl's, with its flags on top.
 
 If several files have a `current-context`, the client takes the last and kubectl the first, which may be another
-cluster. The client also ignores `as` silently. So files are merged here. The client gets one context with one cluster
-and one user, with all paths resolved.
+cluster. The client also ignores `as` silently. So files are merged by `kubeconfig_files`, and the client gets one
+context with one cluster and one user, with all paths resolved.
 
-Source: k8s.io/client-go/tools/clientcmd, loader.go (Load, ResolveLocalPaths), client_config.go (getContext,
+Source: k8s.io/client-go/tools/clientcmd, loader.go (ResolveLocalPaths), client_config.go (getContext,
 getCluster, getAuthInfo) (v0.36.2).
 """
 
@@ -13,85 +13,18 @@ from __future__ import annotations
 import base64
 import binascii
 import os
-from collections.abc import Iterable
 from typing import Any, Optional
 from urllib.parse import urlsplit
 
 from kubectl_spread.errors import ClusterError, ConfigError, SourceError
-from kubectl_spread.objects.reading import decode
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import files
 from kubectl_spread.sources.live import auth_providers
 from kubectl_spread.sources.live.flags import Flags
-from kubectl_spread.text import compose
-from kubectl_spread.text import node as nodes
-from kubectl_spread.text.node import Route
-from kubectl_spread.text.source import SourceFile
+from kubectl_spread.sources.live.kubeconfig_files import Entry, merged_files, MergedFiles, paths_of
 
 Plain = dict[str, Any]
 
-_STRING, _STRINGS = decode.Atom.STRING, decode.ListOf(decode.Atom.STRING)
-_CLUSTER = decode.Struct(
-    "Cluster",
-    {
-        "server": _STRING,
-        "tls-server-name": _STRING,
-        "insecure-skip-tls-verify": decode.Atom.BOOL,
-        "certificate-authority": _STRING,
-        "certificate-authority-data": _STRING,
-        "proxy-url": _STRING,
-        "disable-compression": decode.Atom.BOOL,
-    },
-)
-_EXEC = decode.Struct(
-    "ExecConfig",
-    {
-        "command": _STRING,
-        "args": _STRINGS,
-        "env": decode.ListOf(decode.Struct("ExecEnvVar", {"name": _STRING, "value": _STRING})),
-        "apiVersion": _STRING,
-        "installHint": _STRING,
-        "provideClusterInfo": decode.Atom.BOOL,
-    },
-)
-_USER = decode.Struct(
-    "AuthInfo",
-    {
-        "client-certificate": _STRING,
-        "client-certificate-data": _STRING,
-        "client-key": _STRING,
-        "client-key-data": _STRING,
-        "token": _STRING,
-        "tokenFile": _STRING,
-        "as": _STRING,
-        "as-uid": _STRING,
-        "as-groups": _STRINGS,
-        "as-user-extra": decode.MapOf(_STRINGS),
-        "username": _STRING,
-        "password": _STRING,
-        "auth-provider": decode.Struct("AuthProviderConfig", {"name": _STRING, "config": decode.MapOf(_STRING)}),
-        "exec": _EXEC,
-    },
-)
-_CONTEXT = decode.Struct("Context", {"cluster": _STRING, "user": _STRING, "namespace": _STRING})
-
-
-def _named(name: str, key: str, shape: decode.Struct) -> decode.ListOf:
-    return decode.ListOf(decode.Struct(name, {"name": _STRING, key: shape}))
-
-
-_CONFIG = decode.Struct(
-    "Config",
-    {
-        "kind": _STRING,
-        "apiVersion": _STRING,
-        "current-context": _STRING,
-        "clusters": _named("NamedCluster", "cluster", _CLUSTER),
-        "users": _named("NamedAuthInfo", "user", _USER),
-        "contexts": _named("NamedContext", "context", _CONTEXT),
-    },
-)
-_SECTIONS = {"clusters": "cluster", "users": "user", "contexts": "context"}
 _BASE64 = ("certificate-authority-data", "client-certificate-data", "client-key-data")
 _PATHS = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
 _OTHER_CREDENTIALS = ("tokenFile", "exec", "auth-provider", "username", "password")
@@ -126,40 +59,6 @@ class ApiServer(NamedTuple):
     sends_credentials: bool = True
 
 
-class _Entry(NamedTuple):
-    """A cluster, user or context, with its place in a file."""
-
-    plain: Plain
-    file: Optional[_File]
-    route: Route
-
-    def error(self, key: str, message: str) -> Exception:
-        """Return an error about one of its fields."""
-        return ClusterError(message) if self.file is None else self.file.error((*self.route, key), message)
-
-
-class _File(NamedTuple):
-    source: SourceFile
-    document: compose.Document
-    plain: Plain
-
-    def error(self, route: Route, message: str) -> SourceError:
-        line, column = self.source.position(nodes.place(self.document.root, route).start)
-        return SourceError(self.source.name, message, line=line, column=column)
-
-
-class _Merged(NamedTuple):
-    paths: tuple[str, ...]  # the files that were read
-    current: str
-    clusters: dict[str, _Entry]
-    users: dict[str, _Entry]
-    contexts: dict[str, _Entry]
-
-    def entry(self, section: str, name: str) -> Optional[_Entry]:
-        found: dict[str, _Entry] = getattr(self, section)
-        return found.get(name)
-
-
 def load(flags: Flags) -> ApiServer:
     """Return the API server from the flags, the kubeconfig files or the pod in which we run.
 
@@ -168,7 +67,7 @@ def load(flags: Flags) -> ApiServer:
         ConfigError: a flag names an entry that is in no file.
         ClusterError: there is no cluster.
     """
-    merged = _merged(_paths(flags.kubeconfig), is_explicit=flags.kubeconfig is not None)
+    merged = merged_files(paths_of(flags.kubeconfig), is_explicit=flags.kubeconfig is not None)
     if not merged.clusters and not merged.contexts and not flags.server:
         return _in_cluster(flags, merged)
     context = _context(flags, merged)
@@ -197,72 +96,7 @@ def load(flags: Flags) -> ApiServer:
     )
 
 
-def names(explicit: Optional[str], section: str) -> list[str]:
-    """Return the names in one section of the kubeconfig files: `contexts`, `clusters` or `users`.
-
-    Raises:
-        SourceError: a kubeconfig cannot be read.
-    """
-    merged = _merged(_paths(explicit), is_explicit=explicit is not None)
-    entries: dict[str, _Entry] = getattr(merged, section)
-    return sorted(entries)
-
-
-def _paths(explicit: Optional[str]) -> list[str]:
-    if explicit is not None:
-        return [explicit]
-    listed = [path for path in os.environ.get("KUBECONFIG", "").split(os.pathsep) if path]
-    return listed or [os.path.join(os.path.expanduser("~"), ".kube", "config")]
-
-
-def _merged(paths: Iterable[str], *, is_explicit: bool) -> _Merged:
-    """Merge the files: for each name, the first file that has it wins. Missing files are skipped."""
-    merged = _Merged((), "", {}, {}, {})
-    for path in dict.fromkeys(paths):
-        if not is_explicit and not os.path.exists(path):
-            continue
-        file = _read(path)
-        merged = merged._replace(paths=(*merged.paths, path))
-        if file is None:
-            continue
-        merged = merged._replace(current=merged.current or str(file.plain.get("current-context") or ""))
-        for section, key in _SECTIONS.items():
-            _take(file, section, key, getattr(merged, section))
-    return merged
-
-
-def _take(file: _File, section: str, key: str, into: dict[str, _Entry]) -> None:
-    seen: set[str] = set()
-    for index, item in enumerate(file.plain.get(section) or ()):
-        name = str((item or {}).get("name") or "")
-        if name in seen:
-            raise file.error((section, index, "name"), f"{section} has two of the name `{name}`")
-        seen.add(name)
-        route = (section, index, key)
-        into.setdefault(name, _Entry((item or {}).get(key) or {}, file, route))
-
-
-def _read(path: str) -> Optional[_File]:
-    """Return a file's content; None if it is empty."""
-    source = files.read_text(path)
-    for found in compose.compose(source):
-        if isinstance(found, compose.SyntaxProblem):
-            line, column = source.position(found.span.start)
-            raise SourceError(path, found.sentence, line=line, column=column)
-        plain = found.plain
-        if plain is None:
-            continue
-        file = _File(source, found, plain)
-        if not isinstance(plain, dict):
-            raise file.error((), "not a kubeconfig: it is not a mapping")
-        for problem in decode.problems(plain, _CONFIG):
-            if problem.kind is decode.ProblemKind.TYPE:
-                raise file.error(problem.route, f"{decode.path_text(problem.route)}: {problem.message}")
-        return file
-    return None
-
-
-def _context(flags: Flags, merged: _Merged) -> _Entry:
+def _context(flags: Flags, merged: MergedFiles) -> Entry:
     name = flags.context or merged.current
     context = merged.entry("contexts", name) if name else None
     if context is not None:
@@ -275,10 +109,10 @@ def _context(flags: Flags, merged: _Merged) -> _Entry:
     if not flags.cluster and not flags.server:
         known = _there_are("context", merged.contexts)
         raise ClusterError(f"{', '.join(merged.paths)} has no current-context: choose one with --context; {known}")
-    return _Entry({}, None, ())
+    return Entry({}, None, ())
 
 
-def _cluster(flags: Flags, merged: _Merged, context: _Entry) -> _Entry:
+def _cluster(flags: Flags, merged: MergedFiles, context: Entry) -> Entry:
     if flags.cluster is not None:
         found = merged.entry("clusters", flags.cluster)
         if found is None:
@@ -288,10 +122,10 @@ def _cluster(flags: Flags, merged: _Merged, context: _Entry) -> _Entry:
     found = merged.entry("clusters", name)
     if found is None and not flags.server:
         raise context.error("cluster", f"there is no cluster `{name}`; {_there_are('cluster', merged.clusters)}")
-    return found or _Entry({}, None, ())
+    return found or Entry({}, None, ())
 
 
-def _user(flags: Flags, merged: _Merged, context: _Entry) -> _Entry:
+def _user(flags: Flags, merged: MergedFiles, context: Entry) -> Entry:
     if flags.user is not None:
         found = merged.entry("users", flags.user)
         if found is None:
@@ -301,19 +135,19 @@ def _user(flags: Flags, merged: _Merged, context: _Entry) -> _Entry:
     found = merged.entry("users", name)
     if name and found is None:
         raise context.error("user", f"there is no user `{name}`; {_there_are('user', merged.users)}")
-    return found or _Entry({}, None, ())
+    return found or Entry({}, None, ())
 
 
-def _unknown(flag: str, what: str, name: str, known: dict[str, _Entry], paths: tuple[str, ...]) -> ConfigError:
+def _unknown(flag: str, what: str, name: str, known: dict[str, Entry], paths: tuple[str, ...]) -> ConfigError:
     where = ", ".join(paths) or "a kubeconfig, because no file exists"
     return ConfigError((SourceError(flag, f"no {what} `{name}` in {where}; {_there_are(what, known)}"),))
 
 
-def _there_are(what: str, known: dict[str, _Entry]) -> str:
+def _there_are(what: str, known: dict[str, Entry]) -> str:
     return f"there are {', '.join(sorted(known))}" if known else f"there is no {what} at all"
 
 
-def _with_flags(cluster: _Entry, user: _Entry, flags: Flags) -> tuple[Plain, Plain]:
+def _with_flags(cluster: Entry, user: Entry, flags: Flags) -> tuple[Plain, Plain]:
     """Return cluster and user with resolved paths, overridden by the flags."""
     asked, who = _asked(_resolved(cluster), flags), _resolved(user)
     if flags.token:
@@ -345,7 +179,7 @@ def _asked(cluster: Plain, flags: Flags) -> Plain:
     return {**cluster, **{key: value for key, value in written.items() if value}}
 
 
-def _resolved(entry: _Entry) -> Plain:
+def _resolved(entry: Entry) -> Plain:
     """Return the entry without nulls and empty strings; paths are relative to their file."""
     found = {key: value for key, value in entry.plain.items() if value not in (None, "")}
     if entry.file is None:
@@ -360,7 +194,7 @@ def _resolved(entry: _Entry) -> Plain:
     return found
 
 
-def _check(cluster: _Entry, user: _Entry) -> None:
+def _check(cluster: Entry, user: Entry) -> None:
     """Raise errors, with their places, for values that the client would report less clearly."""
     for entry in (cluster, user):
         for key, value in _resolved(entry).items():
@@ -375,7 +209,7 @@ def _check(cluster: _Entry, user: _Entry) -> None:
                     raise entry.error(key, f"`{key}` is not base64") from None
 
 
-def _check_text(entry: _Entry, key: str, path: str) -> None:
+def _check_text(entry: Entry, key: str, path: str) -> None:
     try:
         with open(path, "rb") as file:
             file.read(_MAX_TOKEN_BYTES).decode()
@@ -385,7 +219,7 @@ def _check_text(entry: _Entry, key: str, path: str) -> None:
         raise entry.error(key, f"{path}: the token file is not UTF-8") from None
 
 
-def _check_server(cluster: _Entry, server: str) -> None:
+def _check_server(cluster: Entry, server: str) -> None:
     """Refuse a URL without a server."""
     try:
         split = urlsplit(server)
@@ -434,7 +268,7 @@ def _impersonation_of_user(user: Plain) -> Impersonation:
     return Impersonation(str(user.get("as") or ""), str(user.get("as-uid") or ""), groups, extra)
 
 
-def _in_cluster(flags: Flags, merged: _Merged) -> ApiServer:
+def _in_cluster(flags: Flags, merged: MergedFiles) -> ApiServer:
     """Return the cluster of the pod in which we run.
 
     Raises:
@@ -444,7 +278,7 @@ def _in_cluster(flags: Flags, merged: _Merged) -> ApiServer:
         raise _unknown("--context", "context", flags.context, merged.contexts, merged.paths)
     host, port = os.environ.get("KUBERNETES_SERVICE_HOST"), os.environ.get("KUBERNETES_SERVICE_PORT")
     if not host or not port or not os.path.isfile(f"{_SERVICE_ACCOUNT}/token"):
-        paths = _paths(flags.kubeconfig)
+        paths = paths_of(flags.kubeconfig)
         absent = [path for path in paths if not os.path.exists(path)]
         if absent:
             why = f"{', '.join(absent)} {'does' if len(absent) == 1 else 'do'} not exist"
