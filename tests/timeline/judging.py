@@ -67,7 +67,8 @@ def judge(plain: Plain, *, max_states: int, most_predicted: int) -> Verdict:
                 predicted = _messages(follower, state)
                 told += bool(recorded["messages"])
                 known = states[step - 1]["messages"].keys() if step else ()
-                if not _is_told(recorded["messages"], predicted, _Told(follower, state, frozenset(known))):
+                at = _Told(follower, follower.start(before, step), state, frozenset(known))
+                if not _is_told(recorded["messages"], predicted, at):
                     messages.append((run, step, recorded["messages"], predicted))
                 if is_complete(follower, state) != recorded["complete"]:
                     incomplete.append((run, step))
@@ -87,9 +88,10 @@ def judge(plain: Plain, *, max_states: int, most_predicted: int) -> Verdict:
 
 
 class _Told(NamedTuple):
-    """A state at the end of a step; known: texts of the step before."""
+    """A state at the end of a step, and the one at its start; known: texts of the step before."""
 
     follower: Follower
+    start: State
     state: State
     known: frozenset[str]
 
@@ -106,7 +108,11 @@ def _is_told(recorded: Plain, predicted: Plain, at: _Told) -> bool:
     for before in visited:
         older -= _messages(at.follower, before).keys()
         if not older:
-            break
+            return True
+    for before in at.follower.between(at.start, at.state) if older else ():
+        older -= _messages(at.follower, before).keys()
+        if not older:
+            return True
     return not older
 
 

@@ -27,6 +27,9 @@ _IDEAS = ((3.0, 0.1), (0.0, 0.4), (1.0, 0.2), (2.0, 0.3))
 _MOST_ASKED = 500  # states whose messages are compared with a recorded one that is not true any more
 
 
+_MOST_BETWEEN = 4000  # states looked at for a message that was true on some way to the end
+
+
 class Missed(NamedTuple):
     """A recorded state that was not reached; `states` were visited, and if `is_all` there are no others."""
 
@@ -98,6 +101,27 @@ class Follower:
             yield found
         yield from islice(came_from, _MOST_ASKED)
 
+    def between(self, start: State, end: State) -> Iterator[State]:
+        """Yield states on any way to the end of a step that binds no pod where the end has none."""
+        room = _bound(end)
+        before: dict[State, list[State]] = {start: []}
+        queue = [start]
+        for state in queue:
+            for way in self.moves.after(state) if len(before) < _MOST_BETWEEN else ():
+                after = way().state
+                if _bound(after) - room:
+                    continue
+                if after not in before:
+                    before[after] = []
+                    queue.append(after)
+                before[after].append(state)
+        seen = {end} if end in before else set()
+        back = list(seen)
+        for state in back:
+            yield state
+            back += [item for item in dict.fromkeys(before[state]) if item not in seen]
+            seen.update(before[state])
+
     def _search(self, start: State, target: Counter[Seen], *, is_moment: bool) -> tuple[Optional[State], int]:
         """Look for a way with one idea of what is near after another."""
         canonical = self._symmetry(start, target).canonical
@@ -150,6 +174,11 @@ class _Distance:
         wrong = _with_ordinals(pods) - self._named
         named = sum(count for place, count in wrong.items() if place[2] is not None)
         return missing + self._surplus * surplus + 1.1 * named
+
+
+def _bound(state: State) -> Counter[tuple[int, int, int]]:
+    """Return how many pods of each revision each node has, but for those that are being deleted."""
+    return Counter((pod.owner, pod.rev, pod.node) for pod in state.pods if pod.node >= 0 and not pod.end)
 
 
 def _alive(pods: Counter[Seen]) -> Counter[tuple[str, int, Optional[str]]]:
