@@ -230,7 +230,7 @@ class _Check:
         for topology_key, wanted in self.expect.domains:
             yield from self._domains(topology_key, wanted)
         for topology_key, bounds in self.expect.skew:
-            skews = [_skew(self._counts(item, topology_key).values()) for item in self.outcomes]
+            skews = [item.skew(self.keys, topology_key) for item in self.outcomes]
             yield from self._number(f"skew of {topology_key}", bounds, skews)
         yield from self._message()
 
@@ -308,8 +308,3 @@ def _said(value: object) -> str:
 
 def _listed(numbers: Iterable[int]) -> str:
     return ", ".join(map(str, numbers))
-
-
-def _skew(numbers: Iterable[int]) -> int:
-    found = list(numbers)
-    return max(found, default=0) - min(found, default=0)

@@ -8,12 +8,12 @@ from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.claims import storage_of
 from kubectl_spread.timeline.controllers import daemonset, deployment, job, replicaset, statefulset
+from kubectl_spread.timeline.results.eligible import class_of, counted_nodes, CountedNodes
 from kubectl_spread.timeline.state import (
     Deletion,
     EventKind,
@@ -134,6 +134,10 @@ class Outcome:
         """Return the number of a workload's pods per domain, without terminating pods."""
         return self._view.counts(self.state, key, topology_key)
 
+    def skew(self, keys: Iterable[OwnerKey], topology_key: str) -> int:
+        """Return the skew of some workloads' pods together, over the domains that their constraints count."""
+        return self._view.skew(self.state, keys, topology_key)
+
     def cluster(self) -> Cluster:
         """Return the cluster in this outcome; pods that took no part are unchanged."""
         return self._view.cluster(self.state)
@@ -179,6 +183,7 @@ class View:
         self.world = world
         self._start = start
         self._message = message
+        self._counted: dict[tuple[int, tuple[int, ...], str], CountedNodes] = {}
         self.pending_before = Counter(
             self._key(pod) for pod in start.pods if pod.node == PENDING and pod.end == Deletion.ALIVE
         )
@@ -301,6 +306,16 @@ class View:
                 found[node.labels[topology_key]] += 1
         return found
 
+    def skew(self, state: State, keys: Iterable[OwnerKey], topology_key: str) -> int:
+        """Return the skew of some workloads' pods together; terminating pods do not count."""
+        owners = {owner for key in keys if (owner := self.world.find_owner(key)) is not None}
+        live = [state.sets[owner] for owner in sorted(owners) if owner < len(state.sets)]
+        revs = [self.world.specs[own.spec].rev for own in live if own is not None]
+        at = (state.facts, tuple(revs), topology_key)
+        if at not in self._counted:
+            self._counted[at] = counted_nodes(self.world, *at)
+        return self._counted[at].skew(pod for pod in state.pods if pod.owner in owners)
+
     def domains(self, state: State, topology_key: str) -> list[str]:
         """Return the domains of a key, sorted."""
         nodes = self.world.facts[state.facts].nodes
@@ -379,47 +394,22 @@ def skews(view: View, states: Iterable[State]) -> dict[tuple[OwnerKey, str], int
         }
         for owner in range(len(world.keys))
     }
-    domains: dict[tuple[int, str], _Domains] = {}
+    counted: dict[tuple[int, int, str], CountedNodes] = {}
     for state in states:
         for owner, own in enumerate(state.sets):
             for topology_key in keys[owner] if own is not None else ():
-                at = (state.facts, topology_key)
-                if at not in domains:
-                    domains[at] = _domains(world, *at)
+                rev = world.specs[own.spec].rev
+                at = (state.facts, rev, topology_key)
+                if at not in counted:
+                    counted[at] = counted_nodes(world, state.facts, [rev], topology_key)
                 key = (world.keys[owner], topology_key)
-                found[key] = max(found.get(key, 0), domains[at].skew(of_owner(state.pods, owner)))
+                found[key] = max(found.get(key, 0), counted[at].skew(of_owner(state.pods, owner)))
     return found
 
 
-class _Domains(NamedTuple):
-    """Values of a topology key, in total and per node."""
-
-    values: frozenset[str]
-    of_node: dict[int, str]
-
-    def skew(self, pods: Iterable[P]) -> int:
-        """Return the number of pods in the fullest domain minus the number in the emptiest."""
-        counts = Counter(
-            self.of_node[pod.node] for pod in pods if pod.end == Deletion.ALIVE and pod.node in self.of_node
-        )
-        return ConstraintCounts({value: counts[value] for value in self.values}).skew or 0
-
-
-def _domains(world: World, facts: int, topology_key: str) -> _Domains:
-    nodes = world.facts[facts].nodes
-    of_node = {
-        at: node.labels[topology_key]
-        for at, node in enumerate(nodes)
-        if node is not None and topology_key in node.labels
-    }
-    return _Domains(frozenset(of_node.values()), of_node)
-
-
 def _constraints(world: World, rev: int) -> tuple[TopologySpreadConstraint, ...]:
-    workload = world.revisions[rev].workload
-    if workload.kind == "DaemonSet":
-        return ()
-    return world.classes[world.cls_of(rev, workload.first_ordinal)].constraints
+    cls = class_of(world, rev)
+    return () if cls is None else cls.constraints
 
 
 def fewest_ready(world: World, states: Iterable[State]) -> dict[OwnerKey, int]:

@@ -288,8 +288,8 @@ class _Summary:
         return WorkloadSpread(
             topology_key,
             domains,
-            _range(_skew(Counter({value: sum(item[value].values()) for value in item})) for item in before),
-            _range(map(_skew, totals)),
+            _range(item.skew(keys, topology_key) for item in self.before),
+            _range(item.skew(keys, topology_key) for item in self.outcomes),
             self.step.worst_skew.get((keys[0], topology_key)),
         )
 
@@ -392,10 +392,6 @@ def _counts(outcome: Outcome, keys: Sequence[OwnerKey], topology_key: str) -> Co
         if pod.owner in keys and not pod.is_terminating and pod.node in domains:
             found[domains[pod.node]][pod.number] += 1
     return found
-
-
-def _skew(totals: Counter[str]) -> int:
-    return max(totals.values(), default=0) - min(totals.values(), default=0)
 
 
 def _verdict(complete: int, outcomes: int) -> Verdict:

@@ -1,0 +1,71 @@
+"""Nodes that a workload's constraint counts, and the skew over their domains.
+
+Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, matchNodeInclusionPolicies,
+nodeLabelsMatchSpreadConstraints (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+from typing import Optional
+
+from kubectl_spread.objects.constraints.constraint import HONOR, TopologySpreadConstraint
+from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.timeline.state import P
+from kubectl_spread.timeline.world import World
+
+
+class CountedNodes(NamedTuple):
+    """The domain of each node that a constraint counts, by the node's index."""
+
+    domain_of: dict[int, str]
+
+    def skew(self, pods: Iterable[P]) -> int:
+        """Return the number of pods in the fullest domain minus the number in the emptiest."""
+        counts = Counter(self.domain_of[pod.node] for pod in pods if not pod.end and pod.node in self.domain_of)
+        return ConstraintCounts({value: counts[value] for value in self.domain_of.values()}).skew or 0
+
+
+def class_of(world: World, rev: int) -> Optional[PodClass]:
+    """Return the class of a revision's pods; None for a DaemonSet, whose pods are each bound to one node."""
+    workload = world.revisions[rev].workload
+    if workload.kind == "DaemonSet":
+        return None
+    return world.classes[world.cls_of(rev, workload.first_ordinal)]
+
+
+def counted_nodes(world: World, facts: int, revs: Iterable[int], topology_key: str) -> CountedNodes:
+    """Return the nodes that a constraint of some revision counts; without a constraint, all that have the key."""
+    classes = [cls for rev in revs if (cls := class_of(world, rev)) is not None]
+    found = {
+        at: node.labels[topology_key]
+        for at, node in enumerate(world.facts[facts].nodes)
+        if node is not None and topology_key in node.labels and _is_counted(node, classes, topology_key)
+    }
+    return CountedNodes(found)
+
+
+def _is_counted(node: Node, classes: Iterable[PodClass], topology_key: str) -> bool:
+    asked = [(cls, item) for cls in classes for item in cls.constraints if item.topology_key == topology_key]
+    return not asked or any(_counts(node, cls, item) for cls, item in asked)
+
+
+def _counts(node: Node, cls: PodClass, constraint: TopologySpreadConstraint) -> bool:
+    if not _keys(cls, constraint.is_hard) <= node.labels.keys():
+        return False
+    if constraint.node_affinity_policy in (None, HONOR) and not cls.node_requirement.matches(node.labels, node.name):
+        return False
+    return constraint.node_taints_policy != HONOR or all(
+        not taint.repels or any(item.tolerates(taint) for item in cls.tolerations) for taint in node.taints
+    )
+
+
+@cache
+def _keys(cls: PodClass, is_hard: bool) -> frozenset[str]:  # noqa: FBT001 (a cached function)
+    """Return the keys that a node must have to be counted: those of all hard, or all soft, constraints."""
+    return frozenset(item.topology_key for item in cls.constraints if item.is_hard == is_hard)
