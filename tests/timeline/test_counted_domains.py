@@ -1,4 +1,4 @@
-"""A skew is that of the domains that the constraint counts: node affinity, taints and missing labels take others out."""
+"""A skew covers the domains that the constraint counts, without those excluded by node affinity, taints or labels."""
 
 from __future__ import annotations
 
