@@ -42,6 +42,7 @@ API = {
     "CronJob": ("batch", "v1", "cronjobs", True),
     "Job": ("batch", "v1", "jobs", True),
     "PodDisruptionBudget": ("policy", "v1", "poddisruptionbudgets", True),
+    "ControllerRevision": ("apps", "v1", "controllerrevisions", True),
     "HorizontalPodAutoscaler": ("autoscaling", "v2", "horizontalpodautoscalers", True),
     "PriorityClass": ("scheduling.k8s.io", "v1", "priorityclasses", False),
     "StorageClass": ("storage.k8s.io", "v1", "storageclasses", False),

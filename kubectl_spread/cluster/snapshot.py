@@ -112,6 +112,13 @@ class Unread(NamedTuple):
     namespace: str = ""
 
 
+class StoredRevision(NamedTuple):
+    """An earlier template of a StatefulSet or DaemonSet, from a ControllerRevision; empty if it is not known."""
+
+    number: int
+    template: dict[str, Any]
+
+
 class Cluster(NamedTuple):
     """Nodes in the order of their names, as a scheduler lists them when it starts; pods bound and pending.
 
@@ -138,6 +145,7 @@ class Cluster(NamedTuple):
     quotas: tuple[Quota, ...] = ()
     runtime_classes: dict[str, RuntimeClass] = {}  # noqa: RUF012
     autoscalers: dict[OwnerKey, Autoscaler] = {}  # noqa: RUF012  # by the workload that is scaled
+    revisions: dict[OwnerKey, tuple[StoredRevision, ...]] = {}  # noqa: RUF012  # by workload, the oldest first
     unread: tuple[Unread, ...] = ()  # resources that may not be read
     complete: frozenset[str] = frozenset()  # kinds with all objects present; objects of other kinds may be missing
 

@@ -91,7 +91,11 @@ def read_inputs(request: SimulateRequest) -> SimulateInputs:
         return SimulateInputs(cluster_facts.load_files(source), given, namespace)
     # Everything may take part: a pod that leaves a node makes room for any other.
     question = Question(
-        "", is_overview=True, fallback=session.target.namespace, has_autoscalers=request.has_autoscalers
+        "",
+        is_overview=True,
+        fallback=session.target.namespace,
+        has_autoscalers=request.has_autoscalers,
+        has_revisions=any(command.verb.name == "rollout undo" for command in request.commands),
     )
     return SimulateInputs(live_cluster.load(source, session, question), given, namespace)
 

@@ -19,6 +19,7 @@ EVERYTHING = resources.Question(
     kinds=("Job", "CronJob", "DaemonSet"),
     texts=("persistentVolumeClaim", "runtimeClassName"),
     has_autoscalers=True,
+    has_revisions=True,
 ).resources(36)
 
 

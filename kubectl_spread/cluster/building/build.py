@@ -18,6 +18,7 @@ from kubectl_spread.cluster.snapshot import (
     OwnerKey,
     PriorityClass,
     Service,
+    StoredRevision,
 )
 from kubectl_spread.objects import admission
 from kubectl_spread.objects.admission import LimitRange, Quota, RuntimeClass
@@ -54,6 +55,7 @@ class ClusterBuilder:
         self._quotas: dict[str, Quota] = {}
         self._runtime_classes: dict[str, RuntimeClass] = {}
         self._autoscalers: dict[OwnerKey, Autoscaler] = {}
+        self._revisions: dict[tuple[OwnerKey, str], StoredRevision] = {}  # by workload and name
         self._storage = StorageBuilder()
 
     @property
@@ -103,6 +105,7 @@ class ClusterBuilder:
         self._quotas.update(other._quotas)
         self._runtime_classes.update(other._runtime_classes)
         self._autoscalers.update(other._autoscalers)
+        self._revisions.update(other._revisions)
         self._storage.update(other._storage)
 
     def cluster(self) -> Cluster:
@@ -124,6 +127,7 @@ class ClusterBuilder:
             quotas=tuple(self._quotas.values()),
             runtime_classes=self._runtime_classes,
             autoscalers=self._autoscalers,
+            revisions=_by_workload(self._revisions),
         )
 
     def _add_rare(self, kind: str, name: str, plain: Plain) -> None:
@@ -142,10 +146,23 @@ class ClusterBuilder:
         elif kind == "HorizontalPodAutoscaler":
             key, found = autoscaler(plain)
             self._autoscalers[key] = found
+        elif kind == "ControllerRevision":
+            self._add_revision(name, plain)
         elif kind == "RuntimeClass":
             self._runtime_classes[name] = admission.runtime_class(plain)
         else:
             self._storage.add(kind, name, plain)
+
+    def _add_revision(self, name: str, plain: Plain) -> None:
+        """Add a template that a StatefulSet or DaemonSet had."""
+        metadata = plain.get("metadata") or {}
+        owner = read.controller(metadata)
+        if owner is None:
+            return
+        template = ((plain.get("data") or {}).get("spec") or {}).get("template") or {}
+        known = {field: value for field, value in template.items() if field != "$patch"}
+        key = OwnerKey(owner.kind, metadata.get("namespace") or "default", owner.name)
+        self._revisions[key, name] = StoredRevision(int(plain.get("revision") or 0), known)
 
     def _add_controller(self, key: OwnerKey, plain: Plain) -> None:
         spec, status = plain.get("spec") or {}, plain.get("status") or {}
@@ -177,6 +194,16 @@ def cluster_of(objects: Iterable[Plain]) -> Cluster:
     for plain in objects:
         assembler.add(plain)
     return assembler.cluster()
+
+
+def _by_workload(
+    found: dict[tuple[OwnerKey, str], StoredRevision],
+) -> dict[OwnerKey, tuple[StoredRevision, ...]]:
+    """Return the revisions of each workload, the oldest first."""
+    by_key: dict[OwnerKey, list[StoredRevision]] = {}
+    for (key, _), revision in sorted(found.items(), key=lambda item: (item[1].number, item[0])):
+        by_key.setdefault(key, []).append(revision)
+    return {key: tuple(revisions) for key, revisions in by_key.items()}
 
 
 def autoscaler(plain: Plain) -> tuple[OwnerKey, Autoscaler]:

@@ -88,6 +88,14 @@ _EVENT = decode.Struct(
     },
 )
 
+_REVISION = decode.Struct(
+    "ControllerRevision",
+    {
+        "metadata": decode.OBJECT_META,
+        "revision": decode.Atom.INT64,
+        "data": decode.Struct("Data", {"spec": decode.Struct("DataSpec", {"template": decode.POD_TEMPLATE_SPEC})}),
+    },
+)
 _QUANTITIES = decode.MapOf(decode.Atom.QUANTITY)
 _LIMIT = decode.Struct(
     "LimitRangeItem",
@@ -105,6 +113,7 @@ SHAPES: dict[str, decode.Struct] = {
     "Service": _with_spec("Service", {"selector": _STRING_MAP}),
     **{kind: _controller(kind) for kind in CONTROLLERS},
     "Event": _EVENT,
+    "ControllerRevision": _REVISION,
     "PersistentVolumeClaim": decode.Struct(
         "PersistentVolumeClaim",
         {"metadata": decode.OBJECT_META, "spec": decode.CLAIM_SPEC, "status": _phase("PersistentVolumeClaim")},

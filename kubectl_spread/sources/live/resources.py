@@ -93,6 +93,14 @@ AUTOSCALERS = Resource(
     True,
     "the replica ranges of autoscalers are not known",
 )
+REVISIONS = Resource(
+    "ControllerRevision",
+    "apps",
+    "v1",
+    "controllerrevisions",
+    True,
+    "earlier revisions of StatefulSets and DaemonSets are not known",
+)
 RUNTIME_CLASSES = Resource(
     "RuntimeClass",
     "node.k8s.io",
@@ -120,7 +128,7 @@ DEVICE_CLASSES = Resource(
     False,
     "extended resources that stand for devices are taken for ordinary ones",
 )
-_EVERY = (*_ALWAYS, *_ADMISSION, *_OF_TARGETS, *_NAMED.values(), JOBS, AUTOSCALERS)
+_EVERY = (*_ALWAYS, *_ADMISSION, *_OF_TARGETS, *_NAMED.values(), JOBS, AUTOSCALERS, REVISIONS)
 
 
 def resource_of(kind: str) -> Optional[Resource]:
@@ -150,6 +158,7 @@ class Question(NamedTuple):
     fallback: str = ""
     shows_defaults: bool = False
     has_autoscalers: bool = False  # whether the ranges of autoscalers are part of the answer
+    has_revisions: bool = False  # whether earlier templates of StatefulSets and DaemonSets are part of the answer
 
     @property
     def is_about_pods(self) -> bool:
@@ -168,6 +177,8 @@ class Question(NamedTuple):
             found += (RUNTIME_CLASSES,)
         if self.keeps_objects or self.has_autoscalers or self._mentions(*_SCALED):
             found += (AUTOSCALERS,)
+        if self.keeps_objects or self.has_revisions:
+            found += (REVISIONS,)
         found += self._workloads()
         if minor >= _EXTENDED_SINCE:
             found += (DEVICE_CLASSES,)

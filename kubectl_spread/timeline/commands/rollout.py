@@ -76,7 +76,9 @@ def _template_before(target: CommandTarget, situation: Situation, revision: int)
         if target.kind == "Deployment":
             raise RefusedError(f'error: no rollout history found for deployment "{target.name}"')
         raise RefusedError(
-            "error: no last revision to roll back to in the cluster facts, which hold no ControllerRevisions"
+            "error: no last revision to roll back to"
+            if target.key in situation.cluster.revisions
+            else "error: no last revision to roll back to in the cluster facts, which hold no ControllerRevisions"
         )
     found = _numbered(target, situation, revision)
     if found is None:
@@ -87,12 +89,17 @@ def _template_before(target: CommandTarget, situation: Situation, revision: int)
 def _numbered(target: CommandTarget, situation: Situation, revision: int) -> Plain | None:
     """Return the template of a revision by its number in the rollout history."""
     cluster = situation.cluster
+    stored = cluster.revisions.get(target.key, ())
+    for item in stored:
+        if item.number == revision:
+            return item.template
     for made, owner in cluster.owners.items():
         controller = cluster.controllers.get(made)
         if owner == target.key and controller is not None and controller.revision == str(revision):
             return controller.workload.template
     history = situation.history(target.key)
-    return history[revision - 1] if target.key not in cluster.owners.values() and revision <= len(history) else None
+    has_numbers = bool(stored) or target.key in cluster.owners.values()
+    return history[revision - 1] if not has_numbers and revision <= len(history) else None
 
 
 def pause(command: Command, situation: Situation) -> CommandEffect:

@@ -119,11 +119,13 @@ class Situation:
         return self._histories[key]
 
     def _recorded(self, key: OwnerKey) -> list[Plain]:
-        """Return the templates of a Deployment's ReplicaSets, the oldest first.
+        """Return the templates of a Deployment's ReplicaSets or of ControllerRevisions, the oldest first.
 
         A template that the cluster facts lack is empty.
         """
         cluster = self.cluster
+        if key in cluster.revisions:
+            return [item.template for item in cluster.revisions[key]]
         sets = [
             cluster.controllers[made]
             for made, owner in cluster.owners.items()
