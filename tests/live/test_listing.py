@@ -244,7 +244,9 @@ def test_only_the_kinds_that_a_question_needs_are_read(server: ApiServer, sessio
     assert asked_about | {"jobs", "cronjobs"} == kinds(Question("shop", kinds=("CronJob",)))
     everything = asked_about | {"jobs", "cronjobs", "daemonsets"}
     assert everything == kinds(Question("", is_overview=True))
-    stored = everything | claims | {"runtimeclasses"} | scaled
+    revisions = {"controllerrevisions"}
+    assert everything | revisions == kinds(Question("", is_overview=True, has_revisions=True))
+    stored = everything | claims | {"runtimeclasses"} | scaled | revisions
     assert stored == kinds(Question("", is_overview=True, keeps_objects=True))
     server.put(pod(1, spec={"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]}))
     assert asked_about | claims == kinds(Question("shop", kinds=("Pod",)))
