@@ -22,6 +22,7 @@ HEAVY = {
     "importlib.metadata",
     "dataclasses",
     "lsprotocol",
+    "prometheus_client",
     "pygls",
 }
 PARSER = "_ruamel_yaml"
@@ -69,6 +70,8 @@ def imported_by(*args: str) -> set[str]:
         ("check", "--help"),
         ("check", "--bogus"),
         ("demo", "--help"),
+        ("exporter", "--help"),
+        ("exporter", "--listen", "nowhere"),
         ("init", "--help"),
         ("lsp", "--help"),
         ("simulate", "--help"),

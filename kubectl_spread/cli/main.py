@@ -37,6 +37,7 @@ class _Commands(LazyGroup):
         "rebalance": CommandEntry(
             "kubectl_spread.cli.commands.rebalance", "Plan evictions that repair violated constraints"
         ),
+        "exporter": CommandEntry("kubectl_spread.cli.commands.exporter", "Serve metrics of status for Prometheus"),
         "snapshot": CommandEntry(
             "kubectl_spread.cli.commands.snapshot", "Save the cluster facts to a file for other commands"
         ),

@@ -1,0 +1,198 @@
+"""`kubectl spread exporter`."""
+
+from __future__ import annotations
+
+import re
+import signal
+import threading
+from typing import Optional
+
+import click
+
+from kubectl_spread.cli import complete
+from kubectl_spread.cli.console.stderr import complain
+from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.parameters.options import as_usage_errors, cluster_facts
+from kubectl_spread.cli.parameters.sections import SectionedCommand
+from kubectl_spread.errors import SourceError
+from kubectl_spread.operations.inputs import notices
+from kubectl_spread.operations.inputs.cluster_source import ClusterSource
+from kubectl_spread.operations.inputs.selection import Selection
+
+_ADDRESS = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([^\[\]:]*)):(\d{1,5})", re.ASCII)
+_REQUEST_TIMEOUT = "60s"
+_STUCK_INTERVALS, _LEAST_STUCK_S = 10, 1800.0
+
+
+@click.command(cls=SectionedCommand)
+@cluster_facts
+@click.option(
+    "--listen",
+    default="127.0.0.1:9464",
+    show_default=True,
+    metavar="HOST:PORT",
+    help="Address to serve the metrics at. An empty HOST means all addresses, and port 0 any free port.",
+)
+@click.option(
+    "--interval",
+    type=click.FloatRange(min=1.0),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time between two readings of the cluster.",
+)
+@click.option(
+    "--max-age",
+    type=click.FloatRange(min=1.0),
+    metavar="SECONDS",
+    help="Age at which a reading is no longer served.  [default: 5 intervals, at least 300]",
+)
+@click.option(
+    "-n",
+    "--namespace",
+    metavar="NAME",
+    shell_complete=complete.namespaces,
+    help="Namespace of the workloads.  [default: all namespaces]",
+)
+@click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help="Export only workloads with these labels.")
+@click.option("-a", "--all", "shows_all", is_flag=True, help="Also export workloads without constraints of their own.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    facts: ClusterSource,
+    listen: str,
+    interval: float,
+    max_age: Optional[float],
+    namespace: Optional[str],
+    label_selector: Optional[str],
+    shows_all: bool,
+) -> int:
+    """Serve the metrics of `status -o prometheus` over HTTP, for Prometheus to scrape.
+
+    The exporter reads the cluster with the rights of `status`, every 30 seconds, and never changes it. Its paths are
+    /metrics, /healthz (restart it if this fails) and /readyz (there is a recent reading). It serves the last reading
+    while the API server is unavailable, and tries again. kubectl_spread_up says whether the last reading succeeded.
+
+    The exporter needs prometheus_client: pip install 'kubectl-spread[exporter]'.
+
+    \b
+    Exit codes:
+      0  stopped by SIGTERM
+      2  wrong usage, or prometheus_client is missing
+      3  the address cannot be used, or the kubeconfig cannot be read
+      130  stopped by Ctrl-C
+
+    \b
+    Examples:
+      # Export all namespaces of the current context
+      kubectl spread exporter
+      curl -s http://127.0.0.1:9464/metrics
+
+    \b
+      # One namespace, on all addresses, twice a minute
+      kubectl spread exporter -n shop --listen :9464 --interval 30
+    """  # noqa: D301
+    host, port = _address(listen, ctx)
+    if facts.snapshot or facts.topology:
+        raise click.UsageError("the exporter reads a live cluster: leave out --snapshot and --topology", ctx)
+    _require_client(ctx)
+    from kubectl_spread.cli.parameters.targets import selection
+
+    with as_usage_errors(ctx):
+        chosen = selection((), label_selector, ctx, verb="export")
+    return _serve(
+        _with_timeout(facts),
+        chosen,
+        (host, port),
+        interval=interval,
+        most_age_s=max_age or max(5 * interval, 300.0),
+        namespace=namespace or "",
+        shows_all=shows_all,
+    )
+
+
+def _address(text: str, ctx: click.Context) -> tuple[str, int]:
+    """Return host and port.
+
+    Raises:
+        UsageError: the text is no address.
+    """
+    found = _ADDRESS.fullmatch(text)
+    if found is None or int(found[3]) > 65535:
+        raise click.UsageError(f"--listen: `{text}` is not HOST:PORT, such as 127.0.0.1:9464 or [::]:9464", ctx)
+    return found[1] or found[2] or "", int(found[3])
+
+
+def _require_client(ctx: click.Context) -> None:
+    """Load prometheus_client.
+
+    Raises:
+        UsageError: it is not installed.
+    """
+    import importlib.util
+
+    if importlib.util.find_spec("prometheus_client") is None:
+        message = "the exporter needs prometheus_client, which is not installed: pip install 'kubectl-spread[exporter]'"
+        raise click.UsageError(message, ctx)
+
+
+def _with_timeout(facts: ClusterSource) -> ClusterSource:
+    """Return the source with a timeout for requests, because nobody is there to press Ctrl-C."""
+    timeout = facts.connection.request_timeout or _REQUEST_TIMEOUT
+    return facts._replace(connection=facts.connection._replace(request_timeout=timeout), listener=notices.ignore)
+
+
+def _serve(
+    facts: ClusterSource,
+    chosen: Selection,
+    address: tuple[str, int],
+    *,
+    interval: float,
+    most_age_s: float,
+    namespace: str,
+    shows_all: bool,
+) -> int:
+    """Serve until a signal arrives; return the exit code."""
+    import gc
+
+    from kubectl_spread.exporter.polling import Poller
+    from kubectl_spread.exporter.server import ExporterServer
+    from kubectl_spread.operations.inputs import cluster_facts as inputs
+    from kubectl_spread.operations.status import StatusRequest
+
+    gc.enable()  # a long-running program needs garbage collection
+    request = StatusRequest(facts, chosen, namespace, shows_all)
+    inputs.open_session(facts.or_live())  # a kubeconfig that cannot be read is an error now, not a failed reading
+    poller = Poller(request, interval_s=interval, report=_report)
+    stuck_s = max(_STUCK_INTERVALS * interval, _LEAST_STUCK_S)
+    try:
+        server = ExporterServer(address, poller, most_age_s=most_age_s, stuck_s=stuck_s)
+    except (OSError, OverflowError) as error:
+        raise SourceError("--listen", f"the address cannot be used: {_reason(error)}") from None
+    stopped: list[int] = []
+
+    def stop(number: int, _frame: object) -> None:
+        stopped.append(number)
+        threading.Thread(target=server.shutdown, daemon=True).start()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    shown = f"[{address[0]}]" if ":" in address[0] else address[0] or "0.0.0.0"  # noqa: S104 (as the user asked)
+    click.echo(f"serving http://{shown}:{server.server_address[1]}/metrics", err=True)
+    poller.start()
+    with server:
+        server.serve_forever(poll_interval=0.2)
+    poller.stop()
+    return Exit.INTERRUPTED if signal.SIGINT in stopped else Exit.CLEAN
+
+
+def _report(problem: Optional[str]) -> None:
+    """Print the message of a failed reading, or that readings succeed again."""
+    if problem is not None:
+        complain(problem)
+    else:
+        click.echo("the cluster was read", err=True)
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error).lower()

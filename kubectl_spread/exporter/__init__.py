@@ -1,0 +1,1 @@
+"""Prometheus exporter: reads the cluster repeatedly, and serves the metrics of `status` over HTTP."""

@@ -1,0 +1,118 @@
+"""HTTP server of the exporter: `/metrics`, `/healthz` and `/readyz`."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import socket
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+
+from kubectl_spread.exporter.health import health_text, registry_of
+from kubectl_spread.exporter.polling import Poller
+from kubectl_spread.records import NamedTuple
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_PATIENCE_S = 30.0  # for a client that sends or reads slowly
+_FIRST_PAGE = "<title>kubectl spread</title><h1>kubectl spread exporter</h1><p><a href='/metrics'>Metrics</a>\n"
+
+
+class Answer(NamedTuple):
+    """Status code, content type and text of an answer."""
+
+    status: int
+    text: str
+    kind: str = "text/plain; charset=utf-8"
+
+
+class ExporterServer(ThreadingHTTPServer):
+    """Server of the metrics of a poller.
+
+    Args:
+        address: host and port; port 0 means any free one.
+        poller: the readings.
+        most_age_s: age in seconds at which a reading is no longer served.
+        stuck_s: duration in seconds after which a reading counts as stuck.
+
+    Raises:
+        OSError: the address cannot be used.
+    """
+
+    daemon_threads = True
+    request_queue_size = 32
+
+    def __init__(self, address: tuple[str, int], poller: Poller, *, most_age_s: float, stuck_s: float) -> None:
+        if ":" in address[0]:
+            self.address_family = socket.AF_INET6
+        super().__init__(address, _Handler)
+        self.poller = poller
+        self._most_age_s = most_age_s
+        self._stuck_s = stuck_s
+        self._registry: CollectorRegistry = registry_of(poller)
+
+    def answer(self, path: str) -> Answer:
+        """Return the answer to a GET request."""
+        known = {"/": self._first, "/metrics": self._metrics, "/healthz": self._healthz, "/readyz": self._readyz}
+        found = known.get(path.partition("?")[0])
+        return found() if found is not None else Answer(404, "not found\n")
+
+    def _first(self) -> Answer:
+        return Answer(200, _FIRST_PAGE, "text/html; charset=utf-8")
+
+    def _metrics(self) -> Answer:
+        reading = self.poller.fresh(self._most_age_s)
+        return Answer(200, ("" if reading is None else reading.text) + health_text(self._registry), CONTENT_TYPE)
+
+    def _healthz(self) -> Answer:
+        """Answer whether the process works: an API server that does not answer is no reason to restart it."""
+        if not self.poller.is_alive:
+            return Answer(500, "the reading thread has ended\n")
+        if time.monotonic() - self.poller.began > self._stuck_s:
+            return Answer(500, "a reading is stuck\n")
+        return Answer(200, "ok\n")
+
+    def _readyz(self) -> Answer:
+        """Answer whether there is a reading to serve."""
+        if self.poller.fresh(self._most_age_s) is None:
+            return Answer(503, "no recent reading of the cluster\n")
+        return Answer(200, "ok\n")
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Ignore clients that close the connection."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Handler of GET and HEAD requests."""
+
+    server: ExporterServer
+    server_version = "kubectl-spread"
+    sys_version = ""
+    timeout = _PATIENCE_S
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self._send(self.server.answer(self.path), has_body=True)
+
+    def do_HEAD(self) -> None:
+        self._send(self.server.answer(self.path), has_body=False)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base class's name)
+        """Log no requests: Prometheus sends one every few seconds."""
+
+    def _send(self, answer: Answer, *, has_body: bool) -> None:
+        body = answer.text.encode()
+        self.send_response(answer.status)
+        self.send_header("Content-Type", answer.kind)
+        self.send_header("X-Content-Type-Options", "nosniff")
+        if "gzip" in (self.headers.get("Accept-Encoding") or "") and len(body) > 1024:
+            body = gzip.compress(body, 5)
+            self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if has_body:
+            with contextlib.suppress(ConnectionError, TimeoutError):
+                self.wfile.write(body)
