@@ -156,7 +156,8 @@ def _warning_without_nodes(paths: tuple[str, ...], errors: list[SourceError], he
         if os.path.isfile(paths[0]) and not os.path.getsize(paths[0]):
             raise SourceError(paths[0], "the file is empty")
     if errors or not head:
-        raise errors[0] if len(errors) == 1 else without
+        lost = [error for error in errors if isinstance(error, _LostNodeError)]
+        raise (lost or errors)[0] if lost or len(errors) == 1 else without
     return [] if head.get("kind") in ("Snapshot", "NodeList") else [str(without)]
 
 
@@ -279,13 +280,18 @@ def _pod_if_it_is(pods: PodReader, item: dict[str, Any], document: dict[str, Any
     return item if found is None else found
 
 
+class _LostNodeError(SourceError):
+    """A node does not decode. If no other node is left, this is why."""
+
+
 def _located(item: _Item, plain: dict[str, Any], problem: decode.Problem) -> SourceError:
     """Return the error of one field with its line. The text is only parsed again if there is an error."""
     name = (plain.get("metadata") or {}).get("name", "?") if isinstance(plain.get("metadata"), dict) else "?"
     message = f"{plain.get('kind')} {name} is left out: {decode.path_text(problem.route)}: {problem.message}"
+    error = _LostNodeError if plain.get("kind") == "Node" else SourceError
     for document in compose.compose(item.source):
         if isinstance(document, compose.Document) and document.number == item.document:
             span = nodes.place(document.root, (*item.route, *problem.route))
             line, column = item.source.position(span.start)
-            return SourceError(item.source.name, message, line=line, column=column)
-    return SourceError(item.source.name, message)
+            return error(item.source.name, message, line=line, column=column)
+    return error(item.source.name, message)

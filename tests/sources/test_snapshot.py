@@ -242,6 +242,18 @@ def test_a_number_too_long_for_python_is_no_quantity(tmp_path: Path) -> None:
     ) == str(error)
 
 
+def test_nodes_that_do_not_decode_are_why_there_is_none(tmp_path: Path) -> None:
+    """Also where other objects do not decode, too."""
+    text = '{"kind":"PersistentVolume","status":5}\n---\n{"kind":"Node","metadata":{"name":false}}'
+    with pytest.raises(SourceError) as caught:
+        load(tmp_path, text)
+
+    assert (
+        f"{tmp_path / 'facts.yaml'}:3:35: Node False is left out: metadata.name: "
+        "json: cannot unmarshal bool into Go struct field ObjectMeta.metadata.name of type string"
+    ) == str(caught.value)
+
+
 def test_half_a_surrogate_pair_becomes_the_replacement_character(tmp_path: Path) -> None:
     """As in Go; a whole pair is one character."""
     text = '{"kind":"Node","metadata":{"name":"n\\ud800","labels":{"a":"\\ud83d\\ude00"}}}'
