@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from typing import Any
 
 import pytest
@@ -151,3 +152,35 @@ def test_rejected_workloads_are_counted() -> None:
     result = check_source(SourceFile("f", text), named=True)
 
     assert (1, 2) == (len(result.workloads), result.rejected)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "expected"),
+    [
+        (
+            "apiVersion: batch/v1\nkind: Job\nmetadata: {name: sums}\nspec:\n  template:\n    spec:\n",
+            "select the workload's own pods: labelSelector: {matchLabels: {batch.kubernetes.io/job-name: sums}}",
+        ),
+        (
+            POD,
+            "the pods have no label to select: add one in metadata.labels, and select it: matchLabels: {app: p}",
+        ),
+        (
+            (
+                "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: c}\n"
+                "spec:\n  jobTemplate:\n    spec:\n      template:\n        spec:\n"
+            ),
+            (
+                "the pods have no label to select: add one in spec.jobTemplate.spec.template.metadata.labels, "
+                "and select it: matchLabels: {app: c}"
+            ),
+        ),
+    ],
+)
+def test_a_selector_for_pods_without_labels_is_one_that_can_be_written(manifest: str, expected: str) -> None:
+    """A label of the controller, if it is the same for all its pods; else one that is to be added."""
+    indent = (len(manifest.splitlines()[-1]) - len(manifest.splitlines()[-1].lstrip())) * " "
+    lines = textwrap.indent(constraint("maxSkew: 1"), indent)
+    (subject,) = check_source(SourceFile("f", manifest + lines), named=True).subjects
+
+    assert expected == subject.selector_hint()

@@ -62,11 +62,11 @@ def has_unusual_key(subject: Subject, _: Project) -> bool:
 
 def names_unusual_key(subject: Subject, project: Project) -> bool:
     """Return whether a topologyKey, of pod affinity too, is none of zone, region and hostname."""
+    if has_unusual_key(subject, project) or not subject.spec.get("affinity"):
+        return has_unusual_key(subject, project)
     from kubectl_spread.lint.queries import pod_requirements
 
-    return has_unusual_key(subject, project) or any(
-        term.topology_key not in _USUAL_KEYS for term in pod_requirements.terms(subject)
-    )
+    return any(term.topology_key not in _USUAL_KEYS for term in pod_requirements.terms(subject))
 
 
 def is_among_others(_: Subject, project: Project) -> bool:

@@ -69,7 +69,8 @@ class Projects:
         key = id(subject.manifest), subject.template_route
         if key not in self._replicas:
             holders = self._holders[id(subject.manifest)][:_MOST_ROOTS]
-            self._replicas[key] = widest([project.replicas_here(project.same(subject)) for project in holders])
+            ranges = [project.replicas_here(project.same(subject)) for project in holders]
+            self._replicas[key] = ranges[0] if len(ranges) == 1 else widest(ranges)
         return self._replicas[key]
 
     def is_overlaid(self, manifest: Manifest) -> bool:
@@ -95,7 +96,7 @@ class Projects:
 
     def _asked(self, project: Project) -> Callable[[Manifest], bool]:
         def is_asked(manifest: Manifest) -> bool:
-            return any(holder is project for holder in self._holders[id(manifest)][:_MOST_ROOTS])
+            return project in self._holders[id(manifest)][:_MOST_ROOTS]
 
         return is_asked
 
