@@ -61,6 +61,8 @@ class SelectorGroup:
 
     def count_others(self, subject: Subject) -> int:
         """Return how many other workloads there are."""
+        if self.members == [subject]:
+            return 0  # perf: most groups have one member, and need no tables
         return len(self._independent) - len(self._by_key.get(subject.key, ()))
 
     def tells_apart(self, subject: Subject, label: tuple[str, str]) -> bool:
