@@ -126,7 +126,6 @@ def _running(known: LoadedCluster, asked: CheckSettings, wanted: Selection) -> R
     results = [asked.read(_source(controller)) for _, controller in controllers]
     pending = list(_pending(cluster, wanted))
     waits = {key for key, _ in pending}
-    settled = {key: controller for key, controller in controllers if key not in waits}
     seen = {*(key for key, _ in controllers), *waits}
     running = Running(
         tuple(waiting(pending, cluster, known.profiles)),
@@ -134,6 +133,8 @@ def _running(known: LoadedCluster, asked: CheckSettings, wanted: Selection) -> R
         tuple(uncreated((key for key, _ in controllers), OwnedPods(cluster))),
     )
     read = ReadFiles(results, [], len(results), [], is_whole=False)
+    incomplete = {*waits, *(item.key for item in (*running.lost, *running.uncreated))}
+    settled = {key: controller for key, controller in controllers if key not in incomplete}
     rollouts = RunningRollouts(settled, cluster, known.profiles)
     return RunningWorkloads(read, running, rollouts, _missing(seen, wanted, cluster), _notes(wanted, cluster))
 

@@ -6,6 +6,7 @@ other workloads' pods and claims that do not exist are ignored, because other wo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Optional
@@ -60,6 +61,7 @@ from kubectl_spread.simulate.first_replica import (
     without_own,
 )
 from kubectl_spread.simulate.placement import Certainty, Placement
+from kubectl_spread.simulate.rollouts import scaling
 from kubectl_spread.simulate.rollouts.result import Rollouts
 from kubectl_spread.simulate.running.controllers import as_running
 from kubectl_spread.simulate.running.policy_facts import PolicyFacts
@@ -222,7 +224,7 @@ class KnownCluster:
     def scaled_down(
         self, workload: Workload, constraint: TopologySpreadConstraint, replicas: int
     ) -> Optional[ConstraintCounts]:
-        """Return the smallest skew that the ReplicaSet controller can leave after a scale-down."""
+        """Return the smallest skew that a scale-down can leave: over all simulated outcomes, or else a bound."""
         found, report = self._hard(workload, constraint)
         counts = None if found is None or report is None else counts_of(report, found)
         if found is None or report is None or counts is None or len({pod.owner for pod in found.own}) != 1:
@@ -232,7 +234,20 @@ class KnownCluster:
         pods = [(pod.node_name, domain_of(pod, counts, found)) for pod in found.own]
         own = own_matching(report, found)
         base = {item.value: item.matching - own.get(item.value, 0) for item in report.domains if item.eligible}
-        return scale_down.least_uneven(pods, base, replicas)
+        bound = scale_down.least_uneven(pods, base, replicas)
+        if bound is None:
+            return None
+        left = scaling.remaining(
+            found.owner._replace(replicas=len(found.own)), replicas, self._cluster, self._profiles, bound=self._columns
+        )
+        if not left or any(len(nodes) != replicas for nodes in left):
+            return bound
+        domains = dict(pods)  # by node
+        results = [Counter(domains.get(node) for node in nodes) for nodes in left]
+        return min(
+            (ConstraintCounts({value: number + kept[value] for value, number in base.items()}) for kept in results),
+            key=lambda counts: counts.skew or 0,
+        )
 
     def has_claims(self, workload: Workload) -> bool:
         """Return whether a claim that a StatefulSet creates for one of its pods exists already."""
@@ -309,8 +324,12 @@ class KnownCluster:
         return OwnedPods(self._cluster)
 
     @cached_property
+    def _columns(self) -> Columns:
+        return Columns(self._cluster)
+
+    @cached_property
     def _scheduler(self) -> Scheduler:
-        return Scheduler(Columns(self._cluster), self._profiles)
+        return Scheduler(self._columns, self._profiles)
 
     @cached_property
     def _by_namespace(self) -> dict[str, list[Pod]]:

@@ -575,8 +575,13 @@ def test_what_was_not_simulated_to_its_end_has_its_own_heading(capsys: pytest.Ca
 def test_a_rollout_under_way_is_not_the_effect_of_a_new_node(capsys: pytest.CaptureFixture[str]) -> None:
     text = told_of(capsys, "o04", "web-new-1")
 
-    assert "the rollout under way goes on, and replaces both running pods; in the end all 3 pods have a node" in text
-    assert "restarts both running pods, which the rollout under way would replace, too; in the end all 3 pods" in text
+    assert (
+        "the rollout under way goes on, and replaces both running pods; in every outcome all 3 pods have a node" in text
+    )
+    assert (
+        "restarts both running pods, which the rollout under way would replace, too; in every outcome all 3 pods"
+        in text
+    )
 
 
 def test_pods_that_are_yet_to_be_created_are_counted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -362,13 +362,14 @@ def test_fix_never_removes_the_constraints_of_a_base(check: Check) -> None:
 def test_a_copy_is_placed_as_if_the_other_were_in_another_cluster(
     check: Check, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each has a node of its own for each of its pods; both together would not."""
+    """Each has a node of its own for each of its pods; both together would not. No room is left for a rollout."""
     for cluster in ("dev", "prod"):
         write(f"{cluster}/web.yaml", deployment("web"))
 
-    assert 0 == run(["check", "-R", ".", "--topology", "zones=3,nodes=1,cpu=4,pods=1"])
+    assert 1 == run(["check", "-R", ".", "--topology", "zones=3,nodes=1,cpu=4,pods=1"])
     out = capsys.readouterr().out
     assert 2 == out.count("Deployment default/web: 3 of 3 replicas placed")
+    assert 1 == out.count("next rollout: gets stuck in every outcome")
 
 
 def test_a_template_that_no_controller_uses_is_not_placed(check: Check, capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,7 +40,7 @@ def creation(result: RolloutResult) -> str:
     """Return the first sentence about workloads whose creation may get stuck."""
     summary = result.summary
     assert summary is not None  # noqa: S101 (only a simulation finds it)
-    pods = list(dict.fromkeys(safe(item.pod) for item in summary.waiting))
+    pods = sorted({_pod(item.pod) for item in summary.waiting})
     names = f"{', '.join(pods[:-1])} or {pods[-1]}" if pods[1:] else "".join(pods) or "a pod"
     if result.verdict is Verdict.GETS_STUCK:
         return f"In every order {names} finds no node"

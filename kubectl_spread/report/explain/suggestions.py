@@ -92,7 +92,7 @@ def title(item: Suggestion) -> str:
 
 
 def effect_sentence(item: Suggestion) -> str:
-    """`restarts all 3 running pods; in the end all 4 pods have a node`, and of how many outcomes, if not of all."""
+    """`restarts all 3 running pods; in every outcome all 4 pods have a node`, or the number of outcomes."""
     rollout = item.rollout
     sampled = "" if rollout.is_exact else f" (in {counted(rollout.outcomes, 'sampled outcome')}; there may be others)"
     return _end(item) + sampled
@@ -107,7 +107,9 @@ def _end(item: Suggestion) -> str:
             which = "both running pods" if running == 2 else f"all {running} running pods"
         pods = "both" if effect.placed_after == 2 else f"all {effect.placed_after}"
         end = "the pod has a node" if effect.placed_after == 1 else f"{pods} pods have a node"
-        return f"{_restarted(item.rollout, which)}; in the end {end}"
+        return (
+            f"{_restarted(item.rollout, which)}; {'in every outcome' if item.rollout.is_exact else 'in the end'} {end}"
+        )
     certain = "" if item.certainty is Certainty.CERTAIN else ", or another of equal score"
     waiting = effect.without_node
     if waiting == 1 or effect.placed_after == 1:
@@ -176,7 +178,7 @@ def suggestion_document(item: Suggestion) -> dict[str, Any]:
         "lines": list(item.lines),
         "commands": list(item.commands),
         "effect": _effect_document(item.effect),
-        "rollout": _rollout_document(item.rollout),
+        "rollout": {**_rollout_document(item.rollout), "text": effect_sentence(item)},
         "managedBy": _manager_document(item.managed_by),
         "givesUp": item.gives_up,
         "notes": list(item.notes),

@@ -1,0 +1,182 @@
+"""`check` simulates the creation and the next rollout of workloads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from kubectl_spread import schemas
+from kubectl_spread.cli.main import run
+from tests.cli.running_objects import constraint, deployment, node, pod, replica_set
+
+Plain = dict[str, Any]
+
+ROOT = Path(__file__).parents[2]
+REDIS = ROOT / "examples" / "simulations" / "redis" / "manifests"
+THREE_ZONES = ["--topology", "zones=3,nodes=2,cpu=4"]
+LATIN = ("00", "11", "22", "01", "12", "20", "02", "10", "21")  # rack and row of each pod's volume
+OWN = {"strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}}
+
+
+def report(capsys: pytest.CaptureFixture[str], *args: str) -> Plain:
+    run(["check", *args, "-o", "json"])
+    document: Plain = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, schemas.load("check-report"))
+    return document
+
+
+def rollouts(capsys: pytest.CaptureFixture[str], *args: str) -> list[tuple[str, str, bool]]:
+    found = report(capsys, *args)["rollouts"]
+    return [(item["rollout"], item["verdict"], item["exact"]) for item in found]
+
+
+def written(path: Path, objects: list[Plain]) -> str:
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+    return str(path)
+
+
+def test_deadlock_of_three_redis_shards_is_found_with_its_way(capsys: pytest.CaptureFixture[str]) -> None:
+    """The printed placement is complete, and another choice among equal nodes leaves a pod without a node."""
+    code = run(["check", str(REDIS / "3-zones-3-shards.yaml"), *THREE_ZONES, "--ignore", "SPR"])
+    out, err = capsys.readouterr()
+    first, *way = out.rpartition("\n\n")[2].splitlines()
+
+    assert code == 1
+    assert "StatefulSet default/redis-2: 2 of 2 replicas placed" in out
+    assert first.startswith("In some orders redis-0-1, redis-1-1 or redis-2-1 finds no node (3 of 4 outcomes): ")
+    assert "is refused by pod anti-affinity on topology.kubernetes.io/zone" in first
+    assert way[:3] == [
+        "    1. StatefulSet default/redis-0 creates redis-0-0.",
+        "    2. redis-0-0 goes to node-a1, tied with 5 other nodes.",
+        "    3. redis-0-0 on node-a1 becomes ready.",
+    ]
+    assert way[-1].endswith("finds no node, and stays Pending.")
+    assert "no findings, nothing Pending, 1 rollout may get stuck" in err
+
+
+def test_report_says_how_many_outcomes_were_found(capsys: pytest.CaptureFixture[str]) -> None:
+    (found,) = report(capsys, str(REDIS / "3-zones-3-shards.yaml"), *THREE_ZONES)["rollouts"]
+
+    assert ("creation", "mayGetStuck", "allOutcomes", True) == tuple(
+        found[name] for name in ("rollout", "verdict", "basis", "exact")
+    )
+    assert ["redis-0", "redis-1", "redis-2"] == [item["name"] for item in found["objects"]]
+    assert (4, 3, 0) == tuple(found["search"][name] for name in ("outcomes", "stuckOutcomes", "runs"))
+    assert {"redis-0-1", "redis-1-1", "redis-2-1"} == {item["pod"] for item in found["pending"]}
+
+
+def test_relaxed_limits_end_the_deadlock(capsys: pytest.CaptureFixture[str]) -> None:
+    manifest = str(REDIS / "3-zones-3-shards-relaxed.yaml")
+
+    assert [("creation", "completes")] == [item[:2] for item in rollouts(capsys, manifest, *THREE_ZONES)]
+    assert run(["check", manifest, *THREE_ZONES, "--fail-on", "never"]) == 0
+
+
+def grid(tmp_path: Path) -> tuple[str, str]:
+    """Nine nodes in three racks and three rows, and a StatefulSet with a volume on each of them."""
+    nodes = []
+    for place in LATIN:
+        made = node(f"n{place}", "z")
+        made["metadata"]["labels"] |= {"rack": place[0], "row": place[1]}
+        nodes.append(made)
+    name = {"metadata": {"name": "local"}}
+    kind = {"provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"}
+    storage = [{"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", **name, **kind}]
+    size, modes = {"storage": "1Gi"}, ["ReadWriteOnce"]
+    for at, place in enumerate(LATIN):
+        claim = {"storageClassName": "local", "accessModes": modes, "volumeName": f"pv-{at}"}
+        bound = {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}, "namespace": "shop"}
+        metadata = {"name": f"d-web-{at}", **bound}
+        storage.append({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata,
+                        "spec": {**claim, "resources": {"requests": size}}, "status": {"phase": "Bound"}})  # fmt: skip
+        term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [f"n{place}"]}]}
+        spec = {"storageClassName": "local", "accessModes": modes, "capacity": size}
+        spec |= {"nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}, "local": {"path": "/d"}}
+        spec |= {"claimRef": {"namespace": "shop", "name": f"d-web-{at}"}}
+        storage.append({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": f"pv-{at}"}, "spec": spec,
+                        "status": {"phase": "Bound"}})  # fmt: skip
+    web = deployment(constraint(topologyKey="rack"), replicas=len(LATIN), podManagementPolicy="Parallel")
+    web["kind"] = "StatefulSet"
+    web["spec"]["template"]["spec"]["topologySpreadConstraints"].append(constraint(topologyKey="row"))
+    claim = {"storageClassName": "local", "accessModes": modes, "resources": {"requests": size}}
+    web["spec"]["volumeClaimTemplates"] = [{"metadata": {"name": "d"}, "spec": claim}]
+    return written(tmp_path / "web.json", [web]), written(tmp_path / "facts.json", [*nodes, *storage])
+
+
+def test_grid_of_racks_and_rows_with_pinned_volumes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The pods in order of their names fill the grid; in other orders the cell that is left is another pod's."""
+    manifest, facts = grid(tmp_path)
+    code = run(["check", manifest, "--snapshot", facts, "--ignore", "SPR"])
+    out = capsys.readouterr().out
+
+    assert code == 1
+    assert "StatefulSet shop/web: 9 of 9 replicas placed" in out
+    assert "\nIn some orders web-" in out
+    assert "finds no node, and stays Pending." in out or "find no node, and stay Pending." in out
+
+
+@pytest.mark.parametrize(
+    ("nodes", "spec", "expected"),
+    [
+        (3, OWN, ("gets stuck in every outcome", 1)),
+        (4, OWN, ("completes in every outcome", 0)),
+        (3, {"strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}}, ("completes in every outcome", 0)),
+        (3, {"strategy": {"type": "Recreate"}}, ("completes in every outcome", 0)),
+    ],
+)
+def test_next_rollout_of_a_new_deployment(
+    nodes: int, spec: Plain, expected: tuple[str, int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Anti-affinity over the hostname needs a spare node, unless an old pod is deleted first."""
+    web = deployment(constraint(), replicas=3, **spec)
+    template = web["spec"]["template"]["spec"]
+    del template["topologySpreadConstraints"]
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "web"}}}
+    template["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    manifest = written(tmp_path / "web.json", [web])
+    code = run(["check", manifest, "--topology", f"zones=1,nodes={nodes}", "--fail-on", "warning"])
+    out = capsys.readouterr().out
+
+    assert expected == (next(line for line in out.splitlines() if "next rollout: " in line).split(": ")[1], code)
+    assert ("SPR402" in out) == bool(code)
+
+
+def test_room_in_every_domain_is_a_proof(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A zone constraint always allows the emptiest zone, so no simulation is needed, however many pods there are."""
+    manifest = written(tmp_path / "web.json", [deployment(constraint(), replicas=300)])
+    found = report(capsys, manifest, "--topology", "zones=3,nodes=10,cpu=64,pods=400")["rollouts"]
+
+    assert [("creation", "enoughRoom", None), ("next", "enoughRoom", None)] == [
+        (item["rollout"], item["basis"], item["search"]) for item in found
+    ]
+
+
+def test_running_workloads_are_named_together_if_their_next_rollouts_complete(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nodes = [node("a1", "a"), node("b1", "b"), node("c1", "c")]
+    objects = [*nodes, deployment(constraint(2), replicas=1), replica_set(), pod("w-1", "a1")]
+    code = run(["check", "-n", "shop", "--snapshot", written(tmp_path / "facts.json", objects), "--ignore", "SPR"])
+
+    assert (0, "Next rollout completes in every outcome: deployment/web\n") == (code, capsys.readouterr().out)
+
+
+def test_pods_with_unknown_claims_are_not_simulated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    web = deployment(constraint(), replicas=2)
+    web["spec"]["template"]["spec"]["volumes"] = [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]
+    run(["check", written(tmp_path / "web.json", [web]), "--topology", "zones=2", "--ignore", "SPR"])
+
+    assert "next rollout: was not simulated (it depends on claims that are not in the cluster facts)" in (
+        capsys.readouterr().out
+    )
+
+
+@pytest.mark.parametrize("output", ["concise", "github", "sarif", "junit"])
+def test_every_format_names_the_deadlock(output: str, capsys: pytest.CaptureFixture[str]) -> None:
+    run(["check", str(REDIS / "3-zones-3-shards.yaml"), *THREE_ZONES, "--ignore", "SPR", "-o", output])
+
+    assert "In some orders redis-0-1, redis-1-1 or redis-2-1 finds no node" in capsys.readouterr().out
