@@ -244,10 +244,9 @@ class KnownCluster:
             return bound
         domains = dict(pods)  # by node
         results = [Counter(domains.get(node) for node in nodes) for nodes in left]
-        return min(
-            (ConstraintCounts({value: number + kept[value] for value, number in base.items()}) for kept in results),
-            key=lambda counts: counts.skew or 0,
-        )
+        simulated = [ConstraintCounts({value: base[value] + kept[value] for value in base}) for kept in results]
+        best = min(simulated, key=lambda counts: counts.skew or 0)
+        return bound if best.skew == bound.skew else best  # Of equal domains the bound names the same each time.
 
     def has_claims(self, workload: Workload) -> bool:
         """Return whether a claim that a StatefulSet creates for one of its pods exists already."""

@@ -11,6 +11,9 @@ import pytest
 
 from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
+from kubectl_spread.report.explain.suggestions import effect_sentence
+from kubectl_spread.simulate.placement import Certainty
+from kubectl_spread.suggest.suggestion import Effect, Rollout, Suggestion
 
 CASES = Path(__file__).parents[1] / "cases" / "explain"
 ZONE = "its zone constraint (topology.kubernetes.io/zone, maxSkew 1)"
@@ -538,16 +541,24 @@ def suggested(capsys: pytest.CaptureFixture[str], name: str, title: str) -> tupl
     return next(item for item in told["suggestions"] if item["title"].startswith(title)), text
 
 
-def test_a_search_that_did_not_see_all_outcomes_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_search_that_saw_all_outcomes_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     item, text = suggested(capsys, "o14", "set nodeTaintsPolicy: Honor")
     (domains,) = item["effect"]["domains"]
 
-    assert (False, "possible", 4) == (item["rollout"]["exhaustive"], item["certainty"], item["rollout"]["outcomes"])
+    assert (True, "possible", 7) == (item["rollout"]["exhaustive"], item["certainty"], item["rollout"]["outcomes"])
     assert ({"a": [2, 4], "b": [2, 4]}, [0, 2]) == (domains["range"], domains["skewRange"])
-    assert (
-        "restarts all 4 running pods; in the end all 6 pods have a node (in 4 sampled outcomes; there may be others) "
-        "topology.kubernetes.io/zone: a=2-4 b=2-4, skew 2 -> 0-2"
-    ) in text
+    assert item["rollout"]["text"] == "restarts all 4 running pods; in every outcome all 6 pods have a node"
+    assert f"{item['rollout']['text']} topology.kubernetes.io/zone: a=2-4 b=2-4, skew 2 -> 0-2" in text
+
+
+def test_a_search_that_did_not_see_all_outcomes_says_so() -> None:
+    effect = Effect(placed_before=4, placed_after=6, pending_before=2, pending_after=0, node="a1")
+    rollout = Rollout(outcomes=4, restarts=4, is_exact=False, running=4)
+    item = Suggestion("t", (), (), (), effect, "", (), Certainty.POSSIBLE, is_of_manifest=False, rollout=rollout)
+
+    assert effect_sentence(item) == (
+        "restarts all 4 running pods; in the end all 6 pods have a node (in 4 sampled outcomes; there may be others)"
+    )
 
 
 def test_the_skew_of_different_outcomes_is_a_range(capsys: pytest.CaptureFixture[str]) -> None:
