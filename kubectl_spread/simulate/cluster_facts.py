@@ -235,8 +235,8 @@ class KnownCluster:
         own = own_matching(report, found)
         base = {item.value: item.matching - own.get(item.value, 0) for item in report.domains if item.eligible}
         bound = scale_down.least_uneven(pods, base, replicas)
-        if bound is None:
-            return None
+        if bound is None or all(pod.is_ready is not False and not pod.deletion_cost for pod in found.own):
+            return bound  # It is exact for pods that are all ready and equally cheap to delete.
         left = scaling.remaining(
             found.owner._replace(replicas=len(found.own)), replicas, self._cluster, self._profiles, bound=self._columns
         )
