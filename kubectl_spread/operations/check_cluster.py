@@ -133,7 +133,7 @@ def _running(known: LoadedCluster, asked: CheckSettings, wanted: Selection) -> R
         tuple(uncreated((key for key, _ in controllers), OwnedPods(cluster))),
     )
     read = ReadFiles(results, [], len(results), [], is_whole=False)
-    incomplete = {*waits, *(item.key for item in (*running.lost, *running.uncreated))}
+    incomplete = waits | {item.key for item in running.lost} | {item.key for item in running.uncreated}
     settled = {key: controller for key, controller in controllers if key not in incomplete}
     rollouts = RunningRollouts(settled, cluster, known.profiles)
     return RunningWorkloads(read, running, rollouts, _missing(seen, wanted, cluster), _notes(wanted, cluster))
