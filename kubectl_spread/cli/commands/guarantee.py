@@ -20,6 +20,7 @@ from kubectl_spread.cli.parameters.options import (
     kustomize_option,
     wants_colour,
 )
+from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirected
 from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.cli.parameters.targets import named
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
@@ -151,10 +152,10 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
 @click.option(
     "-o",
     "--output",
-    type=click.Choice(["text", "json", "junit"]),
+    type=FormatChoice(["text", "json", "junit", "html"]),
     default="text",
     show_default=True,
-    help="Output format.",
+    help="Output format; with =FILE, written to that file.",
 )
 @colour_option
 @click.pass_context
@@ -181,7 +182,7 @@ def command(
     max_states: int,
     timeout: Optional[float],
     wide: bool,
-    output: str,
+    output: Output,
     color: str,
 ) -> int:
     """Prove that spread constraints keep a policy, or show events that break it.
@@ -239,7 +240,8 @@ def command(
             recommend,
         )
         found = _decided(request, under_way)
-    _print(found, output, colour=wants_colour(color), is_wide=wide)
+    with redirected(output):
+        _print(found, output.format, colour=wants_colour(color) and not output.file, is_wide=wide)
     flush()
     for error in found.errors:
         complain(error)
@@ -343,6 +345,15 @@ def _print(found: GuaranteeResult, output: str, *, colour: bool, is_wide: bool) 
         from kubectl_spread.report.guarantee.junit import junit
 
         click.echo(junit(found.policy.name, [result for result, _ in groups], found.errors))
+    elif output == "html":
+        from kubectl_spread.report.pages import guarantee as pages
+
+        source = page_source(found.known)
+        cluster = found.known.cluster
+        shown_page = pages.render(
+            found.policy.name, groups, cluster, source, errors=found.errors, skipped=found.skipped
+        )
+        click.echo(shown_page, nl=False)
     else:
         from kubectl_spread.report.guarantee import text
         from kubectl_spread.report.table import Style

@@ -104,11 +104,17 @@ def story(witness: Witness) -> list[str]:
         else:
             found.append((sentence, 1))
     lines = [sentence if times == 1 else f"{sentence[:-1]}; {times} times." for sentence, times in found]
-    for item in witness.waiting:
-        if not witness.evaluation.rule.is_momentary:
-            number = item.number
-            lines.append(f"{counted(number, 'pod')} of {item.owner.name} {_finds(number)}")
-    return lines
+    return lines if witness.evaluation.rule.is_momentary else [*lines, *waiting_sentences(witness)]
+
+
+def sentence(event: WitnessEvent) -> str:
+    """Return an event as a sentence."""
+    return _SENTENCES[event.kind](event)
+
+
+def waiting_sentences(witness: Witness) -> list[str]:
+    """Return a sentence for each workload whose pods stay Pending."""
+    return [f"{counted(item.number, 'pod')} of {item.owner.name} {_finds(item.number)}" for item in witness.waiting]
 
 
 def _finds(number: int) -> str:

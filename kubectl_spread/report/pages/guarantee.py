@@ -1,0 +1,143 @@
+"""The page of `guarantee -o html`: the verdict on each rule, and the way to each violation, event by event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Optional
+
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.errors import SourceError
+from kubectl_spread.guarantee.prove import GroupResult, RuleVerdict, Verdict
+from kubectl_spread.guarantee.recommend import Recommendation
+from kubectl_spread.guarantee.witness import Witness
+from kubectl_spread.policy.policy import Regime
+from kubectl_spread.policy.rule import RuleKind
+from kubectl_spread.report.guarantee import recommendation, words
+from kubectl_spread.report.pages import page
+from kubectl_spread.report.pages.charts import bars, Chart
+from kubectl_spread.report.pages.witness import WitnessArtist
+from kubectl_spread.report.simulation.words import name
+from kubectl_spread.report.table import Style
+from kubectl_spread.text.wording import counted
+
+Plain = dict[str, Any]
+
+_TONES = {Verdict.PROVED: "good", Verdict.REFUTED: "bad", Verdict.UNDECIDED: "warn", Verdict.NOT_APPLICABLE: "soft"}
+_ORDER = (Verdict.REFUTED, Verdict.UNDECIDED, Verdict.PROVED)
+_MOST_MOMENTS = 60
+_WIDTH = 100
+
+
+def render(
+    title: str,
+    groups: Sequence[tuple[GroupResult, Optional[Recommendation]]],
+    cluster: Cluster,
+    source: page.PageSource,
+    *,
+    errors: Sequence[SourceError] = (),
+    skipped: Sequence[OwnerKey] = (),
+) -> str:
+    """Return the page; `title` is the policy's name."""
+    verdicts = {result.verdict for result, _ in groups}
+    worst = next((item for item in _ORDER if item in verdicts), Verdict.PROVED)
+    return page.render(
+        "guarantee.html",
+        source,
+        script="steps.js",
+        title=f"Policy {title}: {words.VERDICTS[worst]}",
+        tone=_TONES[worst],
+        groups=[_group(result, found, cluster) for result, found in groups],
+        errors=[str(error) for error in errors],
+        skipped=list(map(name, skipped)),
+    )
+
+
+def _group(result: GroupResult, found: Optional[Recommendation], cluster: Cluster) -> Plain:
+    rules = range(len(result.results[0].rules) if result.results else 0)
+    by_rule = [[(item.regime, item.rules[at]) for item in result.results] for at in rules]
+    lines = [] if found is None else [*recommendation.blocks(found, result, Style(_WIDTH))]
+    return {
+        "name": result.name,
+        "workloads": [name(key) for key in result.workloads],
+        "pods": counted(result.pods, "pod"),
+        "badge": words.VERDICTS[result.verdict],
+        "tone": _TONES[result.verdict],
+        "regimes": [words.REGIMES[item.regime] for item in result.results],
+        "rows": [
+            {
+                "rule": words.rule_text(verdicts[0][1].rule),
+                "cells": [(words.VERDICTS[item.verdict], _TONES[item.verdict]) for _, item in verdicts],
+            }
+            for verdicts in by_rule
+        ],
+        "rules": [_rule(verdicts, result, cluster) for verdicts in by_rule],
+        "notes": result.notes,
+        "recommendation": "\n\n".join("\n".join(block) for block in lines if block),
+    }
+
+
+def _rule(verdicts: list[tuple[Regime, RuleVerdict]], result: GroupResult, cluster: Cluster) -> Plain:
+    proofs: dict[str, list[Regime]] = {}
+    for regime, item in verdicts:
+        if item.verdict is not Verdict.NOT_APPLICABLE:
+            proofs.setdefault(_how(item), []).append(regime)
+    refuted = next((item for _, item in verdicts if item.witness is not None), None)
+    return {
+        "title": words.rule_text(verdicts[0][1].rule),
+        "proofs": [f"{words.regimes_text(regimes)}: {text}" for text, regimes in proofs.items()],
+        "way": None if refuted is None else _way(refuted, result, cluster),
+    }
+
+
+def _how(item: RuleVerdict) -> str:
+    if item.verdict is Verdict.PROVED:
+        return f"proved: {words.proof(item)}"
+    if item.verdict is Verdict.REFUTED:
+        return "refuted"
+    return f"not decided: no violation in {item.states:,} visited states"
+
+
+def _way(item: RuleVerdict, result: GroupResult, cluster: Cluster) -> Plain:
+    """Return the way to a violation: its moments, and the pods per domain at its end."""
+    witness = item.witness
+    assert witness is not None  # noqa: S101 (the caller has looked)
+    artist = WitnessArtist(witness, result.workloads, cluster, item.rule.topology_key)
+    begin = "the pods that run now" if witness.from_running else "no pods"
+    how = "The shortest way there" if witness.is_shortest else "A way there"
+    moments = list(artist.moments(f"The beginning: {begin}"))
+    size = -(-len(moments) // _MOST_MOMENTS)
+    shown = [
+        {"sentences": [text for texts, _ in together for text in texts], "drawing": together[-1][1], "skews": []}
+        for together in (moments[at : at + size] for at in range(0, len(moments), size))
+    ]
+    return {
+        "violation": words.violation(witness),
+        "title": f"{how}, from {begin}, event by event",
+        "surge": words.surge(witness),
+        "run": shown,
+        "legend": artist.legend(),
+        "last": moments[-1][1],
+        "charts": list(_charts(witness, item)),
+        "waiting": [f"{counted(pods.number, 'pod')} of {name(pods.owner)} Pending" for pods in witness.waiting],
+    }
+
+
+def _charts(witness: Witness, item: RuleVerdict) -> Iterator[Chart]:
+    """Yield the pods per domain at the end of a way, with the limit of the rule if it has one for each domain."""
+    rule = item.rule
+    has_limit = rule.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT)
+    limit = witness.evaluation.limit if has_limit else None
+    for key, counts in witness.counts.items():
+        yield _chart(f"Pods by {words.domain(key)}", counts, limit)
+
+
+def _chart(title: str, counts: Mapping[str, int], limit: Optional[int]) -> Chart:
+    most = max(counts.values(), default=0)
+    is_over = limit is not None and most > limit
+    least = min(counts.values(), default=0)
+    drawn = tuple(bars(counts, limit))
+    badge = ("above the limit", "bad") if is_over else ("", "")
+    scale = max(most, limit or 0, 1)
+    return Chart(
+        title, *badge, "", "", drawn, scale, least, limit, True, "emptiest domain", "most that the rule allows"
+    )
