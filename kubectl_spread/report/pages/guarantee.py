@@ -12,6 +12,7 @@ from kubectl_spread.guarantee.recommend import Recommendation
 from kubectl_spread.guarantee.witness import Witness
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import RuleKind
+from kubectl_spread.policy.wording import domain, rule_text
 from kubectl_spread.report.guarantee import recommendation, words
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.charts import bars, Chart
@@ -65,7 +66,7 @@ def _group(result: GroupResult, found: Optional[Recommendation], cluster: Cluste
         "regimes": [words.REGIMES[item.regime] for item in result.results],
         "rows": [
             {
-                "rule": words.rule_text(verdicts[0][1].rule),
+                "rule": rule_text(verdicts[0][1].rule),
                 "cells": [(words.VERDICTS[item.verdict], _TONES[item.verdict]) for _, item in verdicts],
             }
             for verdicts in by_rule
@@ -83,7 +84,7 @@ def _rule(verdicts: list[tuple[Regime, RuleVerdict]], result: GroupResult, clust
             proofs.setdefault(_how(item), []).append(regime)
     refuted = next((item for _, item in verdicts if item.witness is not None), None)
     return {
-        "title": words.rule_text(verdicts[0][1].rule),
+        "title": rule_text(verdicts[0][1].rule),
         "proofs": [f"{words.regimes_text(regimes)}: {text}" for text, regimes in proofs.items()],
         "way": None if refuted is None else _way(refuted, result, cluster),
     }
@@ -128,7 +129,7 @@ def _charts(witness: Witness, item: RuleVerdict) -> Iterator[Chart]:
     has_limit = rule.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT)
     limit = witness.evaluation.limit if has_limit else None
     for key, counts in witness.counts.items():
-        yield _chart(f"Pods by {words.domain(key)}", counts, limit)
+        yield _chart(f"Pods by {domain(key)}", counts, limit)
 
 
 def _chart(title: str, counts: Mapping[str, int], limit: Optional[int]) -> Chart:
