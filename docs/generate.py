@@ -31,6 +31,7 @@ PAGES = (
     "docs/manifests.md",
     "docs/simulate.md",
     "docs/rebalance.md",
+    "docs/guarantee.md",
     "docs/status.md",
     "docs/development/architecture.md",
 )
