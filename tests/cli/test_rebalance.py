@@ -109,6 +109,35 @@ def test_nothing_to_do_is_a_document_too(capsys: pytest.CaptureFixture[str]) -> 
     assert (found["repaired"], found["checked"], found["repairs"]) == (True, 1, [])
 
 
+BATCH = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: batch, namespace: shop}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: batch}}
+  template:
+    metadata: {labels: {app: batch}}
+    spec:
+      containers: [{name: c, image: batch}]
+      topologySpreadConstraints:
+      - maxSkew: 1
+        topologyKey: topology.kubernetes.io/zone
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector: {matchLabels: {app: batch}}
+"""
+
+
+def test_the_workloads_of_a_manifest_are_created_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The workload exists then, and the scheduler has spread its pods."""
+    path = tmp_path / "batch.yaml"
+    path.write_text(BATCH)
+    found = answer(capsys, "deploy/batch", "-n", "shop", "--snapshot", SHOP, "-f", str(path))
+
+    assert (found["checked"], found["repairs"]) == (1, [])
+    assert answer(capsys, "deploy/batch", "-n", "shop", "--snapshot", SHOP)["checked"] == 0
+
+
 def test_a_workload_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
     code = run(["rebalance", "deploy/nope", "-n", "shop", "--snapshot", SHOP])
     said = capsys.readouterr()

@@ -12,11 +12,14 @@ from tests.naive.controllers.world import Settings, World
 Plain = dict[str, Any]
 
 
-def world(seed: int) -> World:
-    """Return a world in which nothing moves but what a plan moves; the pods of `web` are on random nodes."""
+def world(seed: int, *, soft: bool = False) -> World:
+    """Return a world in which nothing moves but what a plan moves; the pods of `web` are on random nodes.
+
+    With `soft`, its constraints are ScheduleAnyway.
+    """
     chance = random.Random(seed)
     nodes = _nodes(chance)
-    items = [*nodes, *_workload(chance, nodes)]
+    items = [*nodes, *_workload(chance, nodes, soft=soft)]
     made = World(Settings())
     for item in items:
         admission.create(made, item)
@@ -51,13 +54,16 @@ def _nodes(chance: random.Random) -> list[Plain]:
     return found
 
 
-def _workload(chance: random.Random, nodes: list[Plain]) -> list[Plain]:
+def _workload(chance: random.Random, nodes: list[Plain], *, soft: bool) -> list[Plain]:
     kind = chance.choice(("Deployment", "Deployment", "Deployment", "StatefulSet", "ReplicaSet"))
     room = sum(int(item["status"]["allocatable"]["cpu"]) for item in nodes)
     replicas = min(chance.randint(3, 7), room - 1)
     constraints = [_constraint(ZONE, chance.choice((1, 1, 2)), chance)]
     if chance.random() < 0.4:
         constraints.append(_constraint(HOSTNAME, chance.choice((1, 2, 3)), chance))
+    for constraint in constraints if soft else ():
+        constraint["whenUnsatisfiable"] = "ScheduleAnyway"
+        constraint.pop("minDomains", None)
     spec = {
         "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}],
         "topologySpreadConstraints": constraints,

@@ -8,16 +8,17 @@ from __future__ import annotations
 import pytest
 
 from kubectl_spread.rebalance.plan import Repair
-from kubectl_spread.rebalance.repair import rebalance
+from kubectl_spread.rebalance.repair import rebalance, RebalanceRequest
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.naive.controllers.world import World
 from tests.rebalance import executing, generated
 
 PLANNED = (1, 2, 4, 6, 7, 8, 9, 10, 11, 0)
+SOFT = (1, 2, 7, 8)
 
 
-def repair_of(world: World) -> Repair:
-    (found,) = rebalance(executing.cluster_in(world), profiles()).repairs
+def repair_of(world: World, *, soft: bool = False) -> Repair:
+    (found,) = rebalance(executing.cluster_in(world), profiles(), RebalanceRequest(has_soft=soft)).repairs
     return found
 
 
@@ -36,6 +37,18 @@ def test_every_outcome_of_a_plan_holds(seed: int) -> None:
 
     worlds = executing.by_slow_controllers(world, names)
     assert not any(executing.is_violated(executing.cluster_in(item), found.keys[0]) for item in worlds)
+
+
+@pytest.mark.parametrize("seed", SOFT)
+def test_every_outcome_of_a_plan_for_soft_constraints_holds(seed: int) -> None:
+    """No constraint refuses a node, so that the scores decide where the new pods land."""
+    world = generated.world(seed, soft=True)
+    found = repair_of(world, soft=True)
+    assert found.plan is not None
+    names = [item.pod for item in found.plan.evictions]
+
+    worlds = executing.by_slow_controllers(world, names)
+    assert not any(executing.is_violated(executing.cluster_in(item), found.keys[0], has_soft=True) for item in worlds)
 
 
 @pytest.mark.parametrize("seed", PLANNED)

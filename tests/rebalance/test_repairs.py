@@ -238,6 +238,15 @@ def test_an_unknown_controller_is_not_simulated() -> None:
     assert reasons(repair(SIX, rollout, pods[1:])) == ["controller"]
 
 
+def test_pods_of_jobs_are_not_evicted() -> None:
+    """A Job would count an eviction as a failure."""
+    job = workload("a1 a1 b1", kind="Job")
+    job[0]["apiVersion"] = "batch/v1"
+    job[0]["spec"] |= {"parallelism": 3, "completions": 3}
+
+    assert reasons(repair(SIX, job)) == ["controller"]
+
+
 def test_a_controller_that_is_not_in_the_facts_is_not_simulated() -> None:
     found = repair(SIX, workload("a1 a1 b1", kind="StatefulSet")[1:])
 

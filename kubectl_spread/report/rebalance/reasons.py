@@ -26,6 +26,8 @@ def _controller(item: Obstacle) -> str:
     kind = "" if item.owner is None else item.owner.kind
     if kind == "Pod":
         return f"{name(item.owner)} has no controller: nothing would create it again"
+    if kind in ("Job", "CronJob"):
+        return f"{name(item.owner)} counts an evicted pod as failed, so its pods are not evicted"
     return f"{name(item.owner)}: what a {kind} does after an eviction is not simulated"
 
 
