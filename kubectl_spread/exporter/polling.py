@@ -136,10 +136,11 @@ class Poller:
 
 
 def _reading(found: StatusResult, duration_s: float) -> Reading:
-    from kubectl_spread.report.status import prometheus
+    from kubectl_spread.report.status import policy, prometheus
 
+    rules = "" if found.policy is None else "".join(f"{line}\n" for line in policy.metrics(found.policy))
     return Reading(
-        text=prometheus.text(found.statuses),
+        text=prometheus.text(found.statuses) + rules,
         at=time.time(),
         duration_s=duration_s,
         workloads=len(found.statuses),

@@ -27,6 +27,7 @@ from kubectl_spread.operations.status import StatusRequest, workload_status
 from kubectl_spread.report.status import prometheus
 from kubectl_spread.sources.live import transport as transports
 from kubectl_spread.sources.live.flags import Flags
+from kubectl_spread.sources.policy import file as policies
 from tests.apiserver import ApiServer, Reply, Request, status
 from tests.live.conftest import Kubeconfig, shop_objects
 
@@ -250,6 +251,17 @@ def test_what_may_not_be_listed_is_a_metric(config: str, server: ApiServer) -> N
         text = get(exporter, "/metrics")[1].decode()
 
     assert 1 == value(text, "kubectl_spread_resource_forbidden", resource="poddisruptionbudgets")
+
+
+def test_a_policy_adds_its_metrics(config: str, tmp_path: Path) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text("apiVersion: kubectl-spread/v1\nkind: Policy\nname: two-zones\ngroups: [{minDomains: {zone: 2}}]\n")
+    poller = Poller(request(config)._replace(policy=policies.load(str(file))), interval_s=30)
+    assert poller.read_once()
+    with serving(poller) as exporter:
+        found = samples(get(exporter, "/metrics")[1].decode())
+
+    assert {"two-zones"} == {labels["policy"] for labels, _ in found["kubectl_spread_policy_violated"]}
 
 
 @pytest.mark.slow

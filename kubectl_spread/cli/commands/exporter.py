@@ -17,7 +17,7 @@ from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.errors import SourceError
 from kubectl_spread.operations.inputs import notices
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
-from kubectl_spread.operations.inputs.selection import Selection
+from kubectl_spread.operations.status import StatusRequest
 
 _ADDRESS = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([^\[\]:]*)):(\d{1,5})", re.ASCII)
 _REQUEST_TIMEOUT = "60s"
@@ -55,6 +55,7 @@ _STUCK_INTERVALS, _LEAST_STUCK_S = 10, 1800.0
     help="Namespace of the workloads.  [default: all namespaces]",
 )
 @click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help="Export only workloads with these labels.")
+@click.option("--policy", type=complete.FILE, metavar="FILE", help="Also check the running pods against a policy.")
 @click.option("-a", "--all", "shows_all", is_flag=True, help="Also export workloads without constraints of their own.")
 @click.pass_context
 def command(
@@ -65,6 +66,7 @@ def command(
     max_age: Optional[float],
     namespace: Optional[str],
     label_selector: Optional[str],
+    policy: Optional[str],
     shows_all: bool,
 ) -> int:
     """Serve the metrics of `status -o prometheus` over HTTP, for Prometheus to scrape.
@@ -100,15 +102,13 @@ def command(
 
     with as_usage_errors(ctx):
         chosen = selection((), label_selector, ctx, verb="export")
-    return _serve(
-        _with_timeout(facts),
-        chosen,
-        (host, port),
-        interval=interval,
-        most_age_s=max_age or max(5 * interval, 300.0),
-        namespace=namespace or "",
-        shows_all=shows_all,
-    )
+    rules = None
+    if policy is not None:
+        from kubectl_spread.sources.policy import file
+
+        rules = file.load(policy)
+    request = StatusRequest(_with_timeout(facts), chosen, namespace or "", shows_all, policy=rules)
+    return _serve(request, (host, port), interval=interval, most_age_s=max_age or max(5 * interval, 300.0))
 
 
 def _address(text: str, ctx: click.Context) -> tuple[str, int]:
@@ -142,27 +142,16 @@ def _with_timeout(facts: ClusterSource) -> ClusterSource:
     return facts._replace(connection=facts.connection._replace(request_timeout=timeout), listener=notices.ignore)
 
 
-def _serve(
-    facts: ClusterSource,
-    chosen: Selection,
-    address: tuple[str, int],
-    *,
-    interval: float,
-    most_age_s: float,
-    namespace: str,
-    shows_all: bool,
-) -> int:
+def _serve(request: StatusRequest, address: tuple[str, int], *, interval: float, most_age_s: float) -> int:
     """Serve until a signal arrives; return the exit code."""
     import gc
 
     from kubectl_spread.exporter.polling import Poller
     from kubectl_spread.exporter.server import ExporterServer
     from kubectl_spread.operations.inputs import cluster_facts as inputs
-    from kubectl_spread.operations.status import StatusRequest
 
     gc.enable()  # a long-running program needs garbage collection
-    request = StatusRequest(facts, chosen, namespace, shows_all)
-    inputs.open_session(facts.or_live())  # a kubeconfig that cannot be read is an error now, not a failed reading
+    inputs.open_session(request.source.or_live())  # an unreadable kubeconfig is an error now, not a failed reading
     poller = Poller(request, interval_s=interval, report=_report)
     stuck_s = max(_STUCK_INTERVALS * interval, _LEAST_STUCK_S)
     try:
