@@ -3,8 +3,8 @@
 # make check    run the fast part of it
 # make bench    measure the speed and compare it with the budgets
 # make fuzz     check and fix 10,000 broken manifests
-# make release  build the archives for krew in dist/, and plugin.yaml with their checksums
-# make lock     update the pinned libraries in the archives
+# make release  build the archive for krew of this platform in dist/, and try it
+# make lock     update the pinned libraries and tools of the archives
 # make docs     write the generated parts of README.md, docs/ and examples/
 
 PYTHON ?= python3
@@ -48,13 +48,16 @@ docs: $(STAMP)
 	$(BIN)/python docs/examples.py
 
 release: $(STAMP)
+	rm -rf dist
 	$(BIN)/python release/build.py
-	cp dist/plugin.yaml plugin.yaml
+	$(BIN)/python release/trial.py dist/kubectl-spread_*
 
 lock: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --upgrade --generate-hashes --no-header --no-annotate \
-		--extra lsp setup.py release/requirements.in --output-file release/requirements.txt
+		--extra exporter --extra lsp setup.py release/requirements.in --output-file release/requirements.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --upgrade --generate-hashes --no-header --no-annotate \
+		release/tools.in --output-file release/tools.txt
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

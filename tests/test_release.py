@@ -1,16 +1,15 @@
-"""What krew installs: the manifest by its rules, an archive unpacked as krew does and run on a bare Python."""
+"""What krew installs: the manifest by its rules, and an archive unpacked as krew does and run without a Python."""
 
 from __future__ import annotations
 
 import copy
 import hashlib
 import os
-import platform
+import py_compile
 import shutil
 import subprocess
 import sys
 from configparser import ConfigParser
-from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +25,7 @@ from tests import krew
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
-POSIX_ONLY = pytest.mark.skipif(os.name == "nt", reason="the .exe is what starts it there")
-MACHINES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
-HOST = f"{platform.system().lower()}-{MACHINES.get(platform.machine().lower())}"
-OWN = sys.version_info.minor
+HOST = build.host_platform()
 
 
 def manifest(text: str) -> dict[str, Any]:
@@ -87,8 +83,8 @@ def test_the_manifest_is_the_template_filled_in() -> None:
     rendered = build.plugin_yaml(f"v{__version__}", sums)
 
     assert rendered == (ROOT / "plugin.yaml").read_text(encoding="utf-8")
-    assert [build.file_name(known, f"v{__version__}") for known in build.PLATFORMS.values()] == list(sums)
-    assert [known.name for known in build.PLATFORMS.values()] == [
+    assert [build.file_name(known, f"v{__version__}") for known in build.PLATFORMS] == list(sums)
+    assert list(build.PLATFORMS) == [
         "-".join(entry["selector"]["matchLabels"][key] for key in ("os", "arch")) for entry in spec["platforms"]
     ]
     assert ["kubectl-spread"] * 4 + ["kubectl-spread.exe"] == [entry["bin"] for entry in spec["platforms"]]
@@ -98,42 +94,36 @@ def test_the_manifest_is_the_template_filled_in() -> None:
 
 
 def test_every_requirement_is_pinned_and_within_its_bounds() -> None:
-    """For every platform and Python, with what the language server needs."""
+    """With what the language server and the exporter need, for every Python that may build an archive."""
     config = ConfigParser()
     config.read(ROOT / "setup.cfg")
-    text = config["options"]["install_requires"] + config["options.extras_require"]["lsp"]
+    extras = config["options.extras_require"]
+    text = "".join([config["options"]["install_requires"], extras["lsp"], extras["exporter"]])
     wanted = [Requirement(line) for line in text.strip().splitlines()]
-    locked = build.pinned((ROOT / "release" / "requirements.txt").read_text(encoding="utf-8"))
-    for known in build.PLATFORMS.values():
-        for minor in build.MINORS:
-            lines = [Requirement(line) for line in build.chosen_for(known, minor, locked)]
-            versions = {canonicalize_name(line.name): str(line.specifier)[2:] for line in lines}
+    for minor in (10, 13):
+        pins = pinned("requirements.txt", python_full_version=f"3.{minor}.0")
+        versions = {canonicalize_name(pin.name): str(pin.specifier)[2:] for pin in pins}
 
-            assert len(versions) == len(lines)
-            assert [] == [
-                str(need) for need in wanted if not need.specifier.contains(versions[canonicalize_name(need.name)])
-            ]
+        assert len(versions) == len(pins)
+        assert [] == [
+            str(need) for need in wanted if not need.specifier.contains(versions[canonicalize_name(need.name)])
+        ]
 
 
-def test_markers_are_asked_about_the_python_that_is_packed_for() -> None:
-    locked = build.pinned(
-        'a==1 ; python_full_version < "3.11" --hash=sha256:0\n'
-        'a==2 ; python_full_version >= "3.11" \\\n    --hash=sha256:1 \\\n    --hash=sha256:2\n'
-        'b==1 ; sys_platform == "win32" --hash=sha256:3\n'
-    )
-    chosen = {
-        (name, minor): build.chosen_for(build.PLATFORMS[name], minor, locked)
-        for name in ("linux-arm64", "windows-amd64")
-        for minor in (10, 14)
-    }
-    both = "--hash=sha256:1      --hash=sha256:2"
+def test_the_tools_are_pinned() -> None:
+    assert {"pyinstaller"} <= {pin.name for pin in pinned("tools.txt", python_full_version="3.13.0")}
 
-    assert {
-        ("linux-arm64", 10): {"a==1": "--hash=sha256:0"},
-        ("linux-arm64", 14): {"a==2": both},
-        ("windows-amd64", 10): {"a==1": "--hash=sha256:0", "b==1": "--hash=sha256:3"},
-        ("windows-amd64", 14): {"a==2": both, "b==1": "--hash=sha256:3"},
-    } == chosen
+
+def pinned(file: str, **environment: str) -> list[Requirement]:
+    """The pins of a lock file for a Python; each has hashes."""
+    found = []
+    for line in (ROOT / "release" / file).read_text(encoding="utf-8").replace("\\\n", " ").splitlines():
+        requirement, _, hashes = line.partition(" --hash")
+        pin = Requirement(requirement)
+        assert "=sha256:" in hashes, line
+        if pin.marker is None or pin.marker.evaluate({**environment, "platform_python_implementation": "CPython"}):
+            found.append(pin)
+    return found
 
 
 # Archives
@@ -155,157 +145,125 @@ def test_an_archive_depends_on_nothing_but_its_files(zipped: bool, tmp_path: Pat
         }
 
 
-@pytest.mark.skipif(HOST not in build.PLATFORMS, reason="no archive is built for this platform")
-@pytest.mark.skipif(OWN not in build.MINORS, reason="no archive is built for this Python")
-def test_an_archive_runs_on_a_bare_python(tmp_path: Path) -> None:
-    """Built as `make release` does, here for this Python and one of another numpy; unpacked as krew does."""
-    other = 10 if OWN != 10 else 14
-    dist, store, bare = (tmp_path / name for name in ("dist", "store", "bin"))
-    for folder in (store, bare):
-        folder.mkdir()
-    command = [sys.executable, "-m", "release.build", "--platform", HOST, "--minor", str(OWN), "--minor", str(other)]
-    command += ["--dist", str(dist), "--wheels", str(tmp_path / "wheels")]
-    subprocess.run(command, check=True, cwd=ROOT, capture_output=True, timeout=280)
-    file = build.file_name(build.PLATFORMS[HOST], f"v{__version__}")
-    packed = (dist / file).read_bytes()
-    krew.unpack(packed, store)
-    run = _bare(bare, store)
-    web = str(ROOT / "examples" / "shop" / "web.yaml")
-    explained = run("explain", "-f", web, "--topology", "zones=3,nodes=2,cpu=4,memory=16Gi")
-    checked = run("check", web)
-    unread = run("check", "no-such.yaml")
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no links for everybody")
+def test_links_become_files_unless_the_wheel_has_them(tmp_path: Path) -> None:
+    """krew refuses links. A wheel's modules find the libraries in `NAME.libs` by their own paths."""
+    libraries = tmp_path / "_internal" / "numpy.libs"
+    libraries.mkdir(parents=True)
+    (libraries / "blas.so").write_bytes(b"blas")
+    (tmp_path / "_internal" / "blas.so").symlink_to("numpy.libs/blas.so")
+    (tmp_path / "_internal" / "Python").write_bytes(b"python")
+    (tmp_path / "_internal" / "python").symlink_to("Python")
+    (tmp_path / "kubectl-spread").write_bytes(b"run")
+    (tmp_path / "kubectl-spread").chmod(0o755)
 
-    assert f"{hashlib.sha256(packed).hexdigest()}  {file}\n" == (dist / "SHA256SUMS").read_text()
-    assert f"Client Version: v{__version__}" == run("version").stdout.splitlines()[0]
-    assert run("--help").stdout.startswith("Usage: kubectl spread ")
-    assert {"lib", "lib-3.10", f"lib-3.{max(OWN, other)}"} == {path.name for path in store.glob("lib*")}
-    assert (0, "") == (checked.returncode, checked.stderr.partition("checked")[0])
-    assert "warning SPR401 missing-revision-key" in checked.stdout
-    assert (0, True) == (explained.returncode, "fits on 6 nodes" in explained.stdout), explained.stderr
-    assert (1 if os.name == "nt" else 3) == unread.returncode  # kubectl for Windows makes it 1
-    _assert_complete(store, (OWN, other))
+    assert {
+        "_internal/numpy.libs/blas.so": build.Entry(b"blas"),
+        "_internal/Python": build.Entry(b"python"),
+        "_internal/python": build.Entry(b"python"),
+        "kubectl-spread": build.Entry(b"run", 0o755),
+    } == build.tree(tmp_path)
 
 
-def _bare(folder: Path, store: Path) -> Any:
-    """A run of `kubectl spread` with nothing on PATH but kubectl, a Python of no environment and the archive's file.
+def test_the_manifest_is_assembled_when_every_archive_is_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Until then only the checksums are."""
+    version = f"v{__version__}"
+    files = [build.file_name(name, version) for name in build.PLATFORMS]
+    for file in files[1:]:
+        (tmp_path / file).write_text(file)
+    incomplete = build.assemble(tmp_path, version), (tmp_path / "plugin.yaml").exists()
+    (tmp_path / files[0]).write_text(files[0])
+    complete = build.assemble(tmp_path, version)
+    sums = {file: hashlib.sha256(file.encode()).hexdigest() for file in files}
 
-    Where there is no kubectl, the file is run as kubectl would: by its absolute path, with the words behind `spread`.
-    """
-    python = Path(sys.base_prefix, "python.exe") if os.name == "nt" else Path(os.path.realpath(sys.executable))
-    kubectl = shutil.which("kubectl")
-    path = [str(folder)]
-    if os.name == "nt":
-        path += [str(python.parent), str(store)]
-        program = store / "kubectl-spread.exe"
-    else:
-        program = folder / "kubectl-spread"
-        program.symlink_to(store / "kubectl-spread")
-        (folder / "python3").symlink_to(python)
-        (folder / "readlink").symlink_to(shutil.which("readlink") or "readlink")
-    if kubectl:
-        path.append(str(Path(kubectl).parent)) if os.name == "nt" else (folder / "kubectl").symlink_to(kubectl)
-    kept = {name: os.environ[name] for name in ("SYSTEMROOT", "PATHEXT", "TEMP") if name in os.environ}
-    env = {**kept, "PATH": os.pathsep.join(path), "HOME": str(folder), "PYTHONPATH": "/nowhere"}
-
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [kubectl, "spread", *arguments] if kubectl else [str(program), *arguments]
-        return subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, timeout=60)
-
-    if kubectl:
-        listed = subprocess.run([kubectl, "plugin", "list"], env=env, cwd=folder, capture_output=True, text=True)
-        assert (0, [str(program)]) == (listed.returncode, listed.stdout.split("\n\n")[1].splitlines()), listed.stderr
-        assert "warning" not in listed.stdout + listed.stderr
-    return run
+    assert ((1, False), 0) == (incomplete, complete)
+    assert capsys.readouterr().err == f"plugin.yaml is not written, because archives are missing: {files[0]}\n"
+    assert "".join(f"{sums[file]}  {file}\n" for file in sorted(files)) == (tmp_path / "SHA256SUMS").read_text()
+    assert [] == krew.problems(manifest((tmp_path / "plugin.yaml").read_text()))
+    assert build.plugin_yaml(version, sums) == (tmp_path / "plugin.yaml").read_text()
 
 
-def _assert_complete(store: Path, minors: tuple[int, ...]) -> None:
-    """Licences are there, each Python has its native modules, and no package lies there twice."""
-    infos = sorted(path for path in store.glob("lib*/*.dist-info"))
-    without = [path.name for path in infos if not any(_is_licence(file) for file in path.rglob("*"))]
-
-    assert {"LICENSE", "NOTICE", "launch.py"} <= {path.name for path in store.iterdir()}
-    assert [] == without
-    assert len(infos) == len({path.name for path in infos})
-    for stem in ("_ruamel_yaml", "yaml/_yaml", "rpds/rpds"):
-        tagged = {path.name.partition(".")[2] for path in (store / "lib").glob(f"{stem}.c*")}
-        assert len(minors) == len(tagged)
-        assert EXTENSION_SUFFIXES[0].lstrip(".") in tagged
-    assert len(minors) == len(list(store.rglob("_multiarray_umath.c*")))
-
-
-def _is_licence(file: Path) -> bool:
-    return file.name.upper().startswith(("LICEN", "COPYING", "NOTICE", "AUTHORS"))
-
-
-# Starting
-
-
-@pytest.fixture
-def unsuitable(tmp_path: Path) -> Path:
-    """An unpacked archive whose native modules are for none of the Pythons here."""
-    text = (ROOT / "release" / "launch.py").read_text(encoding="utf-8")
-    (tmp_path / "lib").mkdir()
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "lib" / "_ruamel_yaml.other.so").touch()
-    (tmp_path / "launch.py").write_text(
-        text.replace("@platform@", HOST).replace("MINORS = ()", "MINORS = (12, 13, 14)")
+def test_packages_for_live_clusters_are_compressed(tmp_path: Path) -> None:
+    """Python imports them from one file."""
+    models = tmp_path / "_internal" / "kubernetes"
+    models.mkdir(parents=True)
+    source = tmp_path / "source.py"
+    source.write_text("ANSWER = 42\n")
+    py_compile.compile(str(source), cfile=str(models / "__init__.pyc"), doraise=True)
+    source.unlink()
+    entries = build.tree(tmp_path)
+    (tmp_path / "packages.zip").write_bytes(entries[build.ZIP].content)
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path / 'packages.zip')!r}); import kubernetes as k; print(k.ANSWER)"
     )
-    shutil.copy(ROOT / "release" / "kubectl-spread", tmp_path)
-    (tmp_path / "bin" / "python3").symlink_to(os.path.realpath(sys.executable))
-    return tmp_path
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True)
+
+    assert [build.ZIP] == list(entries)
+    assert ("42\n", "") == (done.stdout, done.stderr)
 
 
-def _started(home: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    command = [str(home / "kubectl-spread"), "check", "a b"]
-    return subprocess.run(command, capture_output=True, text=True, env={"PATH": str(home / "bin"), **env})
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The archive of this platform, as `make release` builds it."""
+    if HOST not in build.PLATFORMS:
+        pytest.skip("no archive is built for this platform")
+    dist = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "release/build.py", "--dist", str(dist), "--work", str(tmp_path_factory.mktemp("work"))]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=580)
+    assert 0 == done.returncode, done.stderr
+    return dist / build.file_name(HOST, f"v{__version__}")
 
 
-def _pretend(path: Path, suffix: str) -> Path:
-    """A Python that loads modules of a suffix, and says what it is asked to run."""
-    path.write_text(f'#!/bin/sh\ncase "$3" in -c) echo {suffix} ;; *) echo "${{0##*/}}: $*" ;; esac\n')
-    path.chmod(0o755)
-    return path
+def test_an_archive_runs_without_python_path_and_environment(archive: Path) -> None:
+    """It answers, and keeps its limits of size and start-up time."""
+    done = subprocess.run([sys.executable, "release/trial.py", str(archive)], cwd=ROOT, capture_output=True, text=True)
+
+    assert (0, "") == (done.returncode, done.stderr)
 
 
-@POSIX_ONLY
-def test_a_python_that_does_not_suit_hands_over_to_one_that_does(unsuitable: Path) -> None:
-    _pretend(unsuitable / "bin" / "python3.14", ".musl.so")
-    _pretend(unsuitable / "bin" / "python3.12", ".other.so")
-    done = _started(unsuitable)
+def test_kubectl_finds_an_archive_that_krew_unpacked(archive: Path, tmp_path: Path) -> None:
+    """Through krew's link, in another directory, with licences; as kubectl_complete-spread it completes."""
+    store, programs = tmp_path / "store", tmp_path / "bin"
+    store.mkdir()
+    programs.mkdir()
+    krew.unpack(archive.read_bytes(), store)
+    suffix = ".exe" if os.name == "nt" else ""
+    for name in ("kubectl-spread", "kubectl_complete-spread"):
+        (programs / f"{name}{suffix}").symlink_to(store / f"kubectl-spread{suffix}")
+    kubectl = shutil.which("kubectl")
+    kept = {name: os.environ[name] for name in ("SYSTEMROOT", "PATHEXT") if name in os.environ}
+    path = os.pathsep.join([str(programs), *([str(Path(kubectl).parent)] if kubectl else [])])
+    env = {**kept, "PATH": path, "HOME": str(tmp_path), "LD_LIBRARY_PATH": "/mine"}
+    start = [kubectl, "spread"] if kubectl else [str(programs / f"kubectl-spread{suffix}")]
+    version = subprocess.run([*start, "version"], env=env, cwd=tmp_path, capture_output=True, text=True)
+    offered = subprocess.run(
+        [str(programs / f"kubectl_complete-spread{suffix}"), "stat"], env=env, capture_output=True, text=True
+    )
+    names = {path.name for path in (store / "licenses").iterdir()}
 
-    assert f"python3.12: -I -S {unsuitable}/launch.py {unsuitable}/kubectl-spread check a b\n" == done.stdout
-
-
-@POSIX_ONLY
-def test_without_a_python_that_suits_it_says_which_would(unsuitable: Path) -> None:
-    _pretend(unsuitable / "bin" / "python3.14", ".musl.so")
-    done = _started(unsuitable)
-
-    assert (2, "") == (done.returncode, done.stdout)
-    assert (
-        f"error: kubectl spread was packed for {HOST} and CPython 3.12 to 3.14; "
-        f"this is Python {platform.python_version()} at {unsuitable}/bin/python3\n"
-        "hint: set KUBECTL_SPREAD_PYTHON to another python, or `pip install kubectl-spread`\n"
-    ) == done.stderr
-
-
-@POSIX_ONLY
-def test_the_python_that_is_asked_for_is_the_one_that_starts(unsuitable: Path) -> None:
-    """Also where its name has a space, and through a relative link."""
-    chosen = _pretend(unsuitable / "my python", ".other.so")
-    (unsuitable / "bin" / "kubectl-spread").symlink_to("../kubectl-spread")
-    for program in (unsuitable / "kubectl-spread", unsuitable / "bin" / "kubectl-spread"):
-        env = {"PATH": "/usr/bin:/bin", "KUBECTL_SPREAD_PYTHON": str(chosen)}
-        done = subprocess.run([program, "version"], capture_output=True, text=True, env=env)
-        head, _, rest = done.stdout.partition("launch.py ")
-
-        assert f"{program} version\n" == rest
-        assert unsuitable == Path(head.removeprefix("my python: -I -S ")).resolve()
+    assert (0, f"Client Version: v{__version__}") == (version.returncode, version.stdout.splitlines()[0])
+    assert offered.stdout.startswith("status\tShow how running pods are spread")
+    assert {"python", "numpy", "click", "kubernetes", "ruamel.yaml", "pyinstaller"} <= names
+    assert {"LICENSE", "NOTICE"} <= {path.name for path in store.iterdir()}
 
 
-@POSIX_ONLY
-def test_without_any_python_it_says_so(unsuitable: Path) -> None:
-    (unsuitable / "bin" / "python3").unlink()
-    done = _started(unsuitable)
+def test_programs_that_the_archive_starts_get_the_user_s_libraries(archive: Path, tmp_path: Path) -> None:
+    """PyInstaller points LD_LIBRARY_PATH to its own; kubectl for `-k` is started with the user's value."""
+    store = tmp_path / "store"
+    store.mkdir()
+    krew.unpack(archive.read_bytes(), store)
+    if os.name == "nt":
+        pytest.skip("there is no such variable")
+    (tmp_path / "kubectl").write_text('#!/bin/sh\necho "libraries: ${LD_LIBRARY_PATH-none}" >&2\nexit 1\n')
+    (tmp_path / "kubectl").chmod(0o755)
+    (tmp_path / "kustomization.yaml").write_text("resources: []\n")
+    said = []
+    for env in ({}, {"LD_LIBRARY_PATH": "/mine"}):
+        command = [str(store / "kubectl-spread"), "check", "-k", str(tmp_path)]
+        path = os.pathsep.join([str(tmp_path), "/bin", "/usr/bin"])
+        done = subprocess.run(command, env={"PATH": path, **env}, capture_output=True, text=True)
+        said.append(done.stderr.partition("libraries: ")[2].split()[0])
 
-    assert (2, "error: kubectl spread needs Python 3.10 or newer on PATH\n") == (done.returncode, done.stderr)
+    assert ["none", "/mine"] == said

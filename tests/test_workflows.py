@@ -47,14 +47,13 @@ def commands() -> str:
 # Workflows
 
 
-def test_pythons_are_those_of_the_classifiers_and_of_the_archives() -> None:
+def test_pythons_are_those_of_the_classifiers() -> None:
     config = ConfigParser()
     config.read(ROOT / "setup.cfg")
     classified = re.findall(r"Python :: (3\.\d+)$", config["metadata"]["classifiers"], re.MULTILINE)
     matrix = WORKFLOWS["test"]["jobs"]["test"]["strategy"]["matrix"]
 
     assert classified == matrix["python"]
-    assert classified == [f"3.{minor}" for minor in build.MINORS]
     assert f">={classified[0]}" == config["options"]["python_requires"]
     assert ["ubuntu-latest", "macos-latest", "windows-latest"] == matrix["os"]
 
@@ -96,10 +95,22 @@ def test_files_that_workflows_name_are_there() -> None:
 
 def test_every_archive_is_tried_before_it_is_released() -> None:
     jobs = WORKFLOWS["release"]["jobs"]
-    tried = [entry["platform"] for entry in jobs["try"]["strategy"]["matrix"]["include"]]
+    for job in ("archives", "try"):
+        named = [entry["platform"] for entry in jobs[job]["strategy"]["matrix"]["include"]]
 
-    assert [name.replace("-", "_") for name in build.PLATFORMS] == tried
-    assert ["try", "try", "github"] == [jobs[name]["needs"] for name in ("pypi", "github", "krew")]
+        assert [name.replace("-", "_") for name in build.PLATFORMS] == named
+        assert "release/trial.py" in str(jobs[job]["steps"])
+    needs = {name: jobs[name]["needs"] for name in ("assemble", "try", "pypi", "github", "krew")}
+
+    assert {"assemble": "archives", "try": "assemble", "pypi": "try", "github": "try", "krew": "github"} == needs
+
+
+def test_every_archive_has_its_provenance_and_its_libraries_attested() -> None:
+    job = WORKFLOWS["release"]["jobs"]["archives"]
+    used = [step["uses"].partition("@")[0] for step in job["steps"] if "uses" in step]
+
+    assert {"contents": "read", "id-token": "write", "attestations": "write"} == job["permissions"]
+    assert ["actions/attest-build-provenance", "actions/attest-sbom"] == [name for name in used if "attest" in name]
 
 
 def test_workflows_may_only_read_but_for_what_jobs_say() -> None:
