@@ -262,7 +262,10 @@ class Moves:
         pods = of_owner(state.pods, owner)
         bound = deployment.to_be_ready(pods, owner)
         for count, sets in deployment.scale_downs(self._world.specs[own.spec], own, pods, owner):
-            yield from self._shrunk(state, self._made_room(state, owner, bound[:count], sets))
+            if self._is_hasty:
+                yield partial(self._made_room, state, owner, bound[:count], sets)
+            else:
+                yield from self._shrunk(state, self._made_room(state, owner, bound[:count], sets))
 
     def _shrunk(self, before: State, step: Step) -> Iterator[Way]:
         """Yield ways after old ReplicaSets have got another size: their pods go at once, or new ones are faster.
@@ -271,7 +274,7 @@ class Moves:
         """
         waits = {(pod.owner, pod.rev) for pod in before.pods if pod.node == PENDING}
         is_new = any(pod.node == PENDING and (pod.owner, pod.rev) not in waits for pod in step.state.pods)
-        chosen = [] if is_new or self._is_hasty else self._chosen(step.state)
+        chosen = [] if is_new else self._chosen(step.state)
         if not chosen:
             yield lambda: step
         for pods in chosen:
