@@ -23,7 +23,7 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.check.report import Running
 from kubectl_spread.simulate.rollouts.checker import RunningRollouts
 from kubectl_spread.simulate.running.problems import lost, uncreated, waiting
-from kubectl_spread.sources.live.resources import Question
+from kubectl_spread.sources.live.resources import Question, resource_of
 from kubectl_spread.text.emit import emitted
 from kubectl_spread.text.source import SourceFile
 from kubectl_spread.text.wording import listed
@@ -136,7 +136,9 @@ def _running(known: LoadedCluster, asked: CheckSettings, wanted: Selection) -> R
     incomplete = waits | {item.key for item in running.lost} | {item.key for item in running.uncreated}
     settled = {key: controller for key, controller in controllers if key not in incomplete}
     rollouts = RunningRollouts(settled, cluster, known.profiles)
-    return RunningWorkloads(read, running, rollouts, _missing(seen, wanted, cluster), _notes(wanted, cluster))
+    return RunningWorkloads(
+        read, running, rollouts, _missing(seen, wanted, cluster), _notes(wanted, cluster, is_live=asked.source.live)
+    )
 
 
 def _source(controller: Controller) -> SourceFile:
@@ -177,7 +179,7 @@ def _missing(seen: set[OwnerKey], wanted: Selection, cluster: Cluster) -> tuple[
     return (no_namespace(wanted.namespace),) if not found and is_missing(wanted.namespace, cluster) else found
 
 
-def _notes(wanted: Selection, cluster: Cluster) -> tuple[str, ...]:
+def _notes(wanted: Selection, cluster: Cluster, *, is_live: bool) -> tuple[str, ...]:
     """Return notes on workloads that cannot be checked, because only their pods are in the cluster facts."""
     unseen: dict[str, str] = {}
     for pod in cluster.bound():
@@ -196,6 +198,15 @@ def _notes(wanted: Selection, cluster: Cluster) -> tuple[str, ...]:
         them = f"the {next(iter(unseen.values()))}, so it was"
     else:
         them = "the workloads themselves, so they were"
-    kinds = ",".join(sorted({"deployments", "statefulsets", *(f"{kind.lower()}s" for kind in unseen.values())}))
-    problem = f"the snapshot has the pods of {names} but not {them} not checked"
+    source = "cluster" if is_live else "snapshot"
+    problem = f"the {source} has the pods of {names} but not {them} not checked"
+    if is_live:
+        return (problem,)
+    kinds = ",".join(sorted({"deployments", "statefulsets", *map(_plural, unseen.values())}))
     return (f"{problem}; add the output of `kubectl get {kinds} -A -o yaml`",)
+
+
+def _plural(kind: str) -> str:
+    """Return the name of a kind in kubectl's commands."""
+    resource = resource_of(kind)
+    return f"{kind.lower()}s" if resource is None else resource.plural

@@ -21,6 +21,9 @@ from kubectl_spread.text import compose, json_stream
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.wording import listed
+
+_MOST_NAMES = 6
 
 
 class SnapshotFacts(NamedTuple):
@@ -153,6 +156,9 @@ def _warning_without_nodes(paths: tuple[str, ...], errors: list[SourceError], he
     if not errors and not head and len(paths) == 1:
         if os.path.isdir(paths[0]) and not os.listdir(paths[0]):
             raise SourceError(paths[0], "no file in the directory")
+        if os.path.isdir(paths[0]) and next(iter(files.inputs(paths, recursive=True)), None) is None:
+            others = listed(sorted(os.listdir(paths[0])), most=_MOST_NAMES)
+            raise SourceError(paths[0], f"no .yaml, .yml or .json file in the directory, only {others}")
         if os.path.isfile(paths[0]) and not os.path.getsize(paths[0]):
             raise SourceError(paths[0], "the file is empty")
     if errors or not head:

@@ -369,3 +369,14 @@ def test_an_autoscaler_of_the_manifest_wins(capsys: pytest.CaptureFixture[str]) 
     document = report(capsys, manifest, "--snapshot", written([*ZONES, autoscaler(3, 5)]))
 
     assert [item["replicas"] for item in document["placements"]] == [2]
+
+
+def test_directory_without_manifests_says_what_it_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "facts"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("x")
+
+    assert run(["check", "-A", "--snapshot", str(folder)]) == 3
+    assert capsys.readouterr().err == (
+        f"error: {folder}: no .yaml, .yml or .json file in the directory, only notes.txt\n"
+    )

@@ -463,8 +463,8 @@ def test_pods_without_their_workload_say_what_to_add_to_the_snapshot(capsys: pyt
     facts = str(Path(__file__).parents[2] / "examples/shop/cluster.yaml")
     assert run(["simulate", "rollout", "restart", "deploy/web", "-n", "shop", "--snapshot", facts]) == 1
     assert capsys.readouterr().err == (
-        'error: the cluster facts hold pods of deployments.apps "web", but not the object itself; hint: add the output '
-        "of `kubectl get deployments,statefulsets -A -o yaml` to the snapshot, or use -f\n"
+        'error: the cluster facts hold pods of deployments.apps "web", but not the object itself; hint: run '
+        "`kubectl get deployments.apps web -n shop -o yaml > web.yaml`, and add `--snapshot web.yaml`\n"
     )
 
 

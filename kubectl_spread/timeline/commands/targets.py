@@ -19,7 +19,7 @@ _MIXED = (
     "there is no need to specify a resource type as a separate argument when passing arguments in resource/name form "
     "(e.g. 'kubectl get resource/<resource_name>' instead of 'kubectl get resource resource/<resource_name>'"
 )
-_HINT = "hint: add the output of `kubectl get deployments,statefulsets -A -o yaml` to the snapshot, or use -f"
+_HINT = "hint: run `kubectl get {kind} {name} -n {namespace} -o yaml > {name}.yaml`, and add `--snapshot {name}.yaml`"
 # Kinds without a pod template that commands may name: words, and the full name in messages.
 _OTHERS = {
     "Node": (("node", "nodes", "no"), "nodes"),
@@ -264,7 +264,7 @@ def require(target: CommandTarget, cluster: Cluster) -> None:
     if any(cluster.top_owner(pod) == target.key for pod in cluster.pods):
         raise RefusedError(
             f'error: the cluster facts hold pods of {full_name(target.kind)} "{target.name}", but not the object '
-            f"itself; {_HINT}"
+            f"itself; {_HINT.format(kind=full_name(target.kind), name=target.name, namespace=target.namespace)}"
         )
     raise RefusedError(f'Error from server (NotFound): {full_name(target.kind)} "{target.name}" not found')
 
