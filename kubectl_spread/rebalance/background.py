@@ -22,7 +22,7 @@ def reduced(cluster: Cluster, keys: Collection[OwnerKey], goals: Iterable[Goal])
 
     Args:
         cluster: the cluster facts.
-        keys: the workloads whose pods may be evicted.
+        keys: the workloads whose pods may be evicted, or that have unfinished work.
         goals: the constraints that count their pods.
     """
     moving = {id(pod.cls): pod.cls for pod in cluster.pods if _is_moving(pod, keys, cluster)}.values()

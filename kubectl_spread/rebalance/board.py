@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
@@ -71,7 +71,7 @@ class Board:
         profiles: Mapping[str, Profile],
         keys: Iterable[OwnerKey],
         *,
-        reduced: Optional[Cluster] = None,
+        simplify: Callable[[Cluster, Collection[OwnerKey]], Cluster] = lambda cluster, _: cluster,
         earlier: Sequence[str] = (),
         deadline: Optional[float] = None,
         watch: Optional[Watch] = None,
@@ -82,7 +82,7 @@ class Board:
             cluster: the cluster facts.
             profiles: of the scheduler, by name.
             keys: the workloads whose pods may be evicted.
-            reduced: the same cluster, with pods that take no part in a simpler form.
+            simplify: returns the cluster with a simpler form of pods that are not of some workloads.
             earlier: uids of pods that are evicted before the beginning.
             deadline: a `time.monotonic()` at which searches become random runs.
             watch: shows the progress, and can end the search.
@@ -91,12 +91,13 @@ class Board:
         self._runs = _RUNS
         self.is_hasty = False  # Follow only a few states, because time is short.
         self._earlier = tuple(earlier)
-        self._whole = with_owners(cluster)
-        self._cluster = self._whole if reduced is None else with_owners(reduced)
+        self._cluster = self._whole = with_owners(cluster)
         self._profiles = profiles
         self._touched = frozenset(keys)
         self._nodes: frozenset[str] = frozenset()
         self.deadline = deadline
+        live = load(self._whole, profiles, touched=self._touched).live
+        self._cluster = with_owners(simplify(self._whole, self._touched | live))
         self._load()
         self.name_nodes(())
 

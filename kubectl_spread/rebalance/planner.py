@@ -94,7 +94,7 @@ def propose(known: Workloads, group: Group, options: SearchOptions) -> Proposal:
         known.cluster,
         known.profiles,
         touched,
-        reduced=reduced(known.cluster, touched, wanted),
+        simplify=lambda cluster, live: reduced(cluster, live, wanted),
         earlier=group.earlier,
         deadline=options.deadline,
         watch=options.watch,

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import copy
 
+from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.rebalance.plan import Span, Verdict
+from kubectl_spread.rebalance.repair import rebalance, RebalanceRequest
+from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.rebalance.builders import (
     budget,
     constraint,
@@ -200,6 +203,19 @@ def test_each_plan_begins_where_the_one_before_ends() -> None:
     assert [item.verdict for item in repairs(crowded, first)] == [Verdict.EVICT]
     assert [item.verdict for item in repairs(crowded, second)] == [Verdict.EVICT]
     assert [item.verdict for item in repairs(crowded, first, second)] == [Verdict.EVICT, Verdict.NO_PLAN]
+
+
+def test_the_unfinished_work_of_others_goes_on() -> None:
+    """Another workload lacks one of three pods: it gets one more, which takes the last place of zone c."""
+    crowded = [*nodes("a1", cpu="16"), *nodes("b1", cpu="16"), *nodes("c1", cpu="1")]
+    other = workload("a1 b1", constraint(app="db"), name="db", replicas=3)
+    request = RebalanceRequest(lambda key, _: key.name == "web")
+    answer = rebalance(cluster_of([*crowded, *workload("a1 a1 b1"), *other]), profiles(), request)
+    (found,) = answer.repairs
+
+    assert (found.verdict, reasons(found)) == (Verdict.NO_PLAN, ["pending"])
+    assert "1 Insufficient cpu" in found.obstacles[0].message
+    assert answer.notes == ()  # every pod's controller and revision are known
 
 
 def test_more_evictions_than_allowed_are_no_plan() -> None:
