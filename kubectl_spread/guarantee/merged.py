@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Optional
 
+from kubectl_spread.guarantee.event import Event, EventKind, Next, State
 from kubectl_spread.guarantee.model import fenceposts, Filters, Group, Kind, KindFilters, OwnerSpec
-from kubectl_spread.guarantee.space import Event, EventKind, Next, Space, State
+from kubectl_spread.guarantee.space import Space
 from kubectl_spread.policy.policy import Regime, REGIMES
 from kubectl_spread.policy.rule import Rule, RuleKind
 

@@ -11,10 +11,11 @@ from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.guarantee import search
 from kubectl_spread.guarantee.bound import always_placed, Bound, bounds
 from kubectl_spread.guarantee.build import disruptions, GroupBuilder, Member
+from kubectl_spread.guarantee.event import State
 from kubectl_spread.guarantee.merged import merged
 from kubectl_spread.guarantee.model import Alive, Disruption, Filters, Group, LossKind
 from kubectl_spread.guarantee.search import Found
-from kubectl_spread.guarantee.space import Space, State
+from kubectl_spread.guarantee.space import Space
 from kubectl_spread.guarantee.witness import Witness, witness
 from kubectl_spread.policy.policy import Regime, REGIMES
 from kubectl_spread.policy.rule import Rule, RuleKind

@@ -9,7 +9,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Optional
 
-from kubectl_spread.guarantee.space import Event, Space, State
+from kubectl_spread.guarantee.event import Event, State
+from kubectl_spread.guarantee.space import Space
 from kubectl_spread.policy.rule import Rule, RuleKind
 from kubectl_spread.records import NamedTuple
 

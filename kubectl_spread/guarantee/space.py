@@ -1,8 +1,5 @@
 """States of a group of workloads, and the events between them.
 
-A state is `(contents, sizes, facts, desired)`: the pods on each node as one integer (`model.BITS` bits for each kind),
-the pods that controllers want of each kind, the version of the nodes, and the wanted replicas of each workload.
-
 Events without a choice are merged. A pod that is deleted leaves at once and is created again at once, because the
 scheduler stops counting a terminating pod and a controller replaces it then. A Deployment whose filters do not tell its
 revisions apart has one kind of pods: in a rollout it wants surge pods more, and any pod may go, because a pod that is
@@ -12,10 +9,11 @@ restarted and waits is the first to be scaled down.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from enum import Enum
 from itertools import combinations
 from typing import Any, Optional
 
+from kubectl_spread.guarantee.event import Event, EventKind, Next, State
+from kubectl_spread.guarantee.hosts import HostFinder
 from kubectl_spread.guarantee.layout import Arrangement, Partition, tree
 from kubectl_spread.guarantee.model import (
     BITS,
@@ -25,52 +23,15 @@ from kubectl_spread.guarantee.model import (
     Filters,
     Group,
     Kind,
-    KindFilters,
     LossKind,
     MOST_PODS,
-    Spread,
 )
+from kubectl_spread.guarantee.owner_names import OwnerNames
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import Rule, RuleKind
-from kubectl_spread.records import NamedTuple
 
-State = tuple[tuple[int, ...], tuple[int, ...], int, tuple[int, ...]]
-_MOST_KNOWN = 100_000  # answers of the filters that are kept
 _MOST_VICTIMS = 64  # choices of pods that a ReplicaSet deletes at once
 _ORDER = {regime: at for at, regime in enumerate(Regime)}
-
-
-class EventKind(Enum):
-    """Kind of an event."""
-
-    PLACED = "placed"
-    RESTARTED = "restarted"  # deleted, and created again
-    ROLLED = "rolled"  # a rollout begins
-    REMOVED = "removed"  # a pod is scaled down
-    FINISHED = "finished"  # a rollout ends
-    SCALED = "scaled"
-    DISRUPTED = "disrupted"  # a node is drained, or a domain is lost
-    EVICTED = "evicted"
-    RETURNED = "returned"  # the node or domain is back
-
-
-class Event(NamedTuple):
-    """An event.
-
-    kind: of the event. pods: kind of its pods, or -1. node: index, or -1. owner: of the pods. number: of pods, or the
-    new number of replicas. disruption: index. order: new order of the nodes, if the event renames them.
-    """
-
-    kind: EventKind
-    pods: int = -1
-    node: int = -1
-    owner: int = -1
-    number: int = 1
-    disruption: int = -1
-    order: Optional[tuple[int, ...]] = None
-
-
-Next = tuple[Event, State]
 
 
 class Space:
@@ -100,10 +61,9 @@ class Space:
         self.disruptions = tuple(disruptions) if self.level == _ORDER[Regime.DISRUPTIONS] else ()
         self._filters = filters
         self._known: dict[int, Filters] = {}
-        self._hosts: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
         self._arrangements: dict[int, Arrangement] = {}
-        self._counts: dict[tuple[bool, ...], dict[int, int]] = {}
-        self._sums: dict[tuple[int, ...], dict[int, int]] = {}
+        finder = HostFinder(self.filters)
+        self.hosts, self.matching = finder.hosts, finder.matching
         kinds = group.kinds
         self._units = [1 << (BITS * at) for at in range(len(kinds))]
         self._of_owner = [
@@ -112,7 +72,9 @@ class Space:
         self._ordinals = [any(kinds[at].ordinal >= 0 for at in mine) for mine in self._of_owner]
         self._twofold = [any(kinds[at].is_new for at in mine) for mine in self._of_owner]
         self.disruptions = self._distinct_disruptions()
-        self._alike = self._alike_owners()
+        versions = len(self.disruptions) + 1
+        self._names = OwnerNames(group, self._of_owner, self.filters, versions=versions, matching=self.matching)
+        self.kind_of, self.under_names = self._names.kind_of, self._names.under_names
 
     # The nodes.
 
@@ -171,120 +133,6 @@ class Space:
 
     # Kinds of pods.
 
-    def _alike_owners(self) -> list[list[int]]:
-        """Return groups of workloads that may exchange their names."""
-        classes: dict[Any, list[int]] = {}
-        for at in range(len(self.group.owners)):
-            classes.setdefault(repr(self._signature(at)), []).append(at)
-        return [found for found in classes.values() if len(found) > 1]
-
-    def _signature(self, owner: int) -> Any:
-        """Return the properties of a workload; workloads of equal properties may exchange their names."""
-        mine = self._of_owner[owner]
-        found: list[Any] = [self.group.owners[owner][1:], [self.group.kinds[at][1:] for at in mine]]
-        for facts in range(len(self.disruptions) + 1):
-            model = self.filters(facts)
-            found += [
-                (item.allowed, item.requests, self._views(item, owner)) for item in map(model.of_kind.__getitem__, mine)
-            ]
-            found.append(
-                sorted(
-                    repr((other._replace(matches=()), tuple(other.matches[at] for at in mine)))
-                    for number, item in enumerate(model.of_kind)
-                    if number not in mine
-                    for other in _matching(item)
-                )
-            )
-        return found
-
-    def _views(self, item: KindFilters, owner: int) -> Any:
-        """Return the filters of a kind, with the kinds of other workloads as one answer, or by name if it differs."""
-        found = []
-        for filter_ in _matching(item):
-            mine = tuple(filter_.matches[at] for at in self._of_owner[owner])
-            others = {is_matched for at, is_matched in enumerate(filter_.matches) if at not in self._of_owner[owner]}
-            found.append((filter_._replace(matches=()), mine, sorted(others) if len(others) < 2 else ("own", owner)))
-        return found
-
-    def matching(self, matches: tuple[bool, ...], content: int) -> int:
-        """Return the number of matching pods in a content."""
-        cache = self._counts.get(matches)
-        if cache is None:
-            cache = self._counts[matches] = {}
-        found = cache.get(content)
-        if found is None:
-            found = cache[content] = sum(
-                content >> (BITS * at) & MOST_PODS for at, is_matched in enumerate(matches) if is_matched
-            )
-        return found
-
-    # The scheduler.
-
-    def hosts(self, facts: int, kind: int, contents: tuple[int, ...]) -> list[int]:
-        """Return the nodes that pass all filters for a pod of a kind."""
-        key = (facts, kind, contents)
-        found = self._hosts.get(key)
-        if found is None:
-            if len(self._hosts) > _MOST_KNOWN:
-                self._hosts.clear()
-            found = self._hosts[key] = self._filtered(facts, kind, contents)
-        return found
-
-    def _filtered(self, facts: int, kind: int, contents: tuple[int, ...]) -> list[int]:
-        model = self.filters(facts)
-        item = model.of_kind[kind]
-        nodes: Any = item.allowed
-        for separation in item.separations:
-            nodes = self._apart(separation.domain_of, separation.matches, contents, nodes=nodes)
-            if not nodes:
-                return []
-        for spread in item.spreads:
-            nodes = self._within_skew(spread, contents, nodes)
-            if not nodes:
-                return []
-        if model.free:
-            nodes = [at for at in nodes if self._has_room(model, kind, at, content=contents[at])]
-        return list(nodes)
-
-    def _apart(
-        self, domain_of: tuple[int, ...], matches: tuple[bool, ...], contents: tuple[int, ...], *, nodes: Sequence[int]
-    ) -> list[int]:
-        taken = {domain_of[at] for at, content in enumerate(contents) if content and self.matching(matches, content)}
-        return [at for at in nodes if domain_of[at] < 0 or domain_of[at] not in taken]
-
-    def _within_skew(self, spread: Spread, contents: tuple[int, ...], nodes: Sequence[int]) -> list[int]:
-        counts = list(spread.base)
-        domain_of, matches = spread.domain_of, spread.matches
-        for at in spread.counted:
-            content = contents[at]
-            if content:
-                counts[domain_of[at]] += self.matching(matches, content)
-        if spread.is_below:
-            least = 0
-        elif spread.eligible:
-            least = min([counts[at] for at in spread.eligible])
-        else:
-            least = MOST_PODS * len(contents)
-        most = spread.max_skew - spread.self_match + least
-        return [at for at in nodes if domain_of[at] >= 0 and counts[domain_of[at]] <= most]
-
-    def _has_room(self, model: Filters, kind: int, node: int, *, content: int) -> bool:
-        wanted = model.of_kind[kind].requests
-        for at, room in enumerate(model.free[node]):
-            if wanted[at] and wanted[at] > room - self._requested(model, at, content):
-                return False
-        return True
-
-    def _requested(self, model: Filters, resource: int, content: int) -> int:
-        if not content:
-            return 0
-        amounts = tuple(item.requests[resource] for item in model.of_kind)
-        cache = self._sums.setdefault(amounts, {})
-        found = cache.get(content)
-        if found is None:
-            found = cache[content] = sum(count_of(content, at) * amount for at, amount in enumerate(amounts) if amount)
-        return found
-
     # States.
 
     def start(self) -> State:
@@ -333,78 +181,23 @@ class Space:
     def canonical(self, state: State) -> State:
         """Return the representative of all states that differ in interchangeable names only."""
         contents, sizes, facts, desired = state
-        for owners in self._alike:
-            contents, sizes, desired = self._renamed(contents, sizes, desired, owners=owners)
+        for owners in self._names.alike:
+            contents, sizes, desired = self._names.renamed(contents, sizes, desired, owners=owners)
         return (self.arrangement(facts).canonical(contents), sizes, facts, desired)
 
     def renaming(self, state: State) -> tuple[State, list[int], list[int]]:
         """Return the representative, with the node that comes to each place, and the workload that gets each name."""
         contents, sizes, facts, desired = state
         owners = list(range(len(self.group.owners)))
-        for alike in self._alike:
-            order = self._owner_order(contents, sizes, desired, owners=alike)
-            contents, sizes, desired = self._exchanged(
+        for alike in self._names.alike:
+            order = self._names.order(contents, sizes, desired, owners=alike)
+            contents, sizes, desired = self._names.exchanged(
                 contents, sizes, desired, moved=dict(zip(order, alike, strict=True))
             )
             for old, new in zip(order, alike, strict=True):
                 owners[new] = old
         nodes = self.arrangement(facts).order(contents)
         return (tuple(contents[at] for at in nodes), sizes, facts, desired), nodes, owners
-
-    def _renamed(
-        self, contents: tuple[int, ...], sizes: tuple[int, ...], desired: tuple[int, ...], *, owners: list[int]
-    ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-        """Put interchangeable workloads in an order that does not depend on their names, as far as this is quick."""
-        order = self._owner_order(contents, sizes, desired, owners=owners)
-        if order == owners:
-            return contents, sizes, desired
-        return self._exchanged(contents, sizes, desired, moved=dict(zip(order, owners, strict=True)))
-
-    def _owner_order(
-        self, contents: tuple[int, ...], sizes: tuple[int, ...], desired: tuple[int, ...], *, owners: list[int]
-    ) -> list[int]:
-        everything = (True,) * len(self.group.kinds)
-        full = [(content, self.matching(everything, content)) for content in contents]
-        signs = []
-        for owner in owners:
-            mine = self._of_owner[owner]
-            low, width = BITS * mine[0], (1 << BITS * len(mine)) - 1
-            own = sorted([(content >> low & width, number) for content, number in full if content >> low & width])
-            signs.append((tuple(own), tuple(sizes[at] for at in mine), desired[owner], owner))
-        return [sign[3] for sign in sorted(signs)]
-
-    def _exchanged(
-        self, contents: tuple[int, ...], sizes: tuple[int, ...], desired: tuple[int, ...], *, moved: dict[int, int]
-    ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-        new_sizes, new_desired = list(sizes), list(desired)
-        for old, new in moved.items():
-            new_desired[new] = desired[old]
-            for one, other in zip(self._of_owner[old], self._of_owner[new], strict=True):
-                new_sizes[other] = sizes[one]
-        return tuple(self._moved(content, moved) for content in contents), tuple(new_sizes), tuple(new_desired)
-
-    def kind_of(self, kind: int, owner: int) -> int:
-        """Return the kind of another workload that corresponds to a kind; -1 for none."""
-        if kind < 0 or owner < 0:
-            return -1
-        return self._of_owner[owner][self._of_owner[self.group.kinds[kind].owner].index(kind)]
-
-    def under_names(self, contents: tuple[int, ...], nodes: Sequence[int], owners: Sequence[int]) -> tuple[int, ...]:
-        """Return contents under other names of the nodes and workloads."""
-        made = [0] * len(contents)
-        moved = dict(enumerate(owners))
-        for at, content in enumerate(contents):
-            made[nodes[at]] = self._moved(content, moved)
-        return tuple(made)
-
-    def _moved(self, content: int, moved: dict[int, int]) -> int:
-        if not content:
-            return 0
-        made = content
-        for old, new in moved.items():
-            for one, other in zip(self._of_owner[old], self._of_owner[new], strict=True):
-                made += (count_of(content, one) << BITS * other) - (count_of(content, one) << BITS * one)
-        return made
 
     def is_rolling(self, state: State) -> bool:
         """Return whether a rollout is under way."""
@@ -732,9 +525,3 @@ class Space:
 
 def _plain(domain_of: tuple[int, ...]) -> Partition:
     return Partition(domain_of, ((),) * (max(domain_of, default=-1) + 1))
-
-
-def _matching(item: KindFilters) -> Iterator[Any]:
-    """Yield the filters of a kind that match other kinds."""
-    yield from item.spreads
-    yield from item.separations

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.guarantee.event import EventKind, State
 from kubectl_spread.guarantee.model import BITS, LossKind, MOST_PODS
 from kubectl_spread.guarantee.search import trace, TraceStep
-from kubectl_spread.guarantee.space import EventKind, Space, State
+from kubectl_spread.guarantee.space import Space
 from kubectl_spread.policy.evaluate import evaluate, Evaluation, PlacedPod, Situation
 from kubectl_spread.policy.rule import Rule, RuleKind
 from kubectl_spread.records import NamedTuple

@@ -43,7 +43,7 @@ def blocks(found: Recommendation, result: GroupResult, style: Style) -> Iterator
     if found.relaxed:
         told = "With `at most` instead of `less than`, these constraints keep the policy and leave no pod Pending:"
         yield wrapped(told, style.width)
-    if not found.options:
+    if not found.options and found.tried:
         told = f"None of {counted(found.tried, 'candidate')} keeps the policy and leaves no pod Pending on these nodes."
         yield wrapped(told, style.width)
     yield [line for item in found.formulas for line in _formula(item, style)]
@@ -73,8 +73,9 @@ def _formula(item: Formula, style: Style) -> list[str]:
     if not item.most:
         return wrapped(f"{told}so that no {where} may hold a pod.", style.width, hanging="  ")
     if item.needs > item.domains:
-        told += f"so that {item.needs} {domain(item.rule.topology_key, plural=True)} are needed; there are "
-        return wrapped(f"{told}{item.domains}.", style.width, hanging="  ")
+        told += f"so that {item.needs} {domain(item.rule.topology_key, plural=True)} are needed; there "
+        told += f"{'is' if item.domains == 1 else 'are'} {item.domains}"
+        return wrapped(f"{told}.", style.width, hanging="  ")
     told += f"so that maxSkew is {item.most} while some {where} is empty"
     if item.proved and item.proved < item.most:
         reached = (item.pods + (item.domains - 1) * item.most) // item.domains

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from kubectl_spread.guarantee.bound import Bound, BoundKind
+from kubectl_spread.guarantee.event import EventKind
 from kubectl_spread.guarantee.prove import Method, RuleVerdict, Verdict
-from kubectl_spread.guarantee.space import EventKind
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import Rule, RuleKind

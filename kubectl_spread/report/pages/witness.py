@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
-from kubectl_spread.guarantee.space import EventKind
+from kubectl_spread.guarantee.event import EventKind
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.records import NamedTuple
