@@ -5,6 +5,7 @@
 # make fuzz     check and fix 10,000 broken manifests
 # make release  build the archive for krew of this platform in dist/, and try it
 # make lock     update the pinned libraries and tools of the archives
+# make site     build the documentation site in build/site
 # make docs     write the generated parts of README.md, docs/ and examples/
 
 PYTHON ?= python3
@@ -13,7 +14,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check lint bench fuzz docs release lock clean
+.PHONY: demo test check lint bench fuzz docs site release lock clean
 
 $(STAMP): setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -46,6 +47,10 @@ fuzz: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/examples.py
+
+site: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]' --config-settings editable_mode=compat
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 release: $(STAMP)
 	rm -rf dist

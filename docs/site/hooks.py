@@ -1,0 +1,77 @@
+"""Hooks of mkdocs: pages that are not in docs/, and links that lead out of docs/.
+
+Pages of rules come from the registry, the first page from README.md, the examples from examples/README.md, and the JSON
+schemas are copied. Links to other files of the repository lead to GitHub.
+"""
+
+from __future__ import annotations
+
+import inspect
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+from kubectl_spread import operations
+from kubectl_spread.lint.catalogue.registry import RULES
+from kubectl_spread.report import rules as report
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+GITHUB = "https://github.com/kubectl-spread/kubectl-spread/blob/main"
+_LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)\s]+)(?=\))")
+_COPIED = {"index.md": "README.md", "examples.md": "examples/README.md"}
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages and files that are not in docs/."""
+    for page, source in _COPIED.items():
+        files.append(File.generated(config, page, content=(ROOT / source).read_text(encoding="utf-8")))
+    for rule in RULES.values():
+        text = f"# {report.title(rule)}\n\n{report.markdown(rule)}\n"
+        files.append(File.generated(config, f"rules/{rule.code}.md", content=text))
+    files.append(File.generated(config, "api.md", content=operations_page()))
+    for schema in sorted((ROOT / "schemas").glob("*.json")):
+        files.append(File.generated(config, f"schemas/{schema.name}", content=schema.read_text(encoding="utf-8")))
+    return files
+
+
+def _public_names() -> list[str]:
+    """Return the names that the package exports, each from the module that defines it."""
+    return [name for names in operations._PUBLIC.values() for name in names]  # noqa: SLF001 (the table of exports)
+
+
+def operations_page() -> str:
+    """Return the page about the functions and records of `kubectl_spread.operations`."""
+    parts = ["# Python API", str(inspect.getdoc(operations))]
+    for name in sorted(_public_names(), key=lambda name: (not name[0].islower(), name)):
+        member = getattr(operations, name)
+        text = str(inspect.getdoc(member))
+        sections = re.sub(r"^(Args|Attributes|Raises|Returns):$", r"\n**\1**\n", text, flags=re.MULTILINE)
+        lines = re.sub(r"^ {4}(\w+): ", r"- `\1`: ", sections, flags=re.MULTILINE)
+        parts.append(f"## {name}\n\n```python\n{name}{inspect.signature(member)}\n```\n\n{lines}")
+    return "\n\n".join(parts) + "\n"
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:  # noqa: ARG001 (mkdocs names it)
+    """Point the links of a page to pages of the site, or else to GitHub."""
+    path = page.file.src_uri
+    source = _COPIED.get(path, f"docs/{path}")
+    text = _LINK.sub(lambda match: link(match[1], source, path, files), markdown)
+    return _with_rule_links(text) if path == "rules.md" else text
+
+
+def link(target: str, source: str, page: str, files: Files) -> str:
+    """Return a link of a file of the repository as a link of its page."""
+    name, mark, anchor = target.partition("#")
+    inside = posixpath.normpath(posixpath.join(posixpath.dirname(source), name))
+    found = next((site for site, original in _COPIED.items() if original == inside), inside.removeprefix("docs/"))
+    if found.startswith("../") or files.get_file_from_path(found) is None:
+        return f"{GITHUB}/{inside}{mark}{anchor}"
+    return f"{posixpath.relpath(found, posixpath.dirname(page) or '.')}{mark}{anchor}"
+
+
+def _with_rule_links(text: str) -> str:
+    """Link the codes in the table of rules to their pages."""
+    return re.sub(r"^\| (SPR\d{3}) ", r"| [\1](rules/\1.md) ", text, flags=re.MULTILINE)
