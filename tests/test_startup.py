@@ -148,6 +148,12 @@ def test_placing_replicas_imports_numpy_and_not_jsonschema_or_kubernetes(manifes
     assert set() == imported & {"jsonschema", "kubernetes"}
 
 
+def test_jinja2_is_imported_for_pages_only(manifest: Path) -> None:
+    """A page of a check without cluster facts does not need numpy either."""
+    assert "jinja2" not in imported_by("check", str(manifest), "--topology", "zones=2,nodes=1")
+    assert {"jinja2"} == imported_by("check", str(manifest), "-o", "html") & {"jinja2", "numpy"}
+
+
 UNUSED_BY_US = {"inspect", "dis", "uuid", "platform", "gettext", "locale"}
 
 

@@ -42,6 +42,9 @@ class Shape(Enum):
     PENDING = "pen"
 
 
+_RANKS = {shape: at for at, shape in enumerate(Shape)}
+
+
 class Look(NamedTuple):
     """Look of a dot, and its entry in the legend. mark: a letter in the dot; hue: 0 to 5."""
 
@@ -152,7 +155,8 @@ def draw(
         on.setdefault(pod.node, []).append(pod)
     domains: dict[Optional[str], list[NodeBox]] = {}
     for node in nodes:
-        dots = _dots(on.get(node.name, ()))
+        found = on.get(node.name)
+        dots = _dots(found) if found else ()
         box = NodeBox((node.name,), dots, node.notes, is_marked=node.name in marked)
         domains.setdefault(node.domain, []).append(box)
     detail = _detail(domains.values(), keep)
@@ -181,17 +185,24 @@ def _suffix(names: Sequence[str]) -> str:
 
 def order(look: Look) -> tuple[int, str, int]:
     """Return a key that sorts dots of one workload together."""
-    return look.hue, look.mark, list(Shape).index(look.shape)
+    return look.hue, look.mark, _RANKS[look.shape]
 
 
 def _dots(pods: Iterable[DrawnPod]) -> tuple[Dots, ...]:
     names: dict[Look, list[str]] = {}
     for pod in pods:
         names.setdefault(pod.look, []).append(pod.name)
+    if len(names) == 1:  # perf: most nodes
+        ((look, found),) = names.items()
+        return (Dots(look, len(found), _known(found)),)
     return tuple(
-        Dots(look, len(found), tuple(name for name in found[:_MOST_NAMES] if not name.endswith("-*")))
-        for look, found in sorted(names.items(), key=lambda item: order(item[0]))
+        Dots(look, len(found), _known(found)) for look, found in sorted(names.items(), key=lambda item: order(item[0]))
     )
+
+
+def _known(names: list[str]) -> tuple[str, ...]:
+    """Return the first names, without those that stand for any pod of a workload."""
+    return tuple(name for name in names[:_MOST_NAMES] if not name.endswith("-*"))
 
 
 def _detail(domains: Iterable[list[NodeBox]], keep: Collection[str]) -> _Detail:

@@ -41,6 +41,7 @@ class ClusterPods:
         self.cluster = cluster
         self._new = new
         self._unpredicted = unpredicted
+        self._nodes: dict[str, list[DrawnNode]] = {}
         self._of: dict[OwnerKey, list[Pod]] = {}
         self._classes: dict[str, dict[int, list[Pod]]] = {}
         owners: dict[int, Optional[OwnerKey]] = {}
@@ -53,6 +54,12 @@ class ClusterPods:
             key = owners[at] or OwnerKey("Pod", pod.namespace, pod.name)
             self._of.setdefault(key, []).append(pod)
             self._classes.setdefault(pod.namespace, {}).setdefault(at, []).append(pod)
+
+    def nodes(self, key: str) -> list[DrawnNode]:
+        """Return the nodes of the cluster in the domains of a topology key."""
+        if key not in self._nodes:
+            self._nodes[key] = drawn_nodes(self.cluster.nodes, key)
+        return self._nodes[key]
 
     def drawn(self, key: OwnerKey, constraints: Iterable[ConstraintStatus]) -> list[DrawnPod]:
         """Return the pods of a workload, and the other pods that its constraints count."""

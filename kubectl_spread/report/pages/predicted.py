@@ -16,8 +16,6 @@ from kubectl_spread.simulate.predicted import Predicted, predictions
 from kubectl_spread.simulate.rollouts.result import RolloutResult
 from kubectl_spread.simulate.running.status import statuses, WorkloadStatus
 
-MOST_PICTURES = 60
-
 Picture = dict[str, Any]
 
 
@@ -45,7 +43,9 @@ def running_pictures(facts: PageFacts, cluster: Cluster) -> list[Picture]:
     pods = ClusterPods(cluster)
     wants = facts.wants or (lambda *_: False)
     found = [item for item in statuses(cluster, facts.profiles, wants=wants) if item.has_own or not item.is_fine]
-    return [status.picture(item, cluster, pods) for item in sorted(found, key=status.rank)[:MOST_PICTURES]]
+    return [
+        status.picture(item, cluster, pods) for item in sorted(found, key=status.rank)[: status.most_pictures(cluster)]
+    ]
 
 
 def _is_troubled(placement: Placement) -> bool:

@@ -9,12 +9,13 @@ from kubectl_spread.cluster.snapshot import Cluster, Unread
 from kubectl_spread.report import unread as unread_text
 from kubectl_spread.report.pages import charts, page
 from kubectl_spread.report.pages.drawing import draw
-from kubectl_spread.report.pages.pods import ClusterPods, drawn_nodes, map_key
+from kubectl_spread.report.pages.pods import ClusterPods, map_key
 from kubectl_spread.report.status import table
 from kubectl_spread.simulate.running.status import ConstraintState, WorkloadStatus
 from kubectl_spread.text.wording import counted
 
-MOST_PICTURES = 60
+_MOST_PICTURES = 60
+_MOST_NODES = 150_000  # in all pictures of a page together
 _MOST_ROWS = 2000
 _MOST_MESSAGES = 3
 _ORDER = {"bad": 0, "warn": 1, "good": 2, "soft": 3}
@@ -24,7 +25,7 @@ def render(
     statuses: Sequence[WorkloadStatus], cluster: Cluster, source: page.PageSource, *, unread: Sequence[Unread] = ()
 ) -> str:
     """Return the page of running workloads."""
-    pods = ClusterPods(cluster)
+    pods, most = ClusterPods(cluster), most_pictures(cluster)
     ordered = sorted(statuses, key=rank)
     header = table.header(has_namespace=True, is_wide=False)
     rows = [row.cells for row in table.rows(ordered[:_MOST_ROWS], has_namespace=True, is_wide=False)]
@@ -38,10 +39,15 @@ def render(
         header=header,
         rows=rows,
         more_rows=max(0, len(ordered) - _MOST_ROWS),
-        workloads=[picture(status, cluster, pods) for status in ordered[:MOST_PICTURES]],
-        more=max(0, len(ordered) - MOST_PICTURES),
+        workloads=[picture(status, cluster, pods) for status in ordered[:most]],
+        more=max(0, len(ordered) - most),
         unread=unread_text.line(missing) if missing else "",
     )
+
+
+def most_pictures(cluster: Cluster) -> int:
+    """Return the number of pictures on a page: fewer in large clusters, so that a page takes a few seconds."""
+    return max(10, min(_MOST_PICTURES, _MOST_NODES // max(1, len(cluster.nodes))))
 
 
 def picture(status: WorkloadStatus, cluster: Cluster, pods: ClusterPods) -> dict[str, Any]:
@@ -54,7 +60,7 @@ def picture(status: WorkloadStatus, cluster: Cluster, pods: ClusterPods) -> dict
         "badge": words or "no constraints",
         "tone": tone(status),
         "numbers": _numbers(status),
-        "drawing": draw(key, drawn_nodes(cluster.nodes, key), pods.drawn(status.key, status.constraints)),
+        "drawing": draw(key, pods.nodes(key), pods.drawn(status.key, status.constraints)),
         "charts": [charts.chart(item) for item in status.constraints],
         "messages": _messages(status),
         "why": status.why,

@@ -1,0 +1,76 @@
+"""Pages of large clusters, against their budgets; `make bench` runs it.
+
+CPU seconds from the read cluster to the page, and the size of the page. The cluster has 5,000 nodes in 3 zones and 200
+racks, and 50 Deployments with 3,000 pods each. Exits with 1 where a budget is missed.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Owner, Pod, PodClass
+from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
+from kubectl_spread.objects.selectors.selector import LabelSelector
+from kubectl_spread.operations.inputs.cluster_source import ClusterSource, load_profiles
+from kubectl_spread.report.pages import status as status_page
+from kubectl_spread.report.pages.page import PageSource
+from kubectl_spread.simulate.running.status import statuses, WorkloadStatus
+
+NODES, WORKLOADS, PODS = 5000, 50, 3000
+MOST_S, MOST_BYTES = 3.0, 3_000_000
+
+
+def cluster() -> Cluster:
+    """A cluster in which every workload spreads over zones, racks and nodes."""
+    nodes = tuple(
+        Node(f"node-{at:04}", {HOSTNAME: f"node-{at:04}", ZONE: "abc"[at % 3], "rack": f"r{at // 25}"})
+        for at in range(NODES)
+    )
+    pods: list[Pod] = []
+    owners = {}
+    for number in range(WORKLOADS):
+        labels = (("app", f"web-{number}"), ("pod-template-hash", "1"))
+        selector = LabelSelector((("app", f"web-{number}"),))
+        constraints = tuple(
+            TopologySpreadConstraint(at, 1, key, "DoNotSchedule" if key == ZONE else "ScheduleAnyway", selector)
+            for at, key in enumerate((ZONE, "rack", HOSTNAME))
+        )
+        owner = Owner("apps/v1", "ReplicaSet", f"web-{number}-1")
+        owners[OwnerKey("ReplicaSet", "shop", owner.name)] = OwnerKey("Deployment", "shop", f"web-{number}")
+        cls = PodClass("shop", labels=labels, owner=owner, constraints=constraints)
+        pods += [
+            Pod(f"web-{number}-{at}", f"{number}/{at}", cls, nodes[(at * 7 + at // 5) % NODES].name, "Running")
+            for at in range(PODS)
+        ]
+    return Cluster(nodes, tuple(pods), owners=owners)
+
+
+def measured(name: str, make: Callable[[], str]) -> bool:
+    """Print the time and the size of a page; return whether a budget is missed."""
+    begin = time.process_time()
+    size = len(make().encode())
+    seconds = time.process_time() - begin
+    is_missed = seconds > MOST_S or size > MOST_BYTES
+    print(f"{name:40} {seconds:6.2f} s {MOST_S:5} s  {size / 1e6:6.2f} MB {MOST_BYTES / 1e6:4} MB", end="")
+    print("  MISSED" if is_missed else "")
+    return is_missed
+
+
+def main() -> int:
+    """Measure and print; 1 where a budget is missed."""
+    known = cluster()
+    found: list[WorkloadStatus] = list(statuses(known, load_profiles(ClusterSource())))
+    pods = f"{len(known.pods):,} pods"
+    failed = measured(
+        f"status, {NODES:,} nodes, {pods}", lambda: status_page.render(found, known, PageSource("bench", "", ""))
+    )
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
