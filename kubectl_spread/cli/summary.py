@@ -66,13 +66,7 @@ def print_result(
     for output in outputs:
         width = None if output.file else terminal.finding_width()
         report = report._replace(bars_width=width or 0 if can_draw() else 0)
-        text = render(report, output.format, colour=colour and not output.file, width=width)
-        if output.file:
-            from kubectl_spread.sources.atomic_write import write
-
-            write(output.file, text + "\n" if text else "")
-        elif text:
-            click.echo(text, color=True)
+        _write(output, render(report, output.format, colour=colour and not output.file, width=width))
     flush()
     for error in (*outcome.errors, *outcome.missing):
         complain(error)
@@ -92,6 +86,16 @@ def _page(outcome: CheckResult) -> PageFacts:
     return facts._replace(cluster=outcome.known.cluster, profiles=outcome.known.profiles, wants=wants)
 
 
+def _write(output: Output, text: str) -> None:
+    """Write a text to the output's file, or print it."""
+    if output.file:
+        from kubectl_spread.sources.atomic_write import write
+
+        write(output.file, text + "\n" if text else "")
+    elif text:
+        click.echo(text, color=True)
+
+
 def is_for_people(outputs: list[Output]) -> bool:
     """Return whether a summary follows an output."""
     return any(output.format in ("text", "concise") for output in outputs)
@@ -106,10 +110,7 @@ def exit_code(outcome: CheckResult, outputs: list[Output], *, fail_on: str, is_a
         return Exit.UNREADABLE
     if not is_asked and all(output.format == "sarif" for output in outputs):
         return Exit.CLEAN
-    if outcome.missing:
-        return Exit.FINDINGS
-    stuck = any(item.is_stuck for item in outcome.rollouts)
-    if any(map(_is_stuck, outcome.placements)) or stuck or _waits(outcome.running):
+    if outcome.missing or _is_any_stuck(outcome):
         return Exit.FINDINGS
     if fail_on == "never":
         return Exit.CLEAN
@@ -117,6 +118,12 @@ def exit_code(outcome: CheckResult, outputs: list[Output], *, fail_on: str, is_a
     if "warning" in levels and any(placement.unpredicted for placement in outcome.placements):
         return Exit.FINDINGS
     return Exit.FINDINGS if any(item.rule.severity.value in levels for item in outcome.findings) else Exit.CLEAN
+
+
+def _is_any_stuck(outcome: CheckResult) -> bool:
+    """Return whether a pod stays Pending, or a rollout gets stuck."""
+    is_rollout_stuck = any(item.is_stuck for item in outcome.rollouts)
+    return any(map(_is_stuck, outcome.placements)) or is_rollout_stuck or _waits(outcome.running)
 
 
 def _is_unreadable(outcome: CheckResult) -> bool:
