@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import jsonschema
+import pytest
 from hypothesis import given, HealthCheck, settings
 
 from kubectl_spread import schemas
@@ -20,6 +21,7 @@ Plain = dict[str, Any]
 
 @settings(max_examples=30, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(tight_cases())
+@pytest.mark.slow
 def test_every_document_holds_its_schema_and_every_line_its_width(case: Plain) -> None:
     found = explained(case["objects"], case["incoming"][0])
 

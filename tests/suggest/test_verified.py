@@ -57,6 +57,7 @@ def placed(case: Case, changes: list[Plain]) -> dict[str, bool]:
     suppress_health_check=list(HealthCheck),
 )
 @given(cases())
+@pytest.mark.slow
 def test_every_suggestion_places_the_pod(case: Case) -> None:
     """Done to the objects by the test, and asked of another scheduler: the pod fits.
 
