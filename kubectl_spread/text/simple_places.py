@@ -28,12 +28,9 @@ class SimplePlaces:
     def __init__(self, text: str, base: int) -> None:
         self._lines = lines_of(text)
         self._starts = list(itertools.accumulate((len(line) + 1 for line in self._lines), initial=base))
-        self._tokens: list[Token] = []
-        self._line_numbers: list[int] = []  # of each token
-        for number, line in enumerate(self._lines):
-            tokens = values_of_line(line)
-            self._tokens += tokens
-            self._line_numbers += [number] * len(tokens)
+        by_line = [values_of_line(line) for line in self._lines]
+        self._tokens: list[Token] = list(itertools.chain.from_iterable(by_line))
+        self._line_numbers = [number for number, tokens in enumerate(by_line) for _ in tokens]  # of each token
         self._members: dict[int, Members] = {}
 
     def place(self, route: Route, *, key: bool = False) -> Span:

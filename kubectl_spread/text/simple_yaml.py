@@ -138,7 +138,7 @@ def _tokens(line: str, *, as_nodes: bool) -> tuple[Token, ...]:
     return ()
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=32768)  # for the places, which are found after all documents are read
 def _kept_values(line: str) -> tuple[Token, ...]:
     return _tokens(line, as_nodes=False)
 
