@@ -176,11 +176,11 @@ def _costs(option: Option) -> Iterator[str]:
     for key, verdict in option.cost.replaced:
         where = domain(key)
         if verdict is Verdict.PROVED:
-            yield f"if a {where} is lost, every lost pod finds another node"
+            yield f"while a {where} is lost, each of its pods finds another node"
         elif verdict is Verdict.REFUTED:
-            yield f"if a {where} is lost, lost pods can stay Pending until it is back"
+            yield f"while a {where} is lost, its pods can be Pending; they find nodes when it is back"
         else:
-            yield f"if a {where} is lost: whether every lost pod finds another node is not decided"
+            yield f"whether its pods find other nodes while a {where} is lost is not decided"
     yield "patching a template starts a rollout"
 
 
