@@ -21,7 +21,7 @@ _PATIENCE_S = 30.0  # for a client that sends or reads slowly
 _FIRST_PAGE = "<title>kubectl spread</title><h1>kubectl spread exporter</h1><p><a href='/metrics'>Metrics</a>\n"
 
 
-class Answer(NamedTuple):
+class HttpResponse(NamedTuple):
     """Status code, content type and text of an answer."""
 
     status: int
@@ -54,32 +54,32 @@ class ExporterServer(ThreadingHTTPServer):
         self._stuck_s = stuck_s
         self._registry: CollectorRegistry = registry_of(poller)
 
-    def answer(self, path: str) -> Answer:
+    def answer(self, path: str) -> HttpResponse:
         """Return the answer to a GET request."""
         known = {"/": self._first, "/metrics": self._metrics, "/healthz": self._healthz, "/readyz": self._readyz}
         found = known.get(path.partition("?")[0])
-        return found() if found is not None else Answer(404, "not found\n")
+        return found() if found is not None else HttpResponse(404, "not found\n")
 
-    def _first(self) -> Answer:
-        return Answer(200, _FIRST_PAGE, "text/html; charset=utf-8")
+    def _first(self) -> HttpResponse:
+        return HttpResponse(200, _FIRST_PAGE, "text/html; charset=utf-8")
 
-    def _metrics(self) -> Answer:
+    def _metrics(self) -> HttpResponse:
         reading = self.poller.fresh(self._most_age_s)
-        return Answer(200, ("" if reading is None else reading.text) + health_text(self._registry), CONTENT_TYPE)
+        return HttpResponse(200, ("" if reading is None else reading.text) + health_text(self._registry), CONTENT_TYPE)
 
-    def _healthz(self) -> Answer:
+    def _healthz(self) -> HttpResponse:
         """Answer whether the process works: an API server that does not answer is no reason to restart it."""
         if not self.poller.is_alive:
-            return Answer(500, "the reading thread has ended\n")
+            return HttpResponse(500, "the reading thread has ended\n")
         if time.monotonic() - self.poller.began > self._stuck_s:
-            return Answer(500, "a reading is stuck\n")
-        return Answer(200, "ok\n")
+            return HttpResponse(500, "a reading is stuck\n")
+        return HttpResponse(200, "ok\n")
 
-    def _readyz(self) -> Answer:
+    def _readyz(self) -> HttpResponse:
         """Answer whether there is a reading to serve."""
         if self.poller.fresh(self._most_age_s) is None:
-            return Answer(503, "no recent reading of the cluster\n")
-        return Answer(200, "ok\n")
+            return HttpResponse(503, "no recent reading of the cluster\n")
+        return HttpResponse(200, "ok\n")
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Ignore clients that close the connection."""
@@ -103,7 +103,7 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base class's name)
         """Log no requests: Prometheus sends one every few seconds."""
 
-    def _send(self, answer: Answer, *, has_body: bool) -> None:
+    def _send(self, answer: HttpResponse, *, has_body: bool) -> None:
         body = answer.text.encode()
         self.send_response(answer.status)
         self.send_header("Content-Type", answer.kind)

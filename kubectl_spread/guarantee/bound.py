@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Optional
 
-from kubectl_spread.guarantee.model import Alive, Filters, Group, KindFilters, Spread
-from kubectl_spread.policy.rule import Rule, RuleKind
+from kubectl_spread.guarantee.model import Alive, Filters, GroupModel, KindFilters, Spread
+from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.records import NamedTuple
 
 
@@ -47,7 +47,7 @@ class Bound(NamedTuple):
     times: int = 0
 
 
-def bounds(group: Group, versions: Sequence[Filters], rule: Rule, alive: Alive) -> Optional[Bound]:
+def bounds(group: GroupModel, versions: Sequence[Filters], rule: PolicyRule, alive: Alive) -> Optional[Bound]:
     """Return the smallest known limit of the pods that a rule counts in any domain; None if there is none.
 
     Args:
@@ -67,7 +67,7 @@ def bounds(group: Group, versions: Sequence[Filters], rule: Rule, alive: Alive) 
 
 
 def _of_kinds(
-    group: Group, versions: Sequence[Filters], key: str, kinds: Iterable[int], *, alive: Alive
+    group: GroupModel, versions: Sequence[Filters], key: str, kinds: Iterable[int], *, alive: Alive
 ) -> Optional[Bound]:
     """Return the limit of the pods of some kinds in a domain of a key."""
     chosen = tuple(kinds)
@@ -83,7 +83,7 @@ def _of_kinds(
     return min(found, key=lambda item: item.most)
 
 
-def _by_skew(group: Group, model: Filters, key: str, kinds: tuple[int, ...], *, alive: Alive) -> Optional[Bound]:
+def _by_skew(group: GroupModel, model: Filters, key: str, kinds: tuple[int, ...], *, alive: Alive) -> Optional[Bound]:
     """Return the limit by a spread constraint that all the kinds have and that counts all of them."""
     best: Optional[Bound] = None
     items = [model.of_kind[at] for at in kinds]
@@ -106,7 +106,7 @@ def _has_like(item: KindFilters, spread: Spread) -> bool:
     )
 
 
-def _counts_all(spread: Spread, group: Group, key: str) -> bool:
+def _counts_all(spread: Spread, group: GroupModel, key: str) -> bool:
     """Return whether the constraint counts every node of its domains."""
     counted = set(spread.counted)
     domain_of = group.layout.domain_of[key]
@@ -126,7 +126,9 @@ def _skew_bound(model: Filters, spread: Spread, alive: Alive) -> Bound:
     return Bound(BoundKind.SKEW, most, pods, spread.topology_key, size, skew)
 
 
-def _by_separation(group: Group, model: Filters, key: str, kinds: tuple[int, ...], *, alive: Alive) -> Optional[Bound]:
+def _by_separation(
+    group: GroupModel, model: Filters, key: str, kinds: tuple[int, ...], *, alive: Alive
+) -> Optional[Bound]:
     """Return the limit of one pod of a workload by its anti-affinity."""
     domain_of = group.layout.domain_of[key]
     pods = alive(kinds)
@@ -148,7 +150,7 @@ def _by_separation(group: Group, model: Filters, key: str, kinds: tuple[int, ...
     return None
 
 
-def _by_room(group: Group, model: Filters, key: str, kinds: tuple[int, ...], *, alive: Alive) -> Optional[Bound]:
+def _by_room(group: GroupModel, model: Filters, key: str, kinds: tuple[int, ...], *, alive: Alive) -> Optional[Bound]:
     """Return the limit by the resources of the nodes of a domain."""
     if not model.free:
         return None
@@ -171,7 +173,7 @@ def _by_room(group: Group, model: Filters, key: str, kinds: tuple[int, ...], *, 
 
 
 def _by_parts(
-    group: Group, versions: Sequence[Filters], key: str, kinds: tuple[int, ...], *, alive: Alive
+    group: GroupModel, versions: Sequence[Filters], key: str, kinds: tuple[int, ...], *, alive: Alive
 ) -> list[Bound]:
     """Return the limits of a domain by the limits of the smaller domains in it."""
     found = []
@@ -192,7 +194,7 @@ def _by_parts(
 
 
 def _by_owner(
-    group: Group, versions: Sequence[Filters], key: str, kinds: tuple[int, ...], *, alive: Alive
+    group: GroupModel, versions: Sequence[Filters], key: str, kinds: tuple[int, ...], *, alive: Alive
 ) -> list[Bound]:
     """Return the limit of a domain by the limits of each workload, or of each revision, in it."""
     parts: dict[object, list[int]] = {}
@@ -212,7 +214,7 @@ def _by_owner(
     return [Bound(BoundKind.OWNERS, min(pods, most), pods, key, part=largest, times=len(each))]
 
 
-def always_placed(group: Group, model: Filters, alive: Alive) -> Optional[Bound]:
+def always_placed(group: GroupModel, model: Filters, alive: Alive) -> Optional[Bound]:
     """Return the proof that a waiting pod always finds a node; None if this does not follow from the filters alone.
 
     The emptiest of D zones takes the pod. If its emptiest node does not, it has at least s pods on each of its k nodes,
@@ -226,7 +228,7 @@ def always_placed(group: Group, model: Filters, alive: Alive) -> Optional[Bound]
     return max((item for item in found if item is not None), key=lambda item: item.pods)
 
 
-def _always(group: Group, model: Filters, kind: int, alive: Alive) -> Optional[Bound]:
+def _always(group: GroupModel, model: Filters, kind: int, alive: Alive) -> Optional[Bound]:
     item = model.of_kind[kind]
     usable = set(item.allowed)
     if not usable or not all(_is_simple(spread, usable) for spread in item.spreads):

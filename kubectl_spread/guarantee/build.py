@@ -20,7 +20,7 @@ from kubectl_spread.guarantee.model import (
     Disruption,
     fenceposts,
     Filters,
-    Group,
+    GroupModel,
     Kind,
     KindFilters,
     Layout,
@@ -98,7 +98,9 @@ class GroupBuilder:
                 self.classes.append(cls)
             owners.append(self._owner(member, workload, made, regime))
             self._examine(member.key, workload)
-        self.group = Group(name, tuple(owners), tuple(kinds), self._layout(), (), tuple(self.notes), self._is_certain)
+        self.group = GroupModel(
+            name, tuple(owners), tuple(kinds), self._layout(), (), tuple(self.notes), self._is_certain
+        )
         self.group = self.group._replace(placed=self._placed())
 
     def _kinds(self, at: int, member: Member, workload: Workload, regime: Regime) -> list[tuple[Kind, PodClass]]:
@@ -324,7 +326,7 @@ def _down(node: Node) -> Node:
     return node
 
 
-def disruptions(group: Group, keys: Iterable[str], lost: Iterable[tuple[str, int]] = ()) -> tuple[Disruption, ...]:
+def disruptions(group: GroupModel, keys: Iterable[str], lost: Iterable[tuple[str, int]] = ()) -> tuple[Disruption, ...]:
     """Return the drains of each node and the losses of each domain.
 
     Args:

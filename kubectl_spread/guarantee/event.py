@@ -14,7 +14,7 @@ from kubectl_spread.records import NamedTuple
 State = tuple[tuple[int, ...], tuple[int, ...], int, tuple[int, ...]]
 
 
-class EventKind(Enum):
+class TransitionKind(Enum):
     """Kind of an event."""
 
     PLACED = "placed"
@@ -35,7 +35,7 @@ class Event(NamedTuple):
     new number of replicas. disruption: index. order: new order of the nodes, if the event renames them.
     """
 
-    kind: EventKind
+    kind: TransitionKind
     pods: int = -1
     node: int = -1
     owner: int = -1

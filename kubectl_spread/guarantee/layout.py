@@ -93,7 +93,7 @@ def _ranges(found: Tree) -> Optional[Ranges]:
     return tuple(made) or None
 
 
-class Arrangement:
+class CanonicalLayout:
     """Representatives of arrangements of contents on the nodes of a tree."""
 
     def __init__(self, found: Tree) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Optional
 
-from kubectl_spread.guarantee.event import Event, EventKind, Next, State
-from kubectl_spread.guarantee.model import fenceposts, Filters, Group, Kind, KindFilters, OwnerSpec
+from kubectl_spread.guarantee.event import Event, Next, State, TransitionKind
+from kubectl_spread.guarantee.model import fenceposts, Filters, GroupModel, Kind, KindFilters, OwnerSpec
 from kubectl_spread.guarantee.space import Space
 from kubectl_spread.policy.policy import Regime, REGIMES
-from kubectl_spread.policy.rule import Rule, RuleKind
+from kubectl_spread.policy.rule import PolicyRule, RuleKind
 
 _LEVEL = REGIMES.index(Regime.ROLLOUTS)
 
@@ -51,7 +51,7 @@ class MergedSpace(Space):
         surge = sum(fenceposts(owner, owner.replicas)[0] for owner in owners if owner.is_rolled) if rolls else 0
         self._most = pods + surge
         whole = OwnerSpec(owners[0].key, pods)
-        group = Group(space.group.name, (whole,), (Kind(0),), space.group.layout)
+        group = GroupModel(space.group.name, (whole,), (Kind(0),), space.group.layout)
         regime = REGIMES[min(space.level, REGIMES.index(Regime.RESTARTS))]
         model = space.filters(0)
         first = model.of_kind[0]
@@ -82,7 +82,7 @@ class MergedSpace(Space):
             return pods - 1
         return self._most - 1
 
-    def can_prove(self, rule: Rule) -> bool:
+    def can_prove(self, rule: PolicyRule) -> bool:
         """Return whether the states say enough about a rule."""
         if rule.kind is RuleKind.PLACED:
             return len({domain_of for domain_of, _ in self._siblings}) < 2
@@ -107,11 +107,11 @@ class MergedSpace(Space):
             is_distinct = set(nodes)
             for node in self.hosts(0, 0, state[0]):
                 if node in is_distinct:
-                    yield Event(EventKind.PLACED, 0, node, 0), self._with(state, 0, node)
+                    yield Event(TransitionKind.PLACED, 0, node, 0), self._with(state, 0, node)
         if self.level >= 1:
             yield from self._restarts(state, nodes)
 
-    def is_violated(self, rule: Rule, state: State) -> bool:
+    def is_violated(self, rule: PolicyRule, state: State) -> bool:
         """Return whether a state may violate a rule."""
         if rule.kind is RuleKind.PLACED:
             return sum(state[0]) <= self._waits_at and self._may_wait(state)

@@ -127,7 +127,7 @@ class Layout(NamedTuple):
     values: dict[str, tuple[str, ...]]
 
 
-class Group(NamedTuple):
+class GroupModel(NamedTuple):
     """A group of workloads with its filters; placed: nodes of the pods that run now, by kind and node."""
 
     name: str
@@ -152,7 +152,7 @@ def total_of(content: int, kinds: Sequence[int]) -> int:
 class Alive:
     """The most pods that run or wait at a time during a regime."""
 
-    def __init__(self, group: Group, *, has_surge: bool, is_scaled: bool) -> None:
+    def __init__(self, group: GroupModel, *, has_surge: bool, is_scaled: bool) -> None:
         self._group = group
         self._has_surge = has_surge
         self._is_scaled = is_scaled

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from kubectl_spread.guarantee.model import BITS, count_of, Filters, Group, KindFilters
+from kubectl_spread.guarantee.model import BITS, count_of, Filters, GroupModel, KindFilters
 
 
 class OwnerNames:
@@ -13,7 +13,7 @@ class OwnerNames:
 
     def __init__(
         self,
-        group: Group,
+        group: GroupModel,
         of_owner: list[list[int]],
         filters: Callable[[int], Filters],
         *,

@@ -13,12 +13,12 @@ from kubectl_spread.guarantee.bound import always_placed, Bound, bounds
 from kubectl_spread.guarantee.build import disruptions, GroupBuilder, Member
 from kubectl_spread.guarantee.event import State
 from kubectl_spread.guarantee.merged import merged
-from kubectl_spread.guarantee.model import Alive, Disruption, Filters, Group, LossKind
+from kubectl_spread.guarantee.model import Alive, Disruption, Filters, GroupModel, LossKind
 from kubectl_spread.guarantee.search import Found
 from kubectl_spread.guarantee.space import Space
 from kubectl_spread.guarantee.witness import Witness, witness
 from kubectl_spread.policy.policy import Regime, REGIMES
-from kubectl_spread.policy.rule import Rule, RuleKind
+from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 
@@ -27,7 +27,7 @@ _WALK = 20_000  # states of random paths after a search was cut off
 _QUICK = 2_000  # states of an exact search for a recommendation
 
 
-class Verdict(Enum):
+class ProofStatus(Enum):
     """Answer for one rule in one regime."""
 
     PROVED = "proved"
@@ -53,8 +53,8 @@ class RuleVerdict(NamedTuple):
     which a witness was found first. witness: shortest way to a violation.
     """
 
-    rule: Rule
-    verdict: Verdict
+    rule: PolicyRule
+    verdict: ProofStatus
     method: Method
     limit: int = 0
     bound: Optional[Bound] = None
@@ -71,13 +71,13 @@ class RegimeResult(NamedTuple):
     seconds: float = 0.0
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ProofStatus:
         """Return the worst verdict of the rules."""
         found = {item.verdict for item in self.rules}
-        for verdict in (Verdict.REFUTED, Verdict.UNDECIDED, Verdict.PROVED):
+        for verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED, ProofStatus.PROVED):
             if verdict in found:
                 return verdict
-        return Verdict.NOT_APPLICABLE
+        return ProofStatus.NOT_APPLICABLE
 
 
 class GroupResult(NamedTuple):
@@ -90,13 +90,13 @@ class GroupResult(NamedTuple):
     notes: tuple[str, ...] = ()
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ProofStatus:
         """Return the worst verdict of all regimes."""
         found = {item.verdict for item in self.results}
-        for verdict in (Verdict.REFUTED, Verdict.UNDECIDED):
+        for verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED):
             if verdict in found:
                 return verdict
-        return Verdict.PROVED
+        return ProofStatus.PROVED
 
 
 class Effort(NamedTuple):
@@ -116,7 +116,7 @@ def prove(
     members: Sequence[Member],
     cluster: Cluster,
     profiles: Mapping[str, Profile],
-    rules: Sequence[Rule],
+    rules: Sequence[PolicyRule],
     *,
     regimes: Sequence[Regime] = REGIMES,
     effort: Optional[Effort] = None,
@@ -146,7 +146,7 @@ class _Prover:
         members: Sequence[Member],
         cluster: Cluster,
         profiles: Mapping[str, Profile],
-        rules: tuple[Rule, ...],
+        rules: tuple[PolicyRule, ...],
         effort: Effort,
         name: str,
     ) -> None:
@@ -186,7 +186,7 @@ class _Prover:
 
         return Space(builder.group, filters, self._rules, regime, disruptions=self._disruptions(builder.group, regime))
 
-    def _disruptions(self, group: Group, regime: Regime) -> tuple[Disruption, ...]:
+    def _disruptions(self, group: GroupModel, regime: Regime) -> tuple[Disruption, ...]:
         if regime is not Regime.DISRUPTIONS:
             return ()
         lost = [(rule.topology_key, rule.lost) for rule in self._rules if rule.kind is RuleKind.SURVIVE]
@@ -197,7 +197,7 @@ class _Prover:
         begin = time.monotonic()
         space = self._space(regime)
         if regime is Regime.SCALING and all(owner.bounds is None for owner in space.group.owners):
-            none = tuple(RuleVerdict(rule, Verdict.NOT_APPLICABLE, Method.NONE) for rule in self._rules)
+            none = tuple(RuleVerdict(rule, ProofStatus.NOT_APPLICABLE, Method.NONE) for rule in self._rules)
             return RegimeResult(regime, none)
         found: dict[int, RuleVerdict] = {}
         for at, rule in enumerate(self._rules):
@@ -208,7 +208,7 @@ class _Prover:
                 found[at] = verdict
         found |= self._searched(space, regime, [at for at in range(len(self._rules)) if at not in found])
         self._last = found
-        self._refuted |= {at: item for at, item in found.items() if item.verdict is Verdict.REFUTED}
+        self._refuted |= {at: item for at, item in found.items() if item.verdict is ProofStatus.REFUTED}
         return RegimeResult(regime, tuple(found[at] for at in sorted(found)), time.monotonic() - begin)
 
     def _adds_nothing(self, space: Space, regime: Regime) -> bool:
@@ -217,13 +217,13 @@ class _Prover:
 
     # Bounds.
 
-    def _by_bound(self, space: Space, rule: Rule, regime: Regime) -> Optional[RuleVerdict]:
+    def _by_bound(self, space: Space, rule: PolicyRule, regime: Regime) -> Optional[RuleVerdict]:
         """Return a proof by a limit that holds in any order of events."""
         alive = self._alive(space)
         wanted = self._wanted(space.group)
         if rule.kind is RuleKind.PLACED:
             found = always_placed(space.group, space.filters(0), alive) if space.group.is_certain else None
-            return None if found is None else RuleVerdict(rule, Verdict.PROVED, Method.BOUND, 0, found)
+            return None if found is None else RuleVerdict(rule, ProofStatus.PROVED, Method.BOUND, 0, found)
         versions = [space.filters(at) for at in range(len(space.disruptions) + 1)]
         found = bounds(space.group, versions, rule, alive)
         if rule.kind is RuleKind.MIN_DOMAINS and not _is_labelled(space, rule.topology_key):
@@ -233,14 +233,14 @@ class _Prover:
         numbers = range(self._fewest(space.group), self._most(space.group) + 1) if _is_scaled(space) else [wanted]
         if found is None or not all(_is_enough(rule, found.most, number, regime) for number in numbers):
             return None
-        return RuleVerdict(rule, Verdict.PROVED, Method.BOUND, _limit(rule, wanted), found)
+        return RuleVerdict(rule, ProofStatus.PROVED, Method.BOUND, _limit(rule, wanted), found)
 
     @staticmethod
     def _alive(space: Space) -> Alive:
         return Alive(space.group, has_surge=space.level >= REGIMES.index(Regime.ROLLOUTS), is_scaled=_is_scaled(space))
 
     @staticmethod
-    def _are_replaced(space: Space, rule: Rule, alive: Alive) -> bool:
+    def _are_replaced(space: Space, rule: PolicyRule, alive: Alive) -> bool:
         """Return whether lost pods always find other nodes."""
         losses = [
             at
@@ -252,15 +252,15 @@ class _Prover:
         return all(always_placed(space.group, space.filters(at), alive) is not None for at in losses)
 
     @staticmethod
-    def _wanted(group: Group) -> int:
+    def _wanted(group: GroupModel) -> int:
         return sum(owner.replicas for owner in group.owners)
 
     @staticmethod
-    def _fewest(group: Group) -> int:
+    def _fewest(group: GroupModel) -> int:
         return sum(owner.replicas if owner.bounds is None else owner.bounds.least for owner in group.owners)
 
     @staticmethod
-    def _most(group: Group) -> int:
+    def _most(group: GroupModel) -> int:
         return sum(owner.replicas if owner.bounds is None else owner.bounds.most for owner in group.owners)
 
     # Searches.
@@ -268,7 +268,7 @@ class _Prover:
     def _searched(self, space: Space, regime: Regime, rules: list[int]) -> dict[int, RuleVerdict]:
         found: dict[int, RuleVerdict] = {}
         states = 0
-        limits = search.Limits(self._effort.max_states, self._effort.deadline, self._effort.is_enough)
+        limits = search.ProofLimits(self._effort.max_states, self._effort.deadline, self._effort.is_enough)
         for at in rules:
             if space.rules[at].kind not in (RuleKind.PLACED, RuleKind.SEPARATE) and not self._effort.is_quick:
                 near = search.nearest(space, at, limits._replace(max_states=min(_NEAR, limits.max_states)))
@@ -291,10 +291,10 @@ class _Prover:
 
     def _undecided(self, space: Space, rule: int, states: int) -> RuleVerdict:
         limit = _limit(space.rules[rule], self._wanted(space.group))
-        return RuleVerdict(space.rules[rule], Verdict.UNDECIDED, Method.NONE, limit, states=states)
+        return RuleVerdict(space.rules[rule], ProofStatus.UNDECIDED, Method.NONE, limit, states=states)
 
     def _by_merged(
-        self, space: Space, rules: list[int], *, limits: search.Limits, into: dict[int, RuleVerdict]
+        self, space: Space, rules: list[int], *, limits: search.ProofLimits, into: dict[int, RuleVerdict]
     ) -> list[int]:
         """Prove rules on states that do not tell the workloads apart; return the rules that are left."""
         simpler = merged(space)
@@ -306,7 +306,7 @@ class _Prover:
             found = search.explore(simpler, [at], limits, is_proof_only=True)
             if found.is_exhaustive and not found.witness and self._is_sure(space, at):
                 limit = _limit(space.rules[at], self._wanted(space.group))
-                into[at] = RuleVerdict(space.rules[at], Verdict.PROVED, Method.MERGED, limit, states=found.states)
+                into[at] = RuleVerdict(space.rules[at], ProofStatus.PROVED, Method.MERGED, limit, states=found.states)
         return [at for at in rules if at not in into]
 
     def _is_sure(self, space: Space, rule: int) -> bool:
@@ -325,10 +325,10 @@ class _Prover:
                 way = result.witness[at]
                 told = witness(space, rule, way, is_shortest=result.is_shortest)
                 into[at] = RuleVerdict(
-                    rule, Verdict.REFUTED, Method.WITNESS, limit, states=result.states, regime=regime, witness=told
+                    rule, ProofStatus.REFUTED, Method.WITNESS, limit, states=result.states, regime=regime, witness=told
                 )
             elif result.is_exhaustive and self._is_sure(space, at):
-                into[at] = RuleVerdict(rule, Verdict.PROVED, Method.STATES, limit, states=result.states)
+                into[at] = RuleVerdict(rule, ProofStatus.PROVED, Method.STATES, limit, states=result.states)
 
 
 def _is_labelled(space: Space, key: str) -> bool:
@@ -337,7 +337,7 @@ def _is_labelled(space: Space, key: str) -> bool:
     return all(domain_of[node] >= 0 for item in space.filters(0).of_kind for node in item.allowed)
 
 
-def _limit(rule: Rule, pods: int) -> int:
+def _limit(rule: PolicyRule, pods: int) -> int:
     """Return the number that a rule allows or demands."""
     if rule.kind is RuleKind.SURVIVE:
         return rule.amount.at_least(pods)
@@ -349,7 +349,7 @@ def _is_scaled(space: Space) -> bool:
     return space.level >= REGIMES.index(Regime.SCALING)
 
 
-def _is_enough(rule: Rule, most: int, pods: int, regime: Regime) -> bool:
+def _is_enough(rule: PolicyRule, most: int, pods: int, regime: Regime) -> bool:
     """Return whether a limit of the pods in a domain proves a rule, for a number of wanted pods."""
     if rule.kind is RuleKind.SEPARATE:
         return most <= 1
@@ -361,4 +361,14 @@ def _is_enough(rule: Rule, most: int, pods: int, regime: Regime) -> bool:
     return allowed is not None and most <= allowed
 
 
-__all__ = ["Effort", "GroupResult", "LossKind", "Method", "RegimeResult", "RuleVerdict", "State", "Verdict", "prove"]
+__all__ = [
+    "Effort",
+    "GroupResult",
+    "LossKind",
+    "Method",
+    "ProofStatus",
+    "RegimeResult",
+    "RuleVerdict",
+    "State",
+    "prove",
+]

@@ -14,12 +14,12 @@ from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.guarantee.build import Member
-from kubectl_spread.guarantee.prove import Effort, GroupResult, prove, RuleVerdict, Verdict
+from kubectl_spread.guarantee.prove import Effort, GroupResult, ProofStatus, prove, RuleVerdict
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
 from kubectl_spread.policy.policy import Regime, REGIMES
-from kubectl_spread.policy.rule import Amount, PLACED, Rule, RuleKind
+from kubectl_spread.policy.rule import Amount, PLACED, PolicyRule, RuleKind
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 
@@ -47,7 +47,7 @@ class Formula(NamedTuple):
     fewest domains that can hold all pods. domains: that exist for the pods.
     """
 
-    rule: Rule
+    rule: PolicyRule
     most: int
     pods: int
     proved: int
@@ -65,7 +65,7 @@ class NeededDomains(NamedTuple):
 class Cost(NamedTuple):
     """What an option costs: verdict on lost pods finding other nodes, by key of the lost domain."""
 
-    replaced: tuple[tuple[str, Verdict], ...] = ()
+    replaced: tuple[tuple[str, ProofStatus], ...] = ()
 
 
 class Option(NamedTuple):
@@ -87,7 +87,7 @@ class Option(NamedTuple):
     @property
     def is_kept_always(self) -> bool:
         """Return whether the policy is kept during disruptions, too."""
-        return self.result.verdict is Verdict.PROVED
+        return self.result.verdict is ProofStatus.PROVED
 
 
 class Refused(NamedTuple):
@@ -107,7 +107,7 @@ class Recommendation(NamedTuple):
     """
 
     options: tuple[Option, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[PolicyRule, ...]
     selector: Plain
     formulas: tuple[Formula, ...] = ()
     impossible: tuple[Formula, ...] = ()
@@ -121,7 +121,7 @@ def recommend(
     members: Sequence[Member],
     cluster: Cluster,
     profiles: Mapping[str, Profile],
-    rules: Sequence[Rule],
+    rules: Sequence[PolicyRule],
     *,
     effort: Effort,
     regimes: Sequence[Regime] = REGIMES,
@@ -161,7 +161,7 @@ class _Search:
         members: Sequence[Member],
         cluster: Cluster,
         profiles: Mapping[str, Profile],
-        rules: tuple[Rule, ...],
+        rules: tuple[PolicyRule, ...],
         selector: Plain,
         effort: Effort,
         regimes: Sequence[Regime],
@@ -249,16 +249,16 @@ class _Search:
         result = self._proved(candidate, self._regimes, self._rules, is_quick=True)
         for item in result.results:
             for verdict in item.rules:
-                if verdict.verdict in (Verdict.REFUTED, Verdict.UNDECIDED):
+                if verdict.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED):
                     if verdict.rule.kind is RuleKind.PLACED:
                         self._stuck.append(candidate)
-                    if self._refused is None or self._refused.verdict.verdict is Verdict.UNDECIDED:
+                    if self._refused is None or self._refused.verdict.verdict is ProofStatus.UNDECIDED:
                         self._refused = Refused(candidate, verdict, item.regime)
                     return False
         return True
 
     def _proved(
-        self, candidate: tuple[Hard, ...], regimes: Sequence[Regime], rules: Sequence[Rule], *, is_quick: bool
+        self, candidate: tuple[Hard, ...], regimes: Sequence[Regime], rules: Sequence[PolicyRule], *, is_quick: bool
     ) -> GroupResult:
         members = [self._with(item, candidate) for item in self._members]
         effort = self._effort._replace(is_quick=is_quick)
@@ -274,7 +274,7 @@ class _Search:
 
     def _option(self, candidate: tuple[Hard, ...]) -> Option:
         regimes = [*self._regimes, *([Regime.DISRUPTIONS] if self._has_disruptions else [])]
-        replaced = tuple(Rule(RuleKind.SURVIVE, key, Amount(0, text="0")) for key in self._keys)
+        replaced = tuple(PolicyRule(RuleKind.SURVIVE, key, Amount(0, text="0")) for key in self._keys)
         result = self._proved(candidate, regimes, (*self._rules, *replaced), is_quick=False)
         count = len(self._rules)
         last = result.results[-1].rules[count:] if self._has_disruptions else ()
@@ -322,9 +322,9 @@ def _proofs(option: Option) -> set[object]:
         (item.regime, verdict.rule)
         for item in option.result.results
         for verdict in item.rules
-        if verdict.verdict is Verdict.PROVED
+        if verdict.verdict is ProofStatus.PROVED
     }
-    return proved | {key for key, verdict in option.cost.replaced if verdict is Verdict.PROVED}
+    return proved | {key for key, verdict in option.cost.replaced if verdict is ProofStatus.PROVED}
 
 
 def _is_looser(one: tuple[Hard, ...], other: tuple[Hard, ...]) -> bool:

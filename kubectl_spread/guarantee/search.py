@@ -11,13 +11,13 @@ from typing import Optional
 
 from kubectl_spread.guarantee.event import Event, State
 from kubectl_spread.guarantee.space import Space
-from kubectl_spread.policy.rule import Rule, RuleKind
+from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.records import NamedTuple
 
 _EVERY = 256  # states between two looks at the clock
 
 
-class Limits(NamedTuple):
+class ProofLimits(NamedTuple):
     """Limits of a search: number of states, and a `time.monotonic()` at which to stop.
 
     is_enough: is called with the number of visited states; returns whether to stop.
@@ -56,7 +56,7 @@ def starts(space: Space) -> list[State]:
     return list(dict.fromkeys(space.canonical(state) for state in found))
 
 
-def explore(space: Space, rules: Sequence[int], limits: Limits, *, is_proof_only: bool = False) -> Found:
+def explore(space: Space, rules: Sequence[int], limits: ProofLimits, *, is_proof_only: bool = False) -> Found:
     """Visit all states in breadth-first order, until every rule is violated, or a limit is reached.
 
     Args:
@@ -109,7 +109,7 @@ def _way(state: Optional[State], came_from: dict[State, Optional[State]]) -> tup
     return tuple(reversed(way))
 
 
-def nearest(space: Space, rule: int, limits: Limits) -> Found:
+def nearest(space: Space, rule: int, limits: ProofLimits) -> Found:
     """Search for the nearest violation of one rule, states that are close to it first (A*)."""
     distance = _distance(space, space.rules[rule])
     came_from: dict[State, Optional[State]] = {}
@@ -137,7 +137,7 @@ def nearest(space: Space, rule: int, limits: Limits) -> Found:
     return Found(len(came_from), True, {})
 
 
-def _distance(space: Space, rule: Rule) -> Callable[[State], int]:
+def _distance(space: Space, rule: PolicyRule) -> Callable[[State], int]:
     """Return a lower limit of the number of events until a rule is violated."""
     if rule.kind in (RuleKind.MIN_DOMAINS, RuleKind.SURVIVE):
         return lambda state: _unplaced(space, state)
@@ -168,11 +168,11 @@ def _fewest(space: Space) -> int:
 _SCALING = 3
 
 
-def _least_limit(space: Space, rule: Rule) -> int:
+def _least_limit(space: Space, rule: PolicyRule) -> int:
     return rule.most(_fewest(space)) or 0
 
 
-def at_random(space: Space, rules: Iterable[int], limits: Limits, *, seed: int = 0) -> Found:
+def at_random(space: Space, rules: Iterable[int], limits: ProofLimits, *, seed: int = 0) -> Found:
     """Follow random paths until a rule is violated or a limit is reached."""
     generator = random.Random(seed)  # noqa: S311 (a simulation's choice, no secret)
     left, witness = list(rules), dict[int, tuple[State, ...]]()

@@ -12,23 +12,23 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, Optional
 
-from kubectl_spread.guarantee.event import Event, EventKind, Next, State
+from kubectl_spread.guarantee.event import Event, Next, State, TransitionKind
 from kubectl_spread.guarantee.hosts import HostFinder
-from kubectl_spread.guarantee.layout import Arrangement, Partition, tree
+from kubectl_spread.guarantee.layout import CanonicalLayout, Partition, tree
 from kubectl_spread.guarantee.model import (
     BITS,
     count_of,
     Disruption,
     fenceposts,
     Filters,
-    Group,
+    GroupModel,
     Kind,
     LossKind,
     MOST_PODS,
 )
 from kubectl_spread.guarantee.owner_names import OwnerNames
 from kubectl_spread.policy.policy import Regime
-from kubectl_spread.policy.rule import Rule, RuleKind
+from kubectl_spread.policy.rule import PolicyRule, RuleKind
 
 _MOST_VICTIMS = 64  # choices of pods that a ReplicaSet deletes at once
 _ORDER = {regime: at for at, regime in enumerate(Regime)}
@@ -39,9 +39,9 @@ class Space:
 
     def __init__(
         self,
-        group: Group,
+        group: GroupModel,
         filters: Callable[[Optional[Disruption]], Filters],
-        rules: Sequence[Rule],
+        rules: Sequence[PolicyRule],
         regime: Regime,
         *,
         disruptions: Sequence[Disruption] = (),
@@ -61,7 +61,7 @@ class Space:
         self.disruptions = tuple(disruptions) if self.level == _ORDER[Regime.DISRUPTIONS] else ()
         self._filters = filters
         self._known: dict[int, Filters] = {}
-        self._arrangements: dict[int, Arrangement] = {}
+        self._arrangements: dict[int, CanonicalLayout] = {}
         finder = HostFinder(self.filters)
         self.hosts, self.matching = finder.hosts, finder.matching
         kinds = group.kinds
@@ -96,11 +96,11 @@ class Space:
             found = self._known[facts] = self._filters(self.disruptions[facts - 1] if facts else None)
         return found
 
-    def arrangement(self, facts: int) -> Arrangement:
+    def arrangement(self, facts: int) -> CanonicalLayout:
         """Return the interchangeable nodes of a version."""
         found = self._arrangements.get(facts)
         if found is None:
-            found = self._arrangements[facts] = Arrangement(tree(*self._structure(facts)))
+            found = self._arrangements[facts] = CanonicalLayout(tree(*self._structure(facts)))
         return found
 
     def _structure(self, facts: int) -> tuple[list[Partition], list[Any]]:
@@ -275,14 +275,16 @@ class Space:
             owner = self.group.kinds[kind].owner
             for node in self.hosts(state[2], kind, state[0]):
                 if node in is_distinct:
-                    yield Event(EventKind.PLACED, kind, node, owner), self._with(state, kind, node)
+                    yield Event(TransitionKind.PLACED, kind, node, owner), self._with(state, kind, node)
 
     def _with(self, state: State, kind: int, node: int, number: int = 1) -> State:
         contents = list(state[0])
         contents[node] += self._units[kind] * number
         return (tuple(contents), state[1], state[2], state[3])
 
-    def _restarts(self, state: State, nodes: Sequence[int], kind: EventKind = EventKind.RESTARTED) -> Iterator[Next]:
+    def _restarts(
+        self, state: State, nodes: Sequence[int], kind: TransitionKind = TransitionKind.RESTARTED
+    ) -> Iterator[Next]:
         for node in nodes:
             content = state[0][node]
             for at in range(len(self.group.kinds)) if content else ():
@@ -300,9 +302,9 @@ class Space:
         if not self._rolls(state, owner):
             surge = fenceposts(spec, wanted)[0]
             if surge and wanted:
-                yield Event(EventKind.ROLLED, at, owner=owner), self._sized(state, at, wanted + surge)
+                yield Event(TransitionKind.ROLLED, at, owner=owner), self._sized(state, at, wanted + surge)
         elif placed[at] == wanted:
-            yield Event(EventKind.FINISHED, at, owner=owner), self._sized(state, at, wanted)
+            yield Event(TransitionKind.FINISHED, at, owner=owner), self._sized(state, at, wanted)
 
     def _sized(self, state: State, kind: int, size: int) -> State:
         sizes = list(state[1])
@@ -318,11 +320,11 @@ class Space:
             return
         yield from self._old_removed(state, owner, placed)
         if not state[1][old] and state[1][new] == wanted == placed[new]:
-            yield Event(EventKind.FINISHED, new, owner=owner), self._finished(state, old=old, new=new)
+            yield Event(TransitionKind.FINISHED, new, owner=owner), self._finished(state, old=old, new=new)
 
     def _rollout_begun(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
         new = self._of_owner[owner][1]
-        event = Event(EventKind.ROLLED, new, owner=owner)
+        event = Event(TransitionKind.ROLLED, new, owner=owner)
         if fenceposts(self.group.owners[owner], state[3][owner])[0] and state[3][owner]:
             yield event, self._grown(state, owner)
             return
@@ -344,7 +346,7 @@ class Space:
             return
         if size > placed[old]:
             after = self._grown(self._sized(state, old, size - 1), owner)
-            yield Event(EventKind.REMOVED, old, owner=owner), after
+            yield Event(TransitionKind.REMOVED, old, owner=owner), after
             return
         ranks = {node: count_of(content, old) + count_of(content, new) for node, content in enumerate(state[0])}
         holders = [node for node, content in enumerate(state[0]) if count_of(content, old)]
@@ -352,7 +354,7 @@ class Space:
         for node in holders:
             if ranks[node] == most:
                 after = self._grown(self._sized(self._with(state, old, node, -1), old, size - 1), owner)
-                yield Event(EventKind.REMOVED, old, node, owner), after
+                yield Event(TransitionKind.REMOVED, old, node, owner), after
 
     def _finished(self, state: State, *, old: int, new: int) -> State:
         contents = tuple(
@@ -371,7 +373,7 @@ class Space:
                 continue
             desired = list(state[3])
             desired[owner] = wanted
-            event = Event(EventKind.SCALED, mine[0], owner=owner, number=wanted)
+            event = Event(TransitionKind.SCALED, mine[0], owner=owner, number=wanted)
             after: State = (state[0], state[1], state[2], tuple(desired))
             if self._ordinals[owner]:
                 yield event, after
@@ -425,7 +427,7 @@ class Space:
                 condemned = condemned[-1:]
             for at in condemned:
                 node = next(node for node, content in enumerate(state[0]) if count_of(content, at))
-                yield Event(EventKind.REMOVED, at, node, owner), self._with(state, at, node, -1)
+                yield Event(TransitionKind.REMOVED, at, node, owner), self._with(state, at, node, -1)
 
     # Disruptions.
 
@@ -434,7 +436,7 @@ class Space:
         seen: set[State] = set()
         for at, item in enumerate(self.disruptions):
             if len(item.domains) > 1:  # Several domains at once are tried as they are.
-                yield Event(EventKind.DISRUPTED, disruption=at), (*state[:2], at + 1, state[3])
+                yield Event(TransitionKind.DISRUPTED, disruption=at), (*state[:2], at + 1, state[3])
                 continue
             for node in nodes if item.kind is LossKind.DRAIN else self._one_of_each(item.topology_key, nodes):
                 order = arrangement.moved_to_first(node)
@@ -446,7 +448,7 @@ class Space:
                 if made not in seen:
                     seen.add(made)
                     moved = None if order == sorted(order) else tuple(order)
-                    yield Event(EventKind.DISRUPTED, node=place, disruption=at, order=moved), made
+                    yield Event(TransitionKind.DISRUPTED, node=place, disruption=at, order=moved), made
 
     def _one_of_each(self, key: str, nodes: Sequence[int]) -> list[int]:
         domain_of = self.group.layout.domain_of[key]
@@ -458,8 +460,8 @@ class Space:
     def _disrupted(self, state: State, nodes: Sequence[int]) -> Iterator[Next]:
         item = self.disruptions[state[2] - 1]
         inside = [node for node in nodes if node in item.nodes]
-        yield from self._restarts(state, inside, EventKind.EVICTED)
-        yield Event(EventKind.RETURNED, disruption=state[2] - 1), (state[0], state[1], 0, state[3])
+        yield from self._restarts(state, inside, TransitionKind.EVICTED)
+        yield Event(TransitionKind.RETURNED, disruption=state[2] - 1), (state[0], state[1], 0, state[3])
 
     # Rules.
 
@@ -468,7 +470,7 @@ class Space:
         item = self.disruptions[facts - 1] if facts else None
         return frozenset(item.nodes) if item is not None and item.kind is LossKind.LOSS else frozenset()
 
-    def is_violated(self, rule: Rule, state: State) -> bool:
+    def is_violated(self, rule: PolicyRule, state: State) -> bool:
         """Return whether a state violates a rule."""
         if rule.kind is RuleKind.PLACED:
             return not state[2] and self.is_stuck(state)
@@ -498,7 +500,7 @@ class Space:
         """Return the number of pods that shares refer to."""
         return max(sum(state[3]), sum(self.placed(state)))
 
-    def _is_too_full(self, rule: Rule, state: State) -> bool:
+    def _is_too_full(self, rule: PolicyRule, state: State) -> bool:
         if rule.kind is RuleKind.SEPARATE:
             for mine in self._of_owner:
                 matches = tuple(at in mine for at in range(len(self.group.kinds)))
@@ -511,7 +513,7 @@ class Space:
         most = rule.most(self.base(state))
         return most is not None and max(counts.values(), default=0) > most
 
-    def _does_not_survive(self, rule: Rule, state: State) -> bool:
+    def _does_not_survive(self, rule: PolicyRule, state: State) -> bool:
         if not state[2]:
             if not self.is_at_rest(state):
                 return False

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.guarantee.event import EventKind, State
+from kubectl_spread.guarantee.event import State, TransitionKind
 from kubectl_spread.guarantee.model import BITS, LossKind, MOST_PODS
 from kubectl_spread.guarantee.search import trace, TraceStep
 from kubectl_spread.guarantee.space import Space
-from kubectl_spread.policy.evaluate import evaluate, Evaluation, PlacedPod, Situation
-from kubectl_spread.policy.rule import Rule, RuleKind
+from kubectl_spread.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState
+from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.records import NamedTuple
 
 
@@ -22,7 +22,7 @@ class WitnessEvent(NamedTuple):
     that are drained or lost, with their key.
     """
 
-    kind: EventKind
+    kind: TransitionKind
     owner: Optional[OwnerKey] = None
     ordinal: int = -1
     is_new: bool = False
@@ -33,7 +33,7 @@ class WitnessEvent(NamedTuple):
     is_loss: bool = False
 
 
-class WaitingPods(NamedTuple):
+class StuckPods(NamedTuple):
     """Pods of a workload that wait for ever."""
 
     owner: OwnerKey
@@ -51,7 +51,7 @@ class Witness(NamedTuple):
     is_shortest: bool
     evaluation: Evaluation
     counts: dict[str, dict[str, int]]
-    waiting: tuple[WaitingPods, ...] = ()
+    waiting: tuple[StuckPods, ...] = ()
     has_surge: bool = False
     from_running: bool = False
     during: Optional[WitnessEvent] = None
@@ -64,7 +64,7 @@ class Witness(NamedTuple):
         return sum(item.number for item in self.waiting) if is_meant else None
 
 
-def witness(space: Space, rule: Rule, way: Sequence[State], *, is_shortest: bool) -> Witness:
+def witness(space: Space, rule: PolicyRule, way: Sequence[State], *, is_shortest: bool) -> Witness:
     """Return a way of states as events, with the numbers at its end."""
     steps = trace(space, way)
     begin = space.running() if way[0] != space.canonical(space.start()) else space.start()
@@ -72,7 +72,9 @@ def witness(space: Space, rule: Rule, way: Sequence[State], *, is_shortest: bool
     names = _Names(space)
     events = tuple(names.event(step) for step in steps)
     last = way[-1]
-    during = next((item for item in reversed(events) if item.kind is EventKind.DISRUPTED), None) if last[2] else None
+    during = (
+        next((item for item in reversed(events) if item.kind is TransitionKind.DISRUPTED), None) if last[2] else None
+    )
     dead = _dead_nodes(space, steps, last)
     situation = _situation(space, contents, last, dead=dead)
     keys = [rule.topology_key] if rule.topology_key else list(space.group.layout.domain_of)
@@ -96,10 +98,10 @@ def witness(space: Space, rule: Rule, way: Sequence[State], *, is_shortest: bool
 def _dead_nodes(space: Space, steps: Sequence[TraceStep], last: State) -> frozenset[int]:
     if not space.dead(last[2]):
         return frozenset()
-    return frozenset(next(step.nodes for step in reversed(steps) if step.event.kind is EventKind.DISRUPTED))
+    return frozenset(next(step.nodes for step in reversed(steps) if step.event.kind is TransitionKind.DISRUPTED))
 
 
-def _situation(space: Space, contents: Sequence[int], last: State, *, dead: frozenset[int]) -> Situation:
+def _situation(space: Space, contents: Sequence[int], last: State, *, dead: frozenset[int]) -> GroupState:
     """Return the pods for the evaluation of the rule."""
     group = space.group
     pods = []
@@ -107,18 +109,18 @@ def _situation(space: Space, contents: Sequence[int], last: State, *, dead: froz
         for at, kind in enumerate(group.kinds):
             number = content >> (BITS * at) & MOST_PODS
             if node not in dead:
-                pods += [PlacedPod(group.owners[kind.owner].key, group.layout.nodes[node])] * number
+                pods += [GroupPod(group.owners[kind.owner].key, group.layout.nodes[node])] * number
     for item in _waiting(space, last):
-        pods += [PlacedPod(item.owner, "")] * item.number
+        pods += [GroupPod(item.owner, "")] * item.number
     layout = group.layout
     domains = {
         key: {layout.nodes[node]: layout.values[key][domain] for node, domain in enumerate(domain_of) if domain >= 0}
         for key, domain_of in layout.domain_of.items()
     }
-    return Situation(tuple(pods), sum(last[3]), domains)
+    return GroupState(tuple(pods), sum(last[3]), domains)
 
 
-def _waiting(space: Space, state: State) -> tuple[WaitingPods, ...]:
+def _waiting(space: Space, state: State) -> tuple[StuckPods, ...]:
     placed = space.placed(state)
     found: dict[OwnerKey, int] = {}
     for at in space.waiting(state, placed):
@@ -128,7 +130,7 @@ def _waiting(space: Space, state: State) -> tuple[WaitingPods, ...]:
             number = 1  # The next pods are created once this one is ready.
         key = space.group.owners[kind.owner].key
         found[key] = found.get(key, 0) + number
-    return tuple(WaitingPods(key, number) for key, number in found.items())
+    return tuple(StuckPods(key, number) for key, number in found.items())
 
 
 def _counts(space: Space, key: str, contents: Sequence[int], *, dead: frozenset[int]) -> dict[str, int]:
@@ -181,7 +183,7 @@ class _Names:
 
     def _ordinal(self, step: TraceStep, known: int) -> int:
         homes = self._homes.setdefault(step.owner, {})
-        if step.event.kind is EventKind.PLACED:
+        if step.event.kind is TransitionKind.PLACED:
             ordinal = known if known >= 0 else next(at for at in range(len(homes) + 1) if at not in homes)
             homes[ordinal] = step.node
             return ordinal

@@ -121,7 +121,7 @@ class RuleFinding(NamedTuple):
     fix: Optional[Fix] = None
 
 
-class Repair(NamedTuple):
+class DocumentFix(NamedTuple):
     """A fix and the document it would be made in; its routes lead from the document's root.
 
     Comments and separators, which are no part of a document, are changed by `edits` instead.
@@ -148,4 +148,4 @@ class Finding(NamedTuple):
     hint: str = ""
     related: tuple[Label, ...] = ()
     is_unreadable: bool = False
-    repair: Optional[Repair] = None
+    repair: Optional[DocumentFix] = None

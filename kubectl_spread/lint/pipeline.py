@@ -13,7 +13,7 @@ from kubectl_spread.lint.grouping.project import TargetCluster
 from kubectl_spread.lint.grouping.projects import Projects, RunContext
 from kubectl_spread.lint.grouping.roots import ONE_ROOT, RootRules
 from kubectl_spread.lint.run_rules import in_order
-from kubectl_spread.lint.selection.policy import Config, Policy
+from kubectl_spread.lint.selection.policy import Config, LintPolicy
 from kubectl_spread.objects.workloads.kinds import BUILT_IN, with_paths
 from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workload
 from kubectl_spread.records import NamedTuple
@@ -30,7 +30,7 @@ _SUPPRESSING = re.compile(r"spread[:.]")  # a comment or an annotation
 
 def read(
     source: SourceFile,
-    policy: Policy,
+    policy: LintPolicy,
     config: Config,
     *,
     named: bool = False,
@@ -65,7 +65,7 @@ class Accepted(NamedTuple):
 
 def judged(
     results: Sequence[Result],
-    policy: Policy,
+    policy: LintPolicy,
     *,
     facts: Optional[ClusterFacts] = None,
     namespace: str = DEFAULT_NAMESPACE,
@@ -100,7 +100,7 @@ def _may_suppress(accepted: Accepted, sources: Sequence[SourceFile]) -> bool:
 def _suppressed(
     findings: list[Finding],
     results: Sequence[Result],
-    policy: Policy,
+    policy: LintPolicy,
     *,
     accepted: Accepted,
     project: Projects,
@@ -136,7 +136,7 @@ def _suppressions(results: Sequence[Result], project: Projects) -> list[Suppress
     ]
 
 
-def _unmatched(accepted: Accepted, results: Sequence[Result], policy: Policy) -> list[Finding]:
+def _unmatched(accepted: Accepted, results: Sequence[Result], policy: LintPolicy) -> list[Finding]:
     if not accepted.paths:
         return []
     from kubectl_spread.lint.unknown_kinds.podspec_paths import unmatched

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, Optional
 
-from kubectl_spread.lint.finding import Fix, ObjectRef, Place, Repair
+from kubectl_spread.lint.finding import DocumentFix, Fix, ObjectRef, Place
 from kubectl_spread.objects.constraints import constraint_reader
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.decode import path_text
@@ -244,14 +244,14 @@ def reference(manifest: Manifest) -> ObjectRef:
     return ObjectRef(manifest.kind, manifest.namespace, manifest.name)
 
 
-def repair(fix: Optional[Fix], manifest: Manifest) -> Optional[Repair]:
+def repair(fix: Optional[Fix], manifest: Manifest) -> Optional[DocumentFix]:
     """Return a fix of an object as one of its document."""
     if fix is None or manifest.document.is_embedded:
         return None
     if manifest.route:  # of an item of a List
         changes = tuple(change._replace(route=(*manifest.route, *change.route)) for change in fix.changes)
         fix = fix._replace(changes=changes)
-    return Repair(fix, manifest.document.source, manifest.document)
+    return DocumentFix(fix, manifest.document.source, manifest.document)
 
 
 def is_live(manifest: Manifest) -> bool:

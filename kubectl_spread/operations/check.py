@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.lint.grouping.roots import RootRules
     from kubectl_spread.lint.pipeline import SelectedFindings
-    from kubectl_spread.lint.selection.policy import Config, Policy
+    from kubectl_spread.lint.selection.policy import Config, LintPolicy
     from kubectl_spread.objects.workloads.workload import Workload
     from kubectl_spread.operations.inputs.selection import Selection
     from kubectl_spread.policy.policy import Policy as PlacementPolicy
@@ -72,7 +72,7 @@ class CheckSettings(NamedTuple):
     choice: RuleChoice
     config: Config
     source: ClusterSource
-    policy: Policy
+    policy: LintPolicy
     namespace: str
 
     def read(self, source: SourceFile, *, named: bool = False) -> Result:

@@ -14,7 +14,7 @@ from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.check_source import Result
-    from kubectl_spread.lint.finding import Finding, Repair
+    from kubectl_spread.lint.finding import DocumentFix, Finding
     from kubectl_spread.lint.fixing.apply_fixes import FixResult
     from kubectl_spread.text.source import SourceFile
 
@@ -99,7 +99,11 @@ def refuse_texts(request: CheckRequest) -> None:
 
 
 def fixable(
-    findings: Sequence[Finding], results: Sequence[Result], settings: CheckSettings, *, tried: Callable[[Repair], bool]
+    findings: Sequence[Finding],
+    results: Sequence[Result],
+    settings: CheckSettings,
+    *,
+    tried: Callable[[DocumentFix], bool],
 ) -> Fixable:
     """Count the findings that can be fixed; fixes that were tried are made already, or were refused."""
     left = [item for item in findings if item.repair is not None and not tried(item.repair)]

@@ -10,7 +10,7 @@ from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, SourceError
 from kubectl_spread.guarantee.build import KINDS, Member
 from kubectl_spread.guarantee.groups import by_selectors, matched
-from kubectl_spread.guarantee.prove import Effort, GroupResult, prove, Verdict
+from kubectl_spread.guarantee.prove import Effort, GroupResult, ProofStatus, prove
 from kubectl_spread.guarantee.recommend import recommend, Recommendation
 from kubectl_spread.operations.inputs import missing
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
@@ -18,7 +18,7 @@ from kubectl_spread.operations.inputs.selection import Selection
 from kubectl_spread.operations.simulate import read_inputs, SimulateInputs, SimulateRequest, SimulationSetup
 from kubectl_spread.policy.parse import short_key, SHORT_KEYS
 from kubectl_spread.policy.policy import GroupSpec, Policy, Regime, REGIMES, ReplicaBounds
-from kubectl_spread.policy.rule import Rule
+from kubectl_spread.policy.rule import PolicyRule
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.files import inputs
 from kubectl_spread.text.wording import did_you_mean
@@ -80,13 +80,13 @@ class GuaranteeResult(NamedTuple):
     is_interrupted: bool = False
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ProofStatus:
         """Return the worst verdict of all groups."""
         found = {item.result.verdict for item in self.groups}
-        for verdict in (Verdict.REFUTED, Verdict.UNDECIDED):
+        for verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED):
             if verdict in found:
                 return verdict
-        return Verdict.PROVED
+        return ProofStatus.PROVED
 
 
 class ProofListener(Protocol):
@@ -199,7 +199,7 @@ def _check_keys(policy: Policy, cluster: Cluster) -> None:
     )
 
 
-def _unknown_key(rule: Rule, known: Iterable[str]) -> str:
+def _unknown_key(rule: PolicyRule, known: Iterable[str]) -> str:
     near = did_you_mean(rule.topology_key, [*known, *SHORT_KEYS])
     return f"no node has the label {short_key(rule.topology_key)}" + (f"; {near}" if near else "")
 

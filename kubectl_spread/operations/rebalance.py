@@ -108,7 +108,7 @@ def rebalance(
     found = repair.rebalance(
         known.cluster,
         known.profiles,
-        repair.RebalanceRequest(
+        repair.RepairRequest(
             selection.includes,
             request.has_soft,
             request.most_moves,

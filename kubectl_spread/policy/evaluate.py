@@ -8,11 +8,11 @@ from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.selectors.labels import Labels
-from kubectl_spread.policy.rule import Rule, RuleKind
+from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.records import NamedTuple
 
 
-class PlacedPod(NamedTuple):
+class GroupPod(NamedTuple):
     """A pod of a group; `node` is empty while it is Pending.
 
     is_terminating: it runs still, but the scheduler does not count it.
@@ -31,7 +31,7 @@ class Violation(NamedTuple):
     refers to. owner: of the pods, for `SEPARATE`.
     """
 
-    rule: Rule
+    rule: PolicyRule
     domains: tuple[str, ...]
     number: int
     limit: int
@@ -45,7 +45,7 @@ class Evaluation(NamedTuple):
     terminating: pods that are terminating, in the fullest domain, if the rule would be violated with them only.
     """
 
-    rule: Rule
+    rule: PolicyRule
     domains: tuple[str, ...]
     number: int
     limit: int
@@ -62,13 +62,13 @@ class Evaluation(NamedTuple):
         return Violation(self.rule, self.domains, self.number, self.limit, self.pods, self.owner)
 
 
-class Situation(NamedTuple):
+class GroupState(NamedTuple):
     """The pods of a group: where they are, and how many are wanted.
 
     domains: domain of each node, by topology key and name.
     """
 
-    pods: tuple[PlacedPod, ...]
+    pods: tuple[GroupPod, ...]
     desired: int
     domains: Mapping[str, Mapping[str, str]]
 
@@ -91,13 +91,13 @@ def domains_of(nodes: Iterable[tuple[str, Labels]], keys: Iterable[str]) -> dict
     return {key: {name: labels[key] for name, labels in known if key in labels} for key in keys}
 
 
-def evaluate(rules: Iterable[Rule], situation: Situation) -> Iterator[Evaluation]:
+def evaluate(rules: Iterable[PolicyRule], situation: GroupState) -> Iterator[Evaluation]:
     """Yield the result of each rule."""
     for rule in rules:
         yield _EVALUATIONS[rule.kind](rule, situation)
 
 
-def _most_in_domain(rule: Rule, situation: Situation) -> Evaluation:
+def _most_in_domain(rule: PolicyRule, situation: GroupState) -> Evaluation:
     counts = situation.counts(rule.topology_key)
     base = situation.base
     limit = rule.most(base) or 0
@@ -109,13 +109,13 @@ def _most_in_domain(rule: Rule, situation: Situation) -> Evaluation:
     return Evaluation(rule, fullest, most, limit, base, most > limit, terminating=ending)
 
 
-def _domains_in_use(rule: Rule, situation: Situation) -> Evaluation:
+def _domains_in_use(rule: PolicyRule, situation: GroupState) -> Evaluation:
     counts = situation.counts(rule.topology_key)
     wanted = rule.amount.numerator
     return Evaluation(rule, tuple(sorted(counts)), len(counts), wanted, situation.base, len(counts) < wanted)
 
 
-def _separate(rule: Rule, situation: Situation) -> Evaluation:
+def _separate(rule: PolicyRule, situation: GroupState) -> Evaluation:
     worst = Evaluation(rule, (), 0, 1, situation.base, is_violated=False)
     for owner in sorted({pod.owner for pod in situation.pods}):
         own = situation._replace(pods=tuple(pod for pod in situation.pods if pod.owner == owner))
@@ -127,7 +127,7 @@ def _separate(rule: Rule, situation: Situation) -> Evaluation:
     return worst
 
 
-def _left_after_loss(rule: Rule, situation: Situation) -> Evaluation:
+def _left_after_loss(rule: PolicyRule, situation: GroupState) -> Evaluation:
     counts = situation.counts(rule.topology_key)
     running = sum(1 for pod in situation.pods if pod.node and not pod.is_terminating)
     lost = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[: rule.lost]
@@ -136,7 +136,7 @@ def _left_after_loss(rule: Rule, situation: Situation) -> Evaluation:
     return Evaluation(rule, tuple(value for value, _ in lost), left, limit, situation.desired, left < limit)
 
 
-def _pending(rule: Rule, situation: Situation) -> Evaluation:
+def _pending(rule: PolicyRule, situation: GroupState) -> Evaluation:
     waiting = sum(1 for pod in situation.pods if not pod.node and not pod.is_terminating)
     return Evaluation(rule, (), waiting, 0, situation.base, waiting > 0)
 
@@ -151,7 +151,7 @@ _EVALUATIONS = {
 }
 
 
-def node_domains(cluster: Cluster, rules: Iterable[Rule]) -> dict[str, dict[str, str]]:
+def node_domains(cluster: Cluster, rules: Iterable[PolicyRule]) -> dict[str, dict[str, str]]:
     """Return the domain of each node of a cluster, for the keys of rules."""
     keys = {rule.topology_key for rule in rules if rule.topology_key}
     return domains_of(((node.name, node.labels) for node in cluster.nodes), keys)

@@ -7,7 +7,7 @@ from typing import Optional
 
 from kubectl_spread.objects.selectors.labels import HOSTNAME, key_errors, REGION, ZONE
 from kubectl_spread.policy.policy import ReplicaBounds
-from kubectl_spread.policy.rule import Amount, Rule, RuleKind
+from kubectl_spread.policy.rule import Amount, PolicyRule, RuleKind
 from kubectl_spread.text.wording import did_you_mean
 
 SHORT_KEYS = {"zone": ZONE, "hostname": HOSTNAME, "region": REGION, "node": HOSTNAME}
@@ -46,7 +46,7 @@ def short_key(key: str) -> str:
     return LONG_KEYS.get(key, key)
 
 
-def max_share(text: str) -> Rule:
+def max_share(text: str) -> PolicyRule:
     """Return the rule of `KEY=1/3`, `KEY<=1/3` or `KEY<1/3`.
 
     Raises:
@@ -58,7 +58,7 @@ def max_share(text: str) -> Rule:
     return share_of(match["key"], match["sign"] + match["amount"])
 
 
-def share_of(key: str, text: str) -> Rule:
+def share_of(key: str, text: str) -> PolicyRule:
     """Return the rule of a key and a share such as `<1/3`; without a sign or with `=` it is `at most`.
 
     Raises:
@@ -71,7 +71,7 @@ def share_of(key: str, text: str) -> Rule:
         raise PolicyTextError("quorum is for --keep; a share is a fraction, a percentage or a count, such as 1/2")
     if is_strict and not found.numerator:
         raise PolicyTextError(f"no number of pods is less than {found.text}: write a share such as 1/3")
-    return Rule(RuleKind.MAX_SHARE, topology_key(key), found, is_strict)
+    return PolicyRule(RuleKind.MAX_SHARE, topology_key(key), found, is_strict)
 
 
 def amount(text: str, example: str) -> Amount:
@@ -109,26 +109,26 @@ def numbered(text: str, *, option: str) -> tuple[str, int]:
     return topology_key(key.strip()), int(number)
 
 
-def max_count(text: str) -> Rule:
+def max_count(text: str) -> PolicyRule:
     """Return the rule of `KEY=N`: a domain holds at most N pods."""
     key, number = numbered(text, option="--max-count")
-    return Rule(RuleKind.MAX_COUNT, key, Amount(number, text=str(number)))
+    return PolicyRule(RuleKind.MAX_COUNT, key, Amount(number, text=str(number)))
 
 
-def min_domains(text: str) -> Rule:
+def min_domains(text: str) -> PolicyRule:
     """Return the rule of `KEY=K`: the pods use at least K domains."""
     key, number = numbered(text, option="--min-domains")
     if not number:
         raise PolicyTextError("0 domains are always used: write --min-domains zone=3")
-    return Rule(RuleKind.MIN_DOMAINS, key, Amount(number, text=str(number)))
+    return PolicyRule(RuleKind.MIN_DOMAINS, key, Amount(number, text=str(number)))
 
 
-def separate(text: str) -> Rule:
+def separate(text: str) -> PolicyRule:
     """Return the rule of `KEY`: the pods of one owner are in different domains."""
-    return Rule(RuleKind.SEPARATE, topology_key(text.strip()), Amount(1, text="1"))
+    return PolicyRule(RuleKind.SEPARATE, topology_key(text.strip()), Amount(1, text="1"))
 
 
-def survive(text: str, keep: Optional[str]) -> Rule:
+def survive(text: str, keep: Optional[str]) -> PolicyRule:
     """Return the rule of `KEY[=N]` and the pods to keep.
 
     Raises:
@@ -139,7 +139,7 @@ def survive(text: str, keep: Optional[str]) -> Rule:
     key, equals, number = text.partition("=")
     if equals and (not _COUNT.match(number) or not int(number)):
         raise PolicyTextError(f"{text} is not KEY or KEY=N: write --survive zone or --survive zone=2")
-    return Rule(
+    return PolicyRule(
         RuleKind.SURVIVE, topology_key(key.strip()), amount(keep, "quorum, 50% or 2"), lost=int(number) if equals else 1
     )
 

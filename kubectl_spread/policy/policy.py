@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Optional
 
 from kubectl_spread.objects.selectors.selector import Selector
-from kubectl_spread.policy.rule import Rule
+from kubectl_spread.policy.rule import PolicyRule
 from kubectl_spread.records import NamedTuple
 
 
@@ -37,7 +37,7 @@ class GroupSpec(NamedTuple):
     workload is a group of its own. replicas: range of each workload's replicas; None for the range of its autoscaler.
     """
 
-    rules: tuple[Rule, ...]
+    rules: tuple[PolicyRule, ...]
     name: str = ""
     selector: Optional[Selector] = None
     namespace: str = ""

@@ -45,7 +45,7 @@ class Amount(NamedTuple):
         return -(-self.numerator * pods // self.denominator)
 
 
-class Rule(NamedTuple):
+class PolicyRule(NamedTuple):
     """A rule of a policy.
 
     topology_key: label of the domains; empty for `PLACED`. amount: limit of a share, pods to keep, or a count.
@@ -73,9 +73,9 @@ class Rule(NamedTuple):
         return self.amount.numerator if self.kind is RuleKind.MAX_COUNT else None
 
     @property
-    def relaxed(self) -> Rule:
+    def relaxed(self) -> PolicyRule:
         """Return the rule with `at most` instead of `less than`."""
         return self._replace(is_strict=False)
 
 
-PLACED = Rule(RuleKind.PLACED)
+PLACED = PolicyRule(RuleKind.PLACED)

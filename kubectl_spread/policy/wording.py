@@ -6,7 +6,7 @@ from typing import Optional
 
 from kubectl_spread.policy.evaluate import Evaluation
 from kubectl_spread.policy.parse import short_key
-from kubectl_spread.policy.rule import Rule, RuleKind
+from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.text.wording import counted, listed
 
 _NAMES = {"hostname": ("node", "nodes", "on"), "zone": ("zone", "zones", "in"), "region": ("region", "regions", "in")}
@@ -26,7 +26,7 @@ def preposition(key: str) -> str:
     return "in" if names is None else names[2]
 
 
-def rule_text(rule: Rule) -> str:
+def rule_text(rule: PolicyRule) -> str:
     """Return a rule as a phrase: `less than 1/3 of the pods on one node`."""
     key, amount = rule.topology_key, rule.amount
     where = f"{preposition(key)} one {domain(key)}" if key else ""

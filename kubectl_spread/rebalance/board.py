@@ -35,7 +35,7 @@ NO_LIMIT = 1_000_000_000
 _RUNS = 12  # Random runs if there are too many states to visit.
 
 
-class Trouble(NamedTuple):
+class UnsafeEviction(NamedTuple):
     """An eviction that no plan may have, with the pod that it concerns and the message of a component.
 
     kind: `refused` by a budget; `pending`, `uncreated` or `unready` replacement; `displaces` other pods; or `endless`.
@@ -46,7 +46,7 @@ class Trouble(NamedTuple):
     message: str = ""
 
 
-class Reached(NamedTuple):
+class SettledStates(NamedTuple):
     """States at rest after an eviction.
 
     is_exact: there are no others. nodes: nodes, by index, on which the replacement may land. trouble: set if the
@@ -58,7 +58,7 @@ class Reached(NamedTuple):
     is_exact: bool = True
     nodes: frozenset[int] = frozenset()
     visited: int = 0
-    trouble: Optional[Trouble] = None
+    trouble: Optional[UnsafeEviction] = None
     fewest_ready: int = 0
 
 
@@ -108,7 +108,7 @@ class Board:
         self._moves = Moves(self.world, self._oracle)
         self._hasty = Moves(self.world, self._oracle, is_hasty=True)
 
-    def _settled(self, names: frozenset[str]) -> Reached:
+    def _settled(self, names: frozenset[str]) -> SettledStates:
         """Return the states in which the cluster is at rest before the first eviction."""
         while True:
             self._distinguish(names)
@@ -137,7 +137,7 @@ class Board:
 
     def _distinguish(self, names: frozenset[str]) -> None:
         self._symmetry = Symmetry(self.world, self.loaded, names)
-        self._known: dict[tuple[State, Slot], Reached] = {}
+        self._known: dict[tuple[State, Slot], SettledStates] = {}
         self._alike = self.kinds(names)
         nodes = self.world.facts[self.loaded.facts].nodes
         self._twins = {
@@ -166,7 +166,7 @@ class Board:
         """Return whether the time is up, or the user ended the search."""
         return self._watch.is_stopped or (self.deadline is not None and time.monotonic() > self.deadline)
 
-    def after(self, states: Iterable[State], slot: Slot, *, most_pending: Mapping[int, int]) -> Reached:
+    def after(self, states: Iterable[State], slot: Slot, *, most_pending: Mapping[int, int]) -> SettledStates:
         """Return the states after one pod is evicted in each of several states.
 
         `most_pending` is the number of Pending pods that each workload may have, by its index.
@@ -190,50 +190,52 @@ class Board:
         few = _FEWEST_ENDS if self.is_hasty else _FEW_ENDS
         if len(ends) > (few if self.is_hasty or not is_exact else _MOST_ENDS):
             chosen = random.Random(len(ends)).sample(sorted(ends), few)  # noqa: S311 (no secret)
-            return Reached(frozenset(chosen), False, frozenset(nodes), visited, fewest_ready=ready)
-        return Reached(frozenset(ends), is_exact, frozenset(nodes), visited, fewest_ready=ready)
+            return SettledStates(frozenset(chosen), False, frozenset(nodes), visited, fewest_ready=ready)
+        return SettledStates(frozenset(ends), is_exact, frozenset(nodes), visited, fewest_ready=ready)
 
-    def _evicted(self, state: State, slot: Slot, most_pending: Mapping[int, int]) -> Reached:
+    def _evicted(self, state: State, slot: Slot, most_pending: Mapping[int, int]) -> SettledStates:
         key = (state, slot)
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = self._judged(state, slot, most_pending)
         return found
 
-    def _judged(self, state: State, slot: Slot, most_pending: Mapping[int, int]) -> Reached:
+    def _judged(self, state: State, slot: Slot, most_pending: Mapping[int, int]) -> SettledStates:
         name = self.name_of(slot)
         try:
             found = self._explored(state._replace(todo=(("evict", (slot,)),)), slot)
         except Involved:
-            return Reached(frozenset(), trouble=Trouble("displaces", name))
+            return SettledStates(frozenset(), trouble=UnsafeEviction("displaces", name))
         if not found.states:
-            return found._replace(trouble=Trouble("endless", name))
+            return found._replace(trouble=UnsafeEviction("endless", name))
         for end in sorted(found.states):
             trouble = self._trouble(state, end, slot, most_pending)
             if trouble is not None:
                 return found._replace(trouble=trouble)
         return found
 
-    def _trouble(self, before: State, after: State, slot: Slot, most_pending: Mapping[int, int]) -> Optional[Trouble]:
+    def _trouble(
+        self, before: State, after: State, slot: Slot, most_pending: Mapping[int, int]
+    ) -> Optional[UnsafeEviction]:
         name = self.name_of(slot)
         refused = next((item[2] for item in after.todo if item[0] == "blocked"), "")
         if refused:
-            return Trouble("refused", name, refused)
+            return UnsafeEviction("refused", name, refused)
         wanted = _staying(before)
         wanted[slot[0]] -= 1
         if _staying(after) != +wanted:
-            return Trouble("displaces", name)
+            return UnsafeEviction("displaces", name)
         pending = [pod for pod in after.pods if pod.node == PENDING and pod.end == Deletion.ALIVE]
         for owner, number in Counter(pod.owner for pod in pending).items():
             if number > most_pending.get(owner, 0):
                 pod = next(item for item in pending if item.owner == owner)
-                return Trouble("pending", name, self._oracle.message(pod, after))
+                return UnsafeEviction("pending", name, self._oracle.message(pod, after))
         if _running(after, slot[0]) < _running(before, slot[0]):
-            return Trouble("uncreated", name)
+            return UnsafeEviction("uncreated", name)
         ready = [pod for pod in after.pods if pod.owner == slot[0] and pod.is_new and pod.stage == Stage.UNREADY]
-        return Trouble("unready", name) if ready else None
+        return UnsafeEviction("unready", name) if ready else None
 
-    def _explored(self, start: State, slot: Optional[Slot] = None) -> Reached:
+    def _explored(self, start: State, slot: Optional[Slot] = None) -> SettledStates:
         """Visit all states that follow from one, or follow random runs if there are too many.
 
         `slot` is the evicted pod, whose replacement is followed and whose workload's ready pods are counted.
@@ -262,7 +264,7 @@ class Board:
                     seen.add(after)
                     queue.append(after)
         ready = min(_ready(state, owner) for state in seen)
-        return Reached(frozenset(ends), True, frozenset(nodes), len(seen), fewest_ready=ready)
+        return SettledStates(frozenset(ends), True, frozenset(nodes), len(seen), fewest_ready=ready)
 
     def _is_repeated(self, step: Step, state: State, tried: set[object]) -> bool:
         """Return whether a step binds a pod to the twin of a node that was tried: both are equal, and in one place."""
@@ -275,7 +277,7 @@ class Board:
         tried.add(key)
         return is_known
 
-    def _sampled(self, start: State, owner: int, nodes: set[int]) -> Reached:
+    def _sampled(self, start: State, owner: int, nodes: set[int]) -> SettledStates:
         ends: set[State] = set()
         visited, ready = 0, _ready(start, owner)
         for at in range(self._runs):
@@ -291,7 +293,7 @@ class Board:
             after = Counter((pod.owner, pod.node) for pod in end.pods if pod.is_new)
             bound = {node for _, node in after - before if node != PENDING}
             nodes |= {other for node in bound for other in self._alike.get(node, (node,))}
-        return Reached(frozenset(ends), False, frozenset(nodes), visited, fewest_ready=ready)
+        return SettledStates(frozenset(ends), False, frozenset(nodes), visited, fewest_ready=ready)
 
     def _landings(self, step: Step, slot: Optional[Slot]) -> set[int]:
         """Return the nodes to which a step binds the replacement of a pod, with all interchangeable ones."""

@@ -7,7 +7,7 @@ from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.rebalance.goals import is_broken
-from kubectl_spread.rebalance.plan import ConstraintChange, DomainChange, Span
+from kubectl_spread.rebalance.plan import ConstraintChange, DomainChange, OutcomeRange
 from kubectl_spread.rebalance.tally import Tally
 from kubectl_spread.simulate.running.status import ConstraintStatus, WorkloadStatus
 from kubectl_spread.timeline.state import State
@@ -37,10 +37,10 @@ def change(
     kinds: dict[object, list[str]] = {}
     for value in values:
         kinds.setdefault((alike or {}).get(value, value), []).append(value)
-    ranges: dict[str, Span] = {}
+    ranges: dict[str, OutcomeRange] = {}
     for same in kinds.values():
         numbers = [item.get(value, 0) for item in counts for value in same]
-        ranges.update(dict.fromkeys(same, Span(min(numbers, default=0), max(numbers, default=0))))
+        ranges.update(dict.fromkeys(same, OutcomeRange(min(numbers, default=0), max(numbers, default=0))))
     skews = [_skew(status, item) for item in counts]
     return ConstraintChange(
         key,
@@ -56,7 +56,7 @@ def change(
             for domain in status.domains
         ),
         status.skew,
-        Span(min(skews), max(skews)) if skews else None,
+        OutcomeRange(min(skews), max(skews)) if skews else None,
     )
 
 

@@ -12,7 +12,7 @@ from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.rebalance.feasible import conflict
 from kubectl_spread.rebalance.goals import Goal, NEVER
 from kubectl_spread.rebalance.plan import Obstacle, ObstacleKind
-from kubectl_spread.rebalance.planner import MOVABLE, Proposal, Workloads
+from kubectl_spread.rebalance.planner import GroupSearchResult, MOVABLE, Workloads
 from kubectl_spread.scheduler.plugins.volumes.zone import topologies_of
 from kubectl_spread.simulate.running.status import ConstraintState
 
@@ -41,7 +41,7 @@ def beforehand(known: Workloads, keys: Iterable[OwnerKey]) -> Iterator[Obstacle]
                 yield Obstacle(ObstacleKind.UNCOUNTED, key, item.uncounted.pods, topology_keys=(item.topology_key,))
 
 
-def of_search(known: Workloads, keys: Iterable[OwnerKey], proposal: Proposal) -> Iterator[Obstacle]:
+def of_search(known: Workloads, keys: Iterable[OwnerKey], proposal: GroupSearchResult) -> Iterator[Obstacle]:
     """Yield the reasons that a search found."""
     result, tally, board = proposal.result, proposal.tally, proposal.board
     unsettled = [key for key in board.unsettled if key in keys]
@@ -63,7 +63,7 @@ def of_search(known: Workloads, keys: Iterable[OwnerKey], proposal: Proposal) ->
         yield Obstacle(ObstacleKind.RETURNS, number=result.evictions)
 
 
-def _unreachable(cluster: Cluster, keys: Iterable[OwnerKey], proposal: Proposal) -> Iterator[Obstacle]:
+def _unreachable(cluster: Cluster, keys: Iterable[OwnerKey], proposal: GroupSearchResult) -> Iterator[Obstacle]:
     """Yield the constraints that no distribution of the movable pods satisfies."""
     tally, states = proposal.tally, proposal.board.beginning.states
     for at, goal in enumerate(tally.goals):

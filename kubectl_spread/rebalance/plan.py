@@ -9,14 +9,14 @@ from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.records import NamedTuple
 
 
-class Span(NamedTuple):
+class OutcomeRange(NamedTuple):
     """A number over all outcomes."""
 
     least: int
     most: int
 
 
-class Verdict(Enum):
+class RepairVerdict(Enum):
     """Result for some workloads.
 
     EVICT: a list of evictions repairs the constraints. RESTART: only, or better, a rollout restart does. NO_PLAN:
@@ -49,7 +49,7 @@ class DomainChange(NamedTuple):
 
     value: str
     before: int
-    after: Optional[Span] = None
+    after: Optional[OutcomeRange] = None
 
 
 class ConstraintChange(NamedTuple):
@@ -68,7 +68,7 @@ class ConstraintChange(NamedTuple):
     is_violated: bool
     domains: tuple[DomainChange, ...]
     skew: Optional[int]
-    skew_after: Optional[Span] = None
+    skew_after: Optional[OutcomeRange] = None
 
 
 class Coverage(NamedTuple):
@@ -200,7 +200,7 @@ class Repair(NamedTuple):
 
     keys: tuple[OwnerKey, ...]
     wanted: dict[OwnerKey, int]
-    verdict: Verdict
+    verdict: RepairVerdict
     before: tuple[ConstraintChange, ...]
     plan: Optional[EvictionPlan] = None
     restarts: tuple[RestartPlan, ...] = ()
@@ -210,7 +210,7 @@ class Repair(NamedTuple):
     @property
     def is_repaired(self) -> bool:
         """Return whether a plan repairs the constraints in every outcome."""
-        return self.verdict is not Verdict.NO_PLAN
+        return self.verdict is not RepairVerdict.NO_PLAN
 
 
 class Rebalance(NamedTuple):

@@ -51,7 +51,7 @@ def workloads_of(cluster: Cluster, profiles: Mapping[str, Profile]) -> Workloads
     return Workloads(cluster, profiles, tuple(counted(cluster, profiles)))
 
 
-class Group(NamedTuple):
+class RepairGroup(NamedTuple):
     """Workloads that are repaired together.
 
     repaired: workloads whose constraints hold after earlier plans. earlier: uids of the pods that these plans evict.
@@ -62,7 +62,7 @@ class Group(NamedTuple):
     earlier: tuple[str, ...] = ()
 
 
-class Proposal(NamedTuple):
+class GroupSearchResult(NamedTuple):
     """A search's result for one group, in terms of the simulation."""
 
     board: Board
@@ -85,7 +85,7 @@ class SearchOptions(NamedTuple):
     watch: Watch
 
 
-def propose(known: Workloads, group: Group, options: SearchOptions) -> Proposal:
+def propose(known: Workloads, group: RepairGroup, options: SearchOptions) -> GroupSearchResult:
     """Search for the smallest list of evictions for a group."""
     keys = group.keys
     touched = {*keys, *group.repaired}
@@ -103,7 +103,7 @@ def propose(known: Workloads, group: Group, options: SearchOptions) -> Proposal:
     tally = Tally(board.world, wanted, owners)
     movable = sum(map(tally.is_movable, min(board.beginning.states).pods))
     most = movable if options.most_moves is None else min(movable, options.most_moves)
-    return Proposal(board, tally, _searched(board, tally, most=most), most, movable)
+    return GroupSearchResult(board, tally, _searched(board, tally, most=most), most, movable)
 
 
 def _relevant(wanted: Sequence[Goal], keys: Sequence[OwnerKey], known: Workloads) -> list[Goal]:

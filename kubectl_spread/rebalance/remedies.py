@@ -15,7 +15,7 @@ from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 from kubectl_spread.rebalance.goals import is_broken
 from kubectl_spread.rebalance.plan import Obstacle, ObstacleKind, Remedy, RemedyKind
-from kubectl_spread.rebalance.planner import Group, propose, SearchOptions, Workloads, workloads_of
+from kubectl_spread.rebalance.planner import propose, RepairGroup, SearchOptions, Workloads, workloads_of
 from kubectl_spread.rebalance.rollouts import RESTARTABLE, rolled_out
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.simulate.running.status import ConstraintStatus
@@ -102,7 +102,7 @@ def _evictions(case: _Case, cluster: Cluster) -> Optional[tuple[int, bool]]:
     """Return the length of the plan on a changed cluster, and whether it is exact; None without a plan."""
     limit = min(case.options.deadline, time.monotonic() + _SECONDS)
     known = workloads_of(cluster, case.known.profiles)
-    found = propose(known, Group(case.keys), case.options._replace(deadline=limit)).result.plan
+    found = propose(known, RepairGroup(case.keys), case.options._replace(deadline=limit)).result.plan
     return None if found is None else (len(found.slots), found.is_exact)
 
 

@@ -27,10 +27,17 @@ from kubectl_spread.rebalance.plan import (
     ObstacleKind,
     Rebalance,
     Repair,
+    RepairVerdict,
     RestartPlan,
-    Verdict,
 )
-from kubectl_spread.rebalance.planner import Group, Proposal, propose, SearchOptions, Workloads, workloads_of
+from kubectl_spread.rebalance.planner import (
+    GroupSearchResult,
+    propose,
+    RepairGroup,
+    SearchOptions,
+    Workloads,
+    workloads_of,
+)
 from kubectl_spread.rebalance.search import FoundPlan
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -41,7 +48,7 @@ _SHARE = 0.6  # Share of a group's time for the search of evictions.
 _ROLLOUT_S = 10.0
 
 
-class RebalanceRequest(NamedTuple):
+class RepairRequest(NamedTuple):
     """What to repair, and within which limits.
 
     wants: selects workloads by their key and labels. has_soft: include ScheduleAnyway constraints. most_moves: most
@@ -59,11 +66,11 @@ class RebalanceRequest(NamedTuple):
 def rebalance(
     cluster: Cluster,
     profiles: Mapping[str, Profile],
-    request: Optional[RebalanceRequest] = None,
+    request: Optional[RepairRequest] = None,
     watch: Optional[Watch] = None,
 ) -> Rebalance:
     """Return a repair for each group of workloads with violated constraints."""
-    request = request or RebalanceRequest()
+    request = request or RepairRequest()
     known = workloads_of(cluster, profiles)
     wanted = (item for item in known.items if request.wants(item.status.key, item.status.labels))
     chosen = [item for item in wanted if request.has_defaults or item.status.has_own]
@@ -104,7 +111,7 @@ def _groups(broken: Sequence[CountedWorkload], known: Workloads) -> list[tuple[O
 class _Repairing:
     """Repair of one group after the other."""
 
-    def __init__(self, known: Workloads, request: RebalanceRequest, watch: Watch) -> None:
+    def __init__(self, known: Workloads, request: RepairRequest, watch: Watch) -> None:
         self._known = known
         self._request = request
         self._watch = watch
@@ -134,17 +141,17 @@ class _Repairing:
             restarts = self._restarts(keys, None, deadline)
             return self._result(keys, None, restarts=restarts, reasons=clear)
         now = time.monotonic()
-        group = Group(keys, tuple(self._repaired), tuple(self._evicted))
+        group = RepairGroup(keys, tuple(self._repaired), tuple(self._evicted))
         proposal = propose(self._known, group, self._options(now + (deadline - now) * _SHARE))
         self._notes.update(proposal.board.world.notes)
         plan = self._plan(keys, proposal)
         reasons = () if plan is not None else tuple(obstacles.of_search(self._known, keys, proposal))
         restarts = self._restarts(keys, plan, deadline)
         found = self._result(keys, plan, restarts=restarts, reasons=reasons)
-        if found.verdict is Verdict.EVICT:
+        if found.verdict is RepairVerdict.EVICT:
             self._repaired += keys
             self._evicted += [item.uid for item in self._chosen]
-        if found.verdict is Verdict.NO_PLAN and not proposal.board.unsettled:
+        if found.verdict is RepairVerdict.NO_PLAN and not proposal.board.unsettled:
             made = remedies.remedies(self._known, keys, reasons, self._options(deadline))
             return found._replace(remedies=made)
         return found
@@ -164,9 +171,9 @@ class _Repairing:
             for change in changes.before(item.status, has_soft=self._request.has_soft)
         )
         wanted = self._wanted(keys)
-        verdict = Verdict.NO_PLAN if plan is None else Verdict.EVICT
+        verdict = RepairVerdict.NO_PLAN if plan is None else RepairVerdict.EVICT
         if _is_better(restarts, plan, sum(wanted.values())):
-            verdict = Verdict.RESTART
+            verdict = RepairVerdict.RESTART
         return Repair(keys, wanted, verdict, before, plan, restarts or (), reasons)
 
     def _wanted(self, keys: tuple[OwnerKey, ...]) -> dict[OwnerKey, int]:
@@ -176,7 +183,7 @@ class _Repairing:
     def _options(self, deadline: float) -> SearchOptions:
         return SearchOptions(self._request.has_soft, self._request.most_moves, deadline, self._watch)
 
-    def _plan(self, keys: tuple[OwnerKey, ...], proposal: Proposal) -> Optional[EvictionPlan]:
+    def _plan(self, keys: tuple[OwnerKey, ...], proposal: GroupSearchResult) -> Optional[EvictionPlan]:
         found, board = proposal.result.plan, proposal.board
         if found is None:
             return None

@@ -22,7 +22,7 @@ _FIRST = Limits(mode=Mode.FIRST, has_messages=False, seconds=10.0)
 _MOST_OUTCOMES = 200  # Most outcomes whose constraints are counted.
 
 
-class Rollout(NamedTuple):
+class RestartRollout(NamedTuple):
     """A rollout after which every constraint holds, in each outcome that was visited."""
 
     steps: tuple[StepAnswer, ...]
@@ -63,7 +63,7 @@ def rolled_out(
     has_soft: bool,
     seconds: float,
     changed: Optional[Mapping[OwnerKey, Controller]] = None,
-) -> Optional[Rollout]:
+) -> Optional[RestartRollout]:
     """Simulate steps; None if a workload does not complete, or a constraint does not hold, in some outcome.
 
     Args:
@@ -88,7 +88,7 @@ def rolled_out(
     is_exact = all(step.is_exact for step in answer.steps) and len(last.outcomes) <= _MOST_OUTCOMES
     coverage = Coverage(len(last.outcomes), sum(step.states for step in answer.steps), is_exact)
     statuses = [item for item in judged if item is not None]
-    return Rollout(answer.steps[1:], _changes(known, statuses, last, has_soft=has_soft), coverage)
+    return RestartRollout(answer.steps[1:], _changes(known, statuses, last, has_soft=has_soft), coverage)
 
 
 def _judged(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Optional
 
-from kubectl_spread.rebalance.board import Board, originals, pending, Reached, Trouble
+from kubectl_spread.rebalance.board import Board, originals, pending, SettledStates, UnsafeEviction
 from kubectl_spread.rebalance.goals import NEVER
 from kubectl_spread.rebalance.tally import Tally
 from kubectl_spread.records import NamedTuple
@@ -26,7 +26,7 @@ class FoundPlan(NamedTuple):
     """A list of evictions; reached: the states after each of them."""
 
     slots: tuple[Slot, ...]
-    reached: tuple[Reached, ...]
+    reached: tuple[SettledStates, ...]
 
     @property
     def is_exact(self) -> bool:
@@ -44,7 +44,7 @@ class SearchResult(NamedTuple):
     plan: Optional[FoundPlan]
     at_least: int
     is_over: bool
-    troubles: tuple[Trouble, ...]
+    troubles: tuple[UnsafeEviction, ...]
     evictions: int = 0
 
 
@@ -74,7 +74,7 @@ class Search:
         self._seen: dict[Belief, int] = {}  # evictions that were still allowed
         self._next = NEVER
         self._tries = 0
-        self._troubles: dict[Trouble, None] = {}
+        self._troubles: dict[UnsafeEviction, None] = {}
         self._kinds: dict[frozenset[str], dict[int, tuple[int, ...]]] = {}
 
     def run(self) -> SearchResult:
@@ -105,7 +105,7 @@ class Search:
         return self._tries >= self._limits.tries or self._board.is_late
 
     def _from(
-        self, states: Belief, path: tuple[tuple[Slot, Reached], ...], limit: int, allowed: dict[int, int]
+        self, states: Belief, path: tuple[tuple[Slot, SettledStates], ...], limit: int, allowed: dict[int, int]
     ) -> Optional[FoundPlan]:
         left = limit - len(path)
         need = self._tally.need(states)

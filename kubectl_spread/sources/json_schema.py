@@ -39,7 +39,7 @@ KEYWORDS = frozenset(
 _NAMES = {"object": "a mapping", "array": "a list", "string": "text", "number": "a number", "boolean": "true or false"}
 
 
-class Violation(NamedTuple):
+class SchemaViolation(NamedTuple):
     """A violation at a route; the message begins with the route. `is_key`: the key is wrong, not its value."""
 
     route: Route
@@ -47,12 +47,12 @@ class Violation(NamedTuple):
     is_key: bool = False
 
 
-def violations(root: Node, schema: Schema) -> list[Violation]:
+def violations(root: Node, schema: Schema) -> list[SchemaViolation]:
     """Return all violations of a schema in a document."""
     return list(_violations(root, schema, route=(), root=schema))
 
 
-def _violations(node: Node, schema: Schema, *, route: Route, root: Schema) -> Iterator[Violation]:
+def _violations(node: Node, schema: Schema, *, route: Route, root: Schema) -> Iterator[SchemaViolation]:
     schema = _resolved(schema, root)
     if "type" in schema and _type(node) not in _types(schema):
         wanted = " or ".join(_NAMES[name] for name in _types(schema))
@@ -72,8 +72,8 @@ def _violations(node: Node, schema: Schema, *, route: Route, root: Schema) -> It
         yield from _of_text(node, schema, route=route)
 
 
-def _at(route: Route, message: str) -> Violation:
-    return Violation(route, f"{path_text(route)}: {message}" if route else message)
+def _at(route: Route, message: str) -> SchemaViolation:
+    return SchemaViolation(route, f"{path_text(route)}: {message}" if route else message)
 
 
 def _resolved(schema: Schema, root: Schema) -> Schema:
@@ -83,14 +83,14 @@ def _resolved(schema: Schema, root: Schema) -> Schema:
     return found
 
 
-def _of_mapping(node: Mapping, schema: Schema, *, route: Route, root: Schema) -> Iterator[Violation]:
+def _of_mapping(node: Mapping, schema: Schema, *, route: Route, root: Schema) -> Iterator[SchemaViolation]:
     properties = schema.get("properties", {})
     further = schema.get("additionalProperties", {})
     for name, field in node.fields.items():
         if name in properties:
             yield from _violations(field.value, properties[name], route=(*route, name), root=root)
         elif further is False:
-            yield Violation((*route, name), _at(route, _unknown(name, properties)).message, is_key=True)
+            yield SchemaViolation((*route, name), _at(route, _unknown(name, properties)).message, is_key=True)
         else:
             yield from _violations(field.value, further, route=(*route, name), root=root)
     missing = [name for name in schema.get("required", ()) if name not in node.fields]
@@ -102,7 +102,7 @@ def _of_mapping(node: Mapping, schema: Schema, *, route: Route, root: Schema) ->
         yield _at(route, "it says nothing")
 
 
-def _of_text(node: Node, schema: Schema, *, route: Route) -> Iterator[Violation]:
+def _of_text(node: Node, schema: Schema, *, route: Route) -> Iterator[SchemaViolation]:
     value = nodes.to_plain(node)
     if not isinstance(value, str):
         return

@@ -8,16 +8,16 @@ from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.guarantee.build import Member
-from kubectl_spread.guarantee.prove import Effort, prove, Verdict
+from kubectl_spread.guarantee.prove import Effort, ProofStatus, prove
 from kubectl_spread.guarantee.recommend import recommend
 from kubectl_spread.policy import parse
-from kubectl_spread.policy.rule import PLACED, Rule
+from kubectl_spread.policy.rule import PLACED, PolicyRule
 from kubectl_spread.sources import topology
 from kubectl_spread.timeline.commands.situation import controller_of
 from tests.guarantee import cases
 
 PODS, BUDGET_S, RECOMMEND_S = 18, 30, 120
-RULES: tuple[Rule, ...] = (
+RULES: tuple[PolicyRule, ...] = (
     parse.max_share("hostname<1/3"),
     parse.max_share("zone<1/2"),
     parse.survive("zone", "50%"),
@@ -38,7 +38,7 @@ def decided(cluster: Cluster) -> tuple[str, float]:
     skews = {cases.HOSTNAME: 4, cases.ZONE: 2}
     result = prove(members(skews), cluster, cases.profiles(), RULES, effort=Effort(200_000))
     verdicts = [item.verdict for regime in result.results for item in regime.rules]
-    number = sum(item is Verdict.UNDECIDED for item in verdicts)
+    number = sum(item is ProofStatus.UNDECIDED for item in verdicts)
     states = max(item.states for regime in result.results for item in regime.rules)
     return f"{len(verdicts)} verdicts, {number} not decided, up to {states:,} states", time.process_time() - start
 

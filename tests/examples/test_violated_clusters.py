@@ -12,7 +12,7 @@ import pytest
 from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
-from kubectl_spread.rebalance.repair import rebalance, RebalanceRequest
+from kubectl_spread.rebalance.repair import rebalance, RepairRequest
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.sources import snapshot
 from tests.rebalance import descheduler, executing
@@ -87,7 +87,7 @@ def test_a_descheduler_evicts_forever_where_rebalance_says_that_there_is_no_plan
     """It evicts in every round, and the constraints are as violated as before."""
     start = cluster(name)
     rounds = descheduler.rounds(start, key, most=6)
-    (repair,) = rebalance(start, profiles(), RebalanceRequest(has_soft=True)).repairs
+    (repair,) = rebalance(start, profiles(), RepairRequest(has_soft=True)).repairs
 
     assert [bool(item.evicted) for item in rounds] == [True] * 6
     assert all(executing.is_violated(item.after, key, has_soft=True) for item in rounds)
@@ -103,7 +103,7 @@ def test_with_the_nodes_that_it_asks_for_the_plan_ends() -> None:
         if node.name in ("b1", "c1")
     )
     grown = start._replace(nodes=(*start.nodes, *new))
-    (repair,) = rebalance(grown, profiles(), RebalanceRequest(has_soft=True)).repairs
+    (repair,) = rebalance(grown, profiles(), RepairRequest(has_soft=True)).repairs
     assert repair.plan is not None
 
     outcomes = list(executing.by_engine(grown, [item.pod for item in repair.plan.evictions]))

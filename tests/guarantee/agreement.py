@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Optional
 
-from kubectl_spread.guarantee.prove import Effort, prove, Verdict
+from kubectl_spread.guarantee.prove import Effort, ProofStatus, prove
 from kubectl_spread.policy.policy import Regime
 from tests.guarantee import cases
 from tests.guarantee.twin import REGIMES, Twin
@@ -35,9 +35,9 @@ def differences(seed: int, *, most: int = MOST_STATES) -> Optional[list[str]]:
     found: list[str] = []
     verdicts = result.results[0].rules
     for rule, verdict, distance in zip(case["rules"], verdicts, wanted, strict=True):
-        if verdict.verdict is Verdict.NOT_APPLICABLE:
+        if verdict.verdict is ProofStatus.NOT_APPLICABLE:
             continue
-        expected = Verdict.PROVED if distance is None else Verdict.REFUTED
+        expected = ProofStatus.PROVED if distance is None else ProofStatus.REFUTED
         told = f"{seed} {regime} {rule}: {verdict.verdict.value} by {verdict.method.value}, judge: {distance}"
         events = None if verdict.witness is None else len(verdict.witness.events)
         is_comparable = regime in ("creation", "restarts")  # the judge's events of a rollout are finer

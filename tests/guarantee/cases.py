@@ -12,7 +12,7 @@ from kubectl_spread.operations.inputs import cluster_source
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.policy import parse
 from kubectl_spread.policy.policy import ReplicaBounds
-from kubectl_spread.policy.rule import PLACED, Rule
+from kubectl_spread.policy.rule import PLACED, PolicyRule
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline.commands.situation import controller_of
 
@@ -86,7 +86,7 @@ def _rules(chance: random.Random, regime: str) -> list[Plain]:
     return rules
 
 
-def rules(found: Plain) -> list[Rule]:
+def rules(found: Plain) -> list[PolicyRule]:
     """Return the rules of a case."""
     made = []
     for rule in found["rules"]:

@@ -14,7 +14,7 @@ from kubectl_spread.lint import pipeline
 from kubectl_spread.lint.check_source import check_source, Result
 from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.lint.fixing.apply_fixes import apply_fixes
-from kubectl_spread.lint.selection.policy import Policy
+from kubectl_spread.lint.selection.policy import LintPolicy
 from kubectl_spread.lint.selection.select import RuleProfile
 from kubectl_spread.report.check.report import CheckReport, FORMATS, render
 from kubectl_spread.text.source import SourceFile, Span
@@ -107,7 +107,7 @@ def mutants(draw: Any) -> str:
     return text
 
 
-EVERYTHING = Policy(RuleProfile.STRICT)
+EVERYTHING = LintPolicy(RuleProfile.STRICT)
 
 
 def judged(results: list[Result]) -> list[Finding]:

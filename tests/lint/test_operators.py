@@ -11,7 +11,7 @@ import pytest
 from kubectl_spread.cli.main import run
 from kubectl_spread.lint import pipeline
 from kubectl_spread.lint.check_source import check_source
-from kubectl_spread.lint.selection.policy import Policy
+from kubectl_spread.lint.selection.policy import LintPolicy
 from kubectl_spread.objects.constraints.operators import OPERATORS
 from kubectl_spread.text.source import SourceFile
 
@@ -39,7 +39,7 @@ def resource(group: str, kind: str, path: str, constraint: dict[str, Any]) -> st
 
 def found(text: str) -> list[str]:
     result = check_source(SourceFile("one.yaml", text), named=True)
-    return [item.rule.code for item in pipeline.judged([result], Policy(), accepted=pipeline.Accepted()).findings]
+    return [item.rule.code for item in pipeline.judged([result], LintPolicy(), accepted=pipeline.Accepted()).findings]
 
 
 @pytest.mark.parametrize(("operator", "kind", "path"), PLACES)

@@ -10,7 +10,7 @@ from kubectl_spread.lint.catalogue.registry import RULES
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.grouping.project import Project, TargetCluster
-from kubectl_spread.lint.selection.policy import FileChoice, Policy, RuleSelection
+from kubectl_spread.lint.selection.policy import FileChoice, LintPolicy, RuleSelection
 from kubectl_spread.lint.selection.select import RuleProfile, severities
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
@@ -76,13 +76,13 @@ def test_a_profile_holds_the_next_smaller_one() -> None:
 def test_who_speaks_later_goes_beyond(
     config: RuleSelection, in_charts: RuleSelection, flags: RuleSelection, expected: frozenset[str]
 ) -> None:
-    policy = Policy(config=config, per_file=(for_charts(in_charts),), flags=flags)
+    policy = LintPolicy(config=config, per_file=(for_charts(in_charts),), flags=flags)
 
     assert expected - codes("SPR0") == policy.settings(WEB).codes - codes("SPR0")
 
 
 def test_an_entry_holds_for_its_files_alone() -> None:
-    policy = Policy(per_file=(for_charts(RuleSelection(select=("SPR1",))),))
+    policy = LintPolicy(per_file=(for_charts(RuleSelection(select=("SPR1",))),))
 
     assert codes("SPR1") == policy.settings(WEB).codes
     assert DEFAULT == policy.settings(OTHER).codes
@@ -92,7 +92,7 @@ def test_an_entry_holds_for_its_files_alone() -> None:
 
 
 def test_a_later_entry_goes_beyond_an_earlier_one() -> None:
-    policy = Policy(
+    policy = LintPolicy(
         per_file=(for_charts(RuleSelection(select=("SPR1",))), for_charts(RuleSelection(ignore=("SPR101",))))
     )
 
@@ -108,7 +108,7 @@ def test_the_longer_word_has_the_severity() -> None:
 
 
 def test_severities_and_versions_are_taken_from_who_speaks_last() -> None:
-    policy = Policy(
+    policy = LintPolicy(
         config=RuleSelection(severity=(("SPR101", Severity.INFO), ("SPR102", Severity.INFO)), minor=30),
         per_file=(for_charts(RuleSelection(severity=(("SPR1", Severity.WARNING),), minor=28)),),
         autoscaler="karpenter",
@@ -127,7 +127,7 @@ def test_a_rule_sees_the_target_of_the_file_that_it_asks_about() -> None:
     subjects = [
         subject for name, text in texts.items() for subject in check_source(SourceFile(name, text), named=True).subjects
     ]
-    policy = Policy(config=RuleSelection(minor=30), per_file=(for_charts(RuleSelection(minor=28)),))
+    policy = LintPolicy(config=RuleSelection(minor=30), per_file=(for_charts(RuleSelection(minor=28)),))
     project = Project(subjects, target=lambda source: policy.settings(source).target)
 
     assert [28, 30] == [project.seen_from(subject.manifest).target.minor for subject in subjects]

@@ -11,7 +11,7 @@ import pytest
 from kubectl_spread.lint import pipeline
 from kubectl_spread.lint.check_source import check_source, Result
 from kubectl_spread.lint.finding import Finding, Severity
-from kubectl_spread.lint.selection.policy import Policy
+from kubectl_spread.lint.selection.policy import LintPolicy
 from kubectl_spread.sources.files import decoded
 from kubectl_spread.text.source import SourceFile
 
@@ -148,7 +148,7 @@ def check(name: str) -> Result:
 
 def found(result: Result) -> tuple[Finding, ...]:
     """What the API server says, and what the default rules say of a project that is this one file."""
-    return tuple(pipeline.judged([result], Policy(), accepted=pipeline.Accepted(is_whole=True)).findings)
+    return tuple(pipeline.judged([result], LintPolicy(), accepted=pipeline.Accepted(is_whole=True)).findings)
 
 
 def shown(finding: Finding) -> str:

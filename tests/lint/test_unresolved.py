@@ -6,7 +6,7 @@ import pytest
 
 from kubectl_spread.lint import pipeline
 from kubectl_spread.lint.check_source import check_source, Result
-from kubectl_spread.lint.selection.policy import Policy
+from kubectl_spread.lint.selection.policy import LintPolicy
 from kubectl_spread.text.source import SourceFile
 
 DEPLOYMENT = """\
@@ -55,7 +55,7 @@ def check(text: str) -> Result:
 
 def found(text: str) -> list[str]:
     """Severity, code and line of what the default rules find."""
-    findings = pipeline.judged([check(text)], Policy(), accepted=pipeline.Accepted(is_whole=True)).findings
+    findings = pipeline.judged([check(text)], LintPolicy(), accepted=pipeline.Accepted(is_whole=True)).findings
     places = [(item.rule, item.place) for item in findings]
     return [f"{rule.severity.value} {rule.code}@{at.source.position(at.span.start).line}" for rule, at in places]
 

@@ -7,7 +7,7 @@ from typing import Optional
 import pytest
 
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.selection.policy import Config, Policy
+from kubectl_spread.lint.selection.policy import Config, LintPolicy
 from kubectl_spread.lsp.ignoring import ignoring
 from kubectl_spread.operations.inputs.documents import DocumentChecker
 from kubectl_spread.text.edit import with_edits
@@ -26,7 +26,7 @@ spec:
 
 
 def findings(text: str, name: str = "pod.yaml") -> list[Finding]:
-    checker = DocumentChecker(Policy(), Config("/"))
+    checker = DocumentChecker(LintPolicy(), Config("/"))
     return checker.findings([checker.read(SourceFile(name, text))])
 
 

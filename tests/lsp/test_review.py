@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.selection.policy import Config, Policy
+from kubectl_spread.lint.selection.policy import Config, LintPolicy
 from kubectl_spread.lsp.review import Opened, Review, reviewed
 from kubectl_spread.operations.inputs.documents import DocumentChecker
 from kubectl_spread.text.source import SourceFile
@@ -13,7 +13,7 @@ EMPTY = Review({})
 TEXT = "kind: Pod\napiVersion: v1\nspec: {topologySpreadConstraints: [{maxSkew: 0}]}\n"
 
 
-JUDGE = DocumentChecker(Policy(), Config("/"))
+JUDGE = DocumentChecker(LintPolicy(), Config("/"))
 
 
 def opened(name: str, text: str, version: int = 1) -> Opened:

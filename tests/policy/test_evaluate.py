@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.policy import parse
-from kubectl_spread.policy.evaluate import evaluate, Evaluation, PlacedPod, Situation
-from kubectl_spread.policy.rule import PLACED, Rule
+from kubectl_spread.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState
+from kubectl_spread.policy.rule import PLACED, PolicyRule
 
 ZONE = "topology.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"
@@ -13,16 +13,16 @@ WEB, DB = OwnerKey("Deployment", "shop", "web"), OwnerKey("StatefulSet", "shop",
 NODES = {"a1": "a", "a2": "a", "b1": "b", "c1": "c"}
 
 
-def situation(*pods: str, desired: int = 0) -> Situation:
+def situation(*pods: str, desired: int = 0) -> GroupState:
     """Return pods on nodes: `web@a1`, `db@` for a Pending one, `web@a1!` for a terminating one."""
     made = []
     for text in pods:
         name, _, node = text.partition("@")
-        made.append(PlacedPod(DB if name == "db" else WEB, node.rstrip("!"), node.endswith("!")))
-    return Situation(tuple(made), desired or len(made), {ZONE: NODES, HOSTNAME: {name: name for name in NODES}})
+        made.append(GroupPod(DB if name == "db" else WEB, node.rstrip("!"), node.endswith("!")))
+    return GroupState(tuple(made), desired or len(made), {ZONE: NODES, HOSTNAME: {name: name for name in NODES}})
 
 
-def result(rule: Rule, *pods: str, desired: int = 0) -> Evaluation:
+def result(rule: PolicyRule, *pods: str, desired: int = 0) -> Evaluation:
     return next(evaluate([rule], situation(*pods, desired=desired)))
 
 

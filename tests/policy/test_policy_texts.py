@@ -6,7 +6,7 @@ import pytest
 
 from kubectl_spread.policy import parse
 from kubectl_spread.policy.parse import PolicyTextError
-from kubectl_spread.policy.rule import Amount, Rule, RuleKind
+from kubectl_spread.policy.rule import Amount, PolicyRule, RuleKind
 
 ZONE = "topology.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"
@@ -52,9 +52,9 @@ def test_pods_to_keep_are_rounded_up(keep: str, pods: int, least: int) -> None:
 
 def test_other_rules_have_a_key_and_a_number() -> None:
     """A number follows `=`, and the number of lost domains is 1 without one."""
-    assert parse.max_count("hostname=2") == Rule(RuleKind.MAX_COUNT, HOSTNAME, Amount(2, text="2"))
-    assert parse.min_domains("zone=3") == Rule(RuleKind.MIN_DOMAINS, ZONE, Amount(3, text="3"))
-    assert parse.separate("zone") == Rule(RuleKind.SEPARATE, ZONE, Amount(1, text="1"))
+    assert parse.max_count("hostname=2") == PolicyRule(RuleKind.MAX_COUNT, HOSTNAME, Amount(2, text="2"))
+    assert parse.min_domains("zone=3") == PolicyRule(RuleKind.MIN_DOMAINS, ZONE, Amount(3, text="3"))
+    assert parse.separate("zone") == PolicyRule(RuleKind.SEPARATE, ZONE, Amount(1, text="1"))
     assert parse.survive("region=2", "1").lost == 2
     assert parse.survive("region", "1").lost == 1
     assert parse.replicas("3..9") == (3, 9)

@@ -7,7 +7,7 @@ from typing import Any
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.rebalance.plan import Repair
-from kubectl_spread.rebalance.repair import rebalance, RebalanceRequest
+from kubectl_spread.rebalance.repair import rebalance, RepairRequest
 from kubectl_spread.scheduler.configuration.profiles import profiles
 
 Plain = dict[str, Any]
@@ -108,7 +108,7 @@ def budget(app: str = "web", **rule: Any) -> Plain:
 def repairs(*items: Any, **request: Any) -> tuple[Repair, ...]:
     """Return the repairs for a cluster of objects, or of lists of objects."""
     objects = [item for found in items for item in (found if isinstance(found, list) else [found])]
-    return rebalance(cluster_of(objects), profiles(), RebalanceRequest(**request)).repairs
+    return rebalance(cluster_of(objects), profiles(), RepairRequest(**request)).repairs
 
 
 def repair(*items: Any, **request: Any) -> Repair:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from kubectl_spread.rebalance.plan import Repair
-from kubectl_spread.rebalance.repair import rebalance, RebalanceRequest
+from kubectl_spread.rebalance.repair import rebalance, RepairRequest
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.naive.controllers.world import World
 from tests.rebalance import executing, generated
@@ -18,7 +18,7 @@ SOFT = (1, 2, 7, 8)
 
 
 def repair_of(world: World, *, soft: bool = False) -> Repair:
-    (found,) = rebalance(executing.cluster_in(world), profiles(), RebalanceRequest(has_soft=soft)).repairs
+    (found,) = rebalance(executing.cluster_in(world), profiles(), RepairRequest(has_soft=soft)).repairs
     return found
 
 

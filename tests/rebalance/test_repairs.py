@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.rebalance.plan import Span, Verdict
-from kubectl_spread.rebalance.repair import rebalance, RebalanceRequest
+from kubectl_spread.rebalance.plan import OutcomeRange, RepairVerdict
+from kubectl_spread.rebalance.repair import rebalance, RepairRequest
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.rebalance.builders import (
     budget,
@@ -36,8 +36,12 @@ def test_the_counts_before_and_after_are_ranges_over_all_outcomes() -> None:
     (change,) = found.plan.changes
 
     assert len(found.plan.evictions) == 2
-    assert [(item.before, item.after) for item in change.domains] == [(4, Span(2, 2)), (0, Span(1, 1)), (0, Span(1, 1))]
-    assert (change.skew, change.skew_after) == (4, Span(1, 1))
+    assert [(item.before, item.after) for item in change.domains] == [
+        (4, OutcomeRange(2, 2)),
+        (0, OutcomeRange(1, 1)),
+        (0, OutcomeRange(1, 1)),
+    ]
+    assert (change.skew, change.skew_after) == (4, OutcomeRange(1, 1))
 
 
 def test_a_new_pod_may_land_on_any_of_several_equal_nodes() -> None:
@@ -53,7 +57,7 @@ def test_two_constraints_are_repaired_together() -> None:
     """The first pod of each crowded node goes, and no pod twice."""
     found = repair(SIX, workload("a1 a1 a2 b1 b1 c1", constraint(), constraint(HOSTNAME)))
 
-    assert found.verdict is Verdict.EVICT
+    assert found.verdict is RepairVerdict.EVICT
     assert evicted(found) == ["web-h-0", "web-h-3"]
 
 
@@ -85,7 +89,7 @@ def test_a_budget_that_allows_nothing_blocks_evictions() -> None:
     """A ReplicaSet has no rollout: only another budget helps."""
     found = repair(SIX, workload("a1 a1 b1", kind="ReplicaSet"), budget(maxUnavailable=0))
 
-    assert (found.verdict, reasons(found)) == (Verdict.NO_PLAN, ["refused"])
+    assert (found.verdict, reasons(found)) == (RepairVerdict.NO_PLAN, ["refused"])
     assert remedies(found)[0] == "budget"
     assert found.obstacles[0].message == "The disruption budget web needs 3 healthy pods and has 3 currently"
 
@@ -96,7 +100,7 @@ def test_a_rollout_is_the_way_round_a_budget() -> None:
     surge = {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
     found = repair(SIX, workload("a1 a1 b1", own, strategy=surge), budget(maxUnavailable=0))
 
-    assert (found.verdict, reasons(found)) == (Verdict.RESTART, ["refused"])
+    assert (found.verdict, reasons(found)) == (RepairVerdict.RESTART, ["refused"])
     assert [(item.key.name, item.pods, item.fewest_ready) for item in found.restarts] == [("web", 3, 3)]
 
 
@@ -106,7 +110,7 @@ def test_a_replacement_without_room_is_no_repair() -> None:
     other = workload("b1 c1", constraint(soft=True, app="db"), name="db")
     found = repair(small, workload("a1 a1"), other, wants=lambda key, _: key.name == "web")
 
-    assert (found.verdict, reasons(found)) == (Verdict.NO_PLAN, ["pending"])
+    assert (found.verdict, reasons(found)) == (RepairVerdict.NO_PLAN, ["pending"])
     assert "Insufficient cpu" in found.obstacles[0].message
 
 
@@ -116,7 +120,7 @@ def test_no_pod_of_lower_priority_is_displaced() -> None:
     other = workload("b1 c1", constraint(soft=True, app="db"), name="db")
     found = repair(small, workload("a1 a1", spec={"priority": 100}), other, wants=lambda key, _: key.name == "web")
 
-    assert (found.verdict, reasons(found)) == (Verdict.NO_PLAN, ["displaces"])
+    assert (found.verdict, reasons(found)) == (RepairVerdict.NO_PLAN, ["displaces"])
 
 
 def test_volumes_keep_pods_in_their_zone() -> None:
@@ -200,20 +204,20 @@ def test_each_plan_begins_where_the_one_before_ends() -> None:
     crowded = [*nodes("a1", "a2", cpu="16"), *nodes("b1", cpu="16"), *nodes("c1", cpu="1")]
     first, second = workload("a1 a1 b1"), workload("a1 a1 b1", name="xyz")
 
-    assert [item.verdict for item in repairs(crowded, first)] == [Verdict.EVICT]
-    assert [item.verdict for item in repairs(crowded, second)] == [Verdict.EVICT]
-    assert [item.verdict for item in repairs(crowded, first, second)] == [Verdict.EVICT, Verdict.NO_PLAN]
+    assert [item.verdict for item in repairs(crowded, first)] == [RepairVerdict.EVICT]
+    assert [item.verdict for item in repairs(crowded, second)] == [RepairVerdict.EVICT]
+    assert [item.verdict for item in repairs(crowded, first, second)] == [RepairVerdict.EVICT, RepairVerdict.NO_PLAN]
 
 
 def test_the_unfinished_work_of_others_goes_on() -> None:
     """Another workload lacks one of three pods: it gets one more, which takes the last place of zone c."""
     crowded = [*nodes("a1", cpu="16"), *nodes("b1", cpu="16"), *nodes("c1", cpu="1")]
     other = workload("a1 b1", constraint(app="db"), name="db", replicas=3)
-    request = RebalanceRequest(lambda key, _: key.name == "web")
+    request = RepairRequest(lambda key, _: key.name == "web")
     answer = rebalance(cluster_of([*crowded, *workload("a1 a1 b1"), *other]), profiles(), request)
     (found,) = answer.repairs
 
-    assert (found.verdict, reasons(found)) == (Verdict.NO_PLAN, ["pending"])
+    assert (found.verdict, reasons(found)) == (RepairVerdict.NO_PLAN, ["pending"])
     assert "1 Insufficient cpu" in found.obstacles[0].message
     assert answer.notes == ()  # every pod's controller and revision are known
 
@@ -242,7 +246,7 @@ def test_a_replacement_that_is_never_created_is_no_repair() -> None:
     pods = workload("b1 b1 b1", kind="StatefulSet")
     found = repair(half, pods[:2], pods[3:])
 
-    assert found.verdict is Verdict.NO_PLAN
+    assert found.verdict is RepairVerdict.NO_PLAN
     assert "uncreated" in reasons(found)
 
 
@@ -284,5 +288,5 @@ def test_too_few_domains_keep_the_minimum_at_zero() -> None:
     """With minDomains 3 and two zones, no zone may have more than maxSkew pods: another zone helps."""
     found = repair(nodes("a1", "b1"), workload("a1 a1 b1", constraint(minDomains=3)))
 
-    assert (found.verdict, reasons(found)) == (Verdict.NO_PLAN, ["pending"])
+    assert (found.verdict, reasons(found)) == (RepairVerdict.NO_PLAN, ["pending"])
     assert (found.remedies[0].nodes, found.remedies[0].evictions) == (("a new domain",), 1)

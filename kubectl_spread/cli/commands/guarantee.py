@@ -27,7 +27,7 @@ from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.policy import parse
 from kubectl_spread.policy.parse import PolicyTextError
 from kubectl_spread.policy.policy import GroupSpec, Policy, Regime, REGIMES
-from kubectl_spread.policy.rule import PLACED, Rule
+from kubectl_spread.policy.rule import PLACED, PolicyRule
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.operations.guarantee import GuaranteeResult
@@ -167,10 +167,10 @@ def command(
     kustomize: tuple[str, ...],
     facts: ClusterSource,
     policy: Optional[str],
-    max_share: tuple[Rule, ...],
-    max_count: tuple[Rule, ...],
-    min_domains: tuple[Rule, ...],
-    separate: tuple[Rule, ...],
+    max_share: tuple[PolicyRule, ...],
+    max_count: tuple[PolicyRule, ...],
+    min_domains: tuple[PolicyRule, ...],
+    separate: tuple[PolicyRule, ...],
     survive: tuple[str, ...],
     keep: Optional[str],
     allow_pending: bool,
@@ -248,7 +248,7 @@ def command(
     return _code(found)
 
 
-def _losses(survive: tuple[str, ...], keep: Optional[str], ctx: click.Context) -> list[Rule]:
+def _losses(survive: tuple[str, ...], keep: Optional[str], ctx: click.Context) -> list[PolicyRule]:
     if keep is not None and not survive:
         raise click.UsageError("--keep is for --survive: write --survive zone --keep quorum", ctx)
     try:
@@ -259,7 +259,7 @@ def _losses(survive: tuple[str, ...], keep: Optional[str], ctx: click.Context) -
 
 def _policy(
     path: Optional[str],
-    rules: list[Rule],
+    rules: list[PolicyRule],
     selector: Optional[str],
     *,
     replicas: Optional[Any],

@@ -13,7 +13,7 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import counted
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
-    from kubectl_spread.lint.finding import Repair
+    from kubectl_spread.lint.finding import DocumentFix
     from kubectl_spread.operations.check import CheckRequest
     from kubectl_spread.operations.fix import Fixable
 
@@ -25,7 +25,7 @@ class FixOptions(NamedTuple):
     unsafe_fixes: bool
     diff: bool
 
-    def wants(self, repair: Repair) -> bool:
+    def wants(self, repair: DocumentFix) -> bool:
         """Return whether a fix is to be made, in the file or in a diff."""
         return (self.fix or self.diff) and (self.unsafe_fixes or repair.fix.is_safe)
 

@@ -6,7 +6,7 @@ import re
 from typing import Any, Optional
 
 from kubectl_spread.lint.admission import hints
-from kubectl_spread.lint.finding import Fix, Repair
+from kubectl_spread.lint.finding import DocumentFix, Fix
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, HONOR, IGNORE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading import decode
@@ -102,16 +102,16 @@ def moved(manifest: Manifest, route: Route, target: Route) -> Optional[Fix]:
     return Fix(f"move it to {decode.path_text(target)}", changes)
 
 
-def for_separator(source: SourceFile, span: Span) -> Repair:
+def for_separator(source: SourceFile, span: Span) -> DocumentFix:
     """Return the fix of text on a separator line: remove a word, or move a part of a document to its own line."""
     line, _ = source.position(span.start)
     after = source.offset(line) + len("---")
     text = source.text[span.start : span.end]
     if text[0].isalnum() and ":" not in text:
         edit = Edit(after, span.end, "")
-        return Repair(Fix(f"remove {text}", (), is_safe=True), source, edits=(edit,))
+        return DocumentFix(Fix(f"remove {text}", (), is_safe=True), source, edits=(edit,))
     edit = Edit(after, span.start, "\r\n" if "\r\n" in source.text else "\n")
-    return Repair(Fix("put it on a line of its own", (), is_safe=True), source, edits=(edit,))
+    return DocumentFix(Fix("put it on a line of its own", (), is_safe=True), source, edits=(edit,))
 
 
 def _respelt(route: Route, value: Any, words: tuple[str, ...]) -> Optional[Fix]:

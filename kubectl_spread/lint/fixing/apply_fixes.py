@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Optional
 
 from kubectl_spread.lint.check_source import Result
-from kubectl_spread.lint.finding import Finding, Repair
+from kubectl_spread.lint.finding import DocumentFix, Finding
 from kubectl_spread.lint.fixing.unfixed import TrackedFinding, UnfixedFindings
 from kubectl_spread.lint.fixing.verify_fixes import harm
 from kubectl_spread.records import NamedTuple
@@ -48,7 +48,7 @@ class _Attempt(NamedTuple):
     """A fix as edits; several findings have one if an anchor's value is used in several places."""
 
     findings: tuple[Finding, ...]  # as they were first
-    repairs: tuple[Repair, ...]
+    repairs: tuple[DocumentFix, ...]
     edits: tuple[Edit, ...]
 
 
@@ -65,7 +65,7 @@ def apply_fixes(
     judge: Callable[[list[Result]], list[Finding]],
     *,
     recheck: Callable[[SourceFile], Result],
-    is_wanted: Callable[[Repair], bool],
+    is_wanted: Callable[[DocumentFix], bool],
 ) -> FixResult:
     """Fix the findings that have fixes.
 
@@ -157,7 +157,7 @@ def _remembering(read: Callable[[SourceFile], Result]) -> Callable[[SourceFile],
     return again
 
 
-def edits_of(repair: Repair) -> tuple[Edit, ...]:
+def edits_of(repair: DocumentFix) -> tuple[Edit, ...]:
     """Return the edits that make a fix.
 
     Raises:
@@ -168,7 +168,7 @@ def edits_of(repair: Repair) -> tuple[Edit, ...]:
     return tuple(editing.edits(repair.document, repair.fix.changes))
 
 
-def possible_edits(repair: Repair) -> tuple[Edit, ...]:
+def possible_edits(repair: DocumentFix) -> tuple[Edit, ...]:
     """Return the edits of a fix, in the order of their places; none if the fix cannot be made in this text."""
     try:
         return tuple(sorted(edits_of(repair)))

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from kubectl_spread.lint.check_source import Result
-from kubectl_spread.lint.finding import ObjectRef, Repair, Severity
+from kubectl_spread.lint.finding import DocumentFix, ObjectRef, Severity
 from kubectl_spread.lint.fixing.unfixed import UNDECODABLE
 from kubectl_spread.text import compose
 from kubectl_spread.text import edit as editing
 from kubectl_spread.text.source import SourceFile
 
 
-def harm(result: Result, text: str, repairs: Iterable[Repair], *, recheck: Callable[[SourceFile], Result]) -> str:
+def harm(result: Result, text: str, repairs: Iterable[DocumentFix], *, recheck: Callable[[SourceFile], Result]) -> str:
     """Return why a text with fixes must not replace the source; empty if it may."""
     fixed = SourceFile(result.source.name, text)
     if not _means(fixed, result.source, repairs):
@@ -23,7 +23,7 @@ def harm(result: Result, text: str, repairs: Iterable[Repair], *, recheck: Calla
     return f"the API server would then refuse more: {', '.join(added)}" if added else ""
 
 
-def _means(fixed: SourceFile, source: SourceFile, repairs: Iterable[Repair]) -> bool:
+def _means(fixed: SourceFile, source: SourceFile, repairs: Iterable[DocumentFix]) -> bool:
     """Return whether the documents are the former ones, changed as intended; a new one may have become valid."""
     expected, problems = _documents(source)
     changes: dict[int, list[editing.Change]] = {}  # by the offset of the document

@@ -61,7 +61,7 @@ class Settings(NamedTuple):
     target: TargetCluster
 
 
-class Policy(NamedTuple):
+class LintPolicy(NamedTuple):
     """All choices of a run; `settings` resolves them for a source."""
 
     profile: RuleProfile = RuleProfile.DEFAULT

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Optional, Union
 
 from kubectl_spread.lint.catalogue.registry import RENAMED, RULES
-from kubectl_spread.lint.finding import Finding, Fix, ObjectRef, Place, Repair
+from kubectl_spread.lint.finding import DocumentFix, Finding, Fix, ObjectRef, Place
 from kubectl_spread.lint.selection.select import named
 from kubectl_spread.lint.workload import reference, Subject
 from kubectl_spread.records import NamedTuple
@@ -180,7 +180,7 @@ def _finding(suppression: AnySuppression, message: str, hint: str) -> Finding:
     return Finding(RULES["SPR005"], message, suppression.place, suppression.object, hint=hint)
 
 
-def _without(word: str, suppression: AnySuppression) -> Optional[Repair]:
+def _without(word: str, suppression: AnySuppression) -> Optional[DocumentFix]:
     """Remove a rule from a comment. If the comment names no other rule, remove it with its reason."""
     source, (start, end) = suppression.place
     if not source.text.startswith("#", start):
@@ -199,17 +199,17 @@ def _without(word: str, suppression: AnySuppression) -> Optional[Repair]:
             if is_alone
             else Edit(start - len(before) + len(before.rstrip()), line_end, "")
         )
-    return Repair(Fix(f"remove {word} from the suppression", (), is_safe=True), source, edits=(edit,))
+    return DocumentFix(Fix(f"remove {word} from the suppression", (), is_safe=True), source, edits=(edit,))
 
 
-def _renamed(word: str, suppression: AnySuppression) -> Optional[Repair]:
+def _renamed(word: str, suppression: AnySuppression) -> Optional[DocumentFix]:
     """Write the present name of a rule in a comment that has its old one."""
     source, (start, end) = suppression.place
     if not source.text.startswith("#", start):
         return None
     at = source.text.index(word, source.text.index("[", start), end)
     edit = Edit(at, at + len(word), RENAMED[word])
-    return Repair(Fix(f"write {RENAMED[word]}", (), is_safe=True), source, edits=(edit,))
+    return DocumentFix(Fix(f"write {RENAMED[word]}", (), is_safe=True), source, edits=(edit,))
 
 
 def without_reason(suppressions: Iterable[Suppression]) -> Iterator[Finding]:

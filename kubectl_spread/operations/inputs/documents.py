@@ -7,7 +7,7 @@ import os
 from kubectl_spread.lint import pipeline
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.selection.policy import Config, Policy
+from kubectl_spread.lint.selection.policy import Config, LintPolicy
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.roots import root_rules
 from kubectl_spread.text.source import SourceFile
@@ -16,7 +16,7 @@ from kubectl_spread.text.source import SourceFile
 class DocumentChecker(NamedTuple):
     """The rules and the configuration for a set of texts that belong together."""
 
-    policy: Policy
+    policy: LintPolicy
     config: Config
 
     def read(self, source: SourceFile) -> Result:

@@ -12,7 +12,7 @@ from kubectl_spread.records import NamedTuple
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.finding import Severity
     from kubectl_spread.lint.pipeline import Accepted
-    from kubectl_spread.lint.selection.policy import Config, Policy
+    from kubectl_spread.lint.selection.policy import Config, LintPolicy
     from kubectl_spread.sources.files import Exclusion, Input
 
 LEVELS = ("error", "warning", "info")  # the worst first
@@ -87,7 +87,7 @@ def load_config(choice: RuleChoice) -> Config:
     return config.load(path)
 
 
-def policy(choice: RuleChoice, config: Config, *, minor: Optional[int]) -> Policy:
+def policy(choice: RuleChoice, config: Config, *, minor: Optional[int]) -> LintPolicy:
     """Return which rules each file is checked by.
 
     Args:
@@ -98,7 +98,7 @@ def policy(choice: RuleChoice, config: Config, *, minor: Optional[int]) -> Polic
     Raises:
         RequestError: the settings contradict each other, or name no rule.
     """
-    from kubectl_spread.lint.selection.policy import Policy, RuleSelection
+    from kubectl_spread.lint.selection.policy import LintPolicy, RuleSelection
     from kubectl_spread.lint.selection.select import RuleProfile, UnknownRuleError
 
     if choice.profile and choice.select:
@@ -107,7 +107,7 @@ def policy(choice: RuleChoice, config: Config, *, minor: Optional[int]) -> Polic
         raise RequestError("--select is empty: name a rule, such as SPR202 or selector-missing")
     severities = tuple(map(_severity, choice.severity))
     flags = RuleSelection(choice.select, choice.extend_select, choice.ignore, severities, minor)
-    asked = Policy(config.profile, config.choice, config.per_file, flags, choice.autoscaler or config.autoscaler)
+    asked = LintPolicy(config.profile, config.choice, config.per_file, flags, choice.autoscaler or config.autoscaler)
     if choice.profile:
         asked = asked._replace(profile=RuleProfile(choice.profile), config=config.choice._replace(select=()))
     try:

@@ -6,7 +6,7 @@ import json
 from typing import Any, Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.lint.finding import Finding, Place, Repair
+from kubectl_spread.lint.finding import DocumentFix, Finding, Place
 from kubectl_spread.report.check.report import CheckReport
 from kubectl_spread.report.documents import API_VERSION, dumps, harmless
 from kubectl_spread.report.unread import document as unread_document
@@ -85,7 +85,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _fix(repair: Repair) -> Optional[dict[str, Any]]:
+def _fix(repair: DocumentFix) -> Optional[dict[str, Any]]:
     """Return the fix of a finding; None if the text cannot be edited."""
     from kubectl_spread.lint.fixing.apply_fixes import possible_edits
 

@@ -8,11 +8,11 @@ from typing import Any, Optional
 from kubectl_spread.cluster.snapshot import OwnerKey, Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.bound import Bound
-from kubectl_spread.guarantee.prove import GroupResult, RegimeResult, RuleVerdict, Verdict
+from kubectl_spread.guarantee.prove import GroupResult, ProofStatus, RegimeResult, RuleVerdict
 from kubectl_spread.guarantee.recommend import Formula, Hard, Option, Recommendation
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
 from kubectl_spread.policy.policy import Policy
-from kubectl_spread.policy.rule import Rule, RuleKind
+from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.policy.wording import rule_text
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.guarantee import recommendation, words
@@ -25,7 +25,7 @@ def document(
     policy: Policy,
     groups: Sequence[tuple[GroupResult, Optional[Recommendation]]],
     *,
-    verdict: Verdict,
+    verdict: ProofStatus,
     errors: Iterable[SourceError] = (),
     skipped: Iterable[OwnerKey] = (),
     unread: Iterable[Unread] = (),
@@ -70,7 +70,7 @@ def _regime(item: RegimeResult) -> Plain:
     }
 
 
-def rule(found: Rule) -> Plain:
+def rule(found: PolicyRule) -> Plain:
     """Return a rule with its text."""
     made: Plain = {"kind": found.kind.value, "text": rule_text(found)}
     if found.topology_key:
@@ -92,7 +92,7 @@ def _verdict(item: RuleVerdict) -> Plain:
         "limit": item.limit,
         "states": item.states,
         "bound": None if item.bound is None else _bound(item.bound),
-        "proof": words.proof(item) if item.verdict is Verdict.PROVED else None,
+        "proof": words.proof(item) if item.verdict is ProofStatus.PROVED else None,
         "firstRegime": None if item.regime is None else item.regime.value,
         "witness": None if item.witness is None else _witness(item.witness),
     }

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Sequence
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.guarantee.prove import GroupResult, RuleVerdict, Verdict
+from kubectl_spread.guarantee.prove import GroupResult, ProofStatus, RuleVerdict
 from kubectl_spread.policy.wording import rule_text
 from kubectl_spread.report.guarantee import words
 
@@ -28,8 +28,8 @@ def junit(title: str, groups: Sequence[GroupResult], errors: Iterable[SourceErro
 
 def _suite(root: ET.Element, group: GroupResult) -> None:
     verdicts = [verdict for item in group.results for verdict in item.rules]
-    failed = sum(item.verdict is Verdict.REFUTED for item in verdicts)
-    skipped = sum(item.verdict in (Verdict.UNDECIDED, Verdict.NOT_APPLICABLE) for item in verdicts)
+    failed = sum(item.verdict is ProofStatus.REFUTED for item in verdicts)
+    skipped = sum(item.verdict in (ProofStatus.UNDECIDED, ProofStatus.NOT_APPLICABLE) for item in verdicts)
     numbers = {"tests": str(len(verdicts)), "failures": str(failed), "skipped": str(skipped)}
     suite = ET.SubElement(root, "testsuite", {"name": _text(group.name), **numbers})
     for item in group.results:
@@ -40,13 +40,13 @@ def _suite(root: ET.Element, group: GroupResult) -> None:
 def _case(suite: ET.Element, verdict: RuleVerdict, group: str, *, regime: str) -> None:
     name = f"{rule_text(verdict.rule)}: {regime}"
     case = ET.SubElement(suite, "testcase", name=_text(name), classname=_text(group))
-    if verdict.verdict is Verdict.REFUTED and verdict.witness is not None:
+    if verdict.verdict is ProofStatus.REFUTED and verdict.witness is not None:
         told = words.violation(verdict.witness)
         failure = ET.SubElement(case, "failure", type=verdict.rule.kind.value, message=_text(told))
         failure.text = _text("\n".join(words.story(verdict.witness)))
-    elif verdict.verdict is Verdict.UNDECIDED:
+    elif verdict.verdict is ProofStatus.UNDECIDED:
         ET.SubElement(case, "skipped", message=f"not decided after {verdict.states:,} states")
-    elif verdict.verdict is Verdict.NOT_APPLICABLE:
+    elif verdict.verdict is ProofStatus.NOT_APPLICABLE:
         ET.SubElement(case, "skipped", message="the number of replicas has no range")
 
 

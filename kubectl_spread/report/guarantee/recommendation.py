@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.guarantee.prove import GroupResult, Verdict
+from kubectl_spread.guarantee.prove import GroupResult, ProofStatus
 from kubectl_spread.guarantee.recommend import (
     Formula,
     Hard,
@@ -54,7 +54,7 @@ def blocks(found: Recommendation, result: GroupResult, style: Style) -> Iterator
 def _refused(refused: Refused, style: Style) -> Iterator[str]:
     names = _names(refused.constraints)
     verdict = refused.verdict
-    if verdict.verdict is Verdict.UNDECIDED:
+    if verdict.verdict is ProofStatus.UNDECIDED:
         yield from wrapped(f"{names}: not decided for `{rule_text(verdict.rule)}`.", style.width)
     elif verdict.witness is not None:
         told = f"{names} does not do: {words.violation(verdict.witness)} ({words.REGIMES[refused.regime]})."
@@ -108,7 +108,9 @@ def _option(number: int, option: Option, style: Style) -> Iterator[str]:
     last = option.result.results[-1]
     for item in option.result.results:
         for verdict in item.rules:
-            if verdict.verdict is Verdict.PROVED and (item is last or item is option.result.results[_shown(option)]):
+            if verdict.verdict is ProofStatus.PROVED and (
+                item is last or item is option.result.results[_shown(option)]
+            ):
                 told = f"{words.REGIMES[item.regime]}: {rule_text(verdict.rule)}: {words.proof(verdict)}"
                 yield from wrapped(told, style.width, indent="     ", hanging="  ")
     yield "   Cost:"
@@ -169,15 +171,15 @@ def _costs(option: Option) -> Iterator[str]:
         for item in option.result.results
         if item.regime.value == "disruptions"
         for verdict in item.rules
-        if verdict.verdict is not Verdict.PROVED
+        if verdict.verdict is not ProofStatus.PROVED
     ]
     if refuted:
         yield f"not guaranteed while a node is drained or a domain is lost, or after it: {'; '.join(refuted)}"
     for key, verdict in option.cost.replaced:
         where = domain(key)
-        if verdict is Verdict.PROVED:
+        if verdict is ProofStatus.PROVED:
             yield f"while a {where} is lost, each of its pods finds another node"
-        elif verdict is Verdict.REFUTED:
+        elif verdict is ProofStatus.REFUTED:
             yield f"while a {where} is lost, its pods can be Pending; they find nodes when it is back"
         else:
             yield f"whether its pods find other nodes while a {where} is lost is not decided"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_spread.guarantee.prove import GroupResult, RegimeResult, RuleVerdict, Verdict
+from kubectl_spread.guarantee.prove import GroupResult, ProofStatus, RegimeResult, RuleVerdict
 from kubectl_spread.guarantee.recommend import Recommendation
 from kubectl_spread.guarantee.witness import Witness
 from kubectl_spread.policy.policy import Regime
@@ -14,7 +14,7 @@ from kubectl_spread.report.simulation.words import name
 from kubectl_spread.report.table import paint, Style, table, wrapped
 from kubectl_spread.text.wording import counted, listed
 
-_STYLES = {Verdict.PROVED: "green", Verdict.REFUTED: "red", Verdict.UNDECIDED: "yellow"}
+_STYLES = {ProofStatus.PROVED: "green", ProofStatus.REFUTED: "red", ProofStatus.UNDECIDED: "yellow"}
 _MOST_WORKLOADS = 5
 _MOST_SENTENCES = 40
 _ENDS = 15  # of a long way, from its beginning and from its end
@@ -32,9 +32,9 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
     return "\n\n".join("\n".join(block) for block in blocks)
 
 
-def _worst(verdicts: Sequence[Verdict]) -> Verdict:
-    order = (Verdict.REFUTED, Verdict.UNDECIDED, Verdict.PROVED)
-    return next((item for item in order if item in verdicts), Verdict.PROVED)
+def _worst(verdicts: Sequence[ProofStatus]) -> ProofStatus:
+    order = (ProofStatus.REFUTED, ProofStatus.UNDECIDED, ProofStatus.PROVED)
+    return next((item for item in order if item in verdicts), ProofStatus.PROVED)
 
 
 def _group(result: GroupResult, style: Style) -> Iterator[list[str]]:
@@ -60,13 +60,13 @@ def _rule(found: list[tuple[Regime, RuleVerdict]], style: Style) -> Iterator[str
     """Yield how a rule was decided: proofs of equal words together, and the witness."""
     yield f"{rule_text(found[0][1].rule)}:"
     told: dict[str, list[Regime]] = {}
-    refuted = next((item for _, item in found if item.verdict is Verdict.REFUTED), None)
+    refuted = next((item for _, item in found if item.verdict is ProofStatus.REFUTED), None)
     for regime, item in found:
-        if item.verdict is Verdict.PROVED:
+        if item.verdict is ProofStatus.PROVED:
             told.setdefault(f"proved: {words.proof(item)}", []).append(regime)
-        elif item.verdict is Verdict.UNDECIDED:
+        elif item.verdict is ProofStatus.UNDECIDED:
             told.setdefault(_undecided(item), []).append(regime)
-        elif item.verdict is Verdict.REFUTED:
+        elif item.verdict is ProofStatus.REFUTED:
             told.setdefault("refuted", []).append(regime)
     for text, regimes in told.items():
         head = f"{words.regimes_text(regimes)}: "

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from kubectl_spread.guarantee.bound import Bound, BoundKind
-from kubectl_spread.guarantee.event import EventKind
-from kubectl_spread.guarantee.prove import Method, RuleVerdict, Verdict
+from kubectl_spread.guarantee.event import TransitionKind
+from kubectl_spread.guarantee.prove import Method, ProofStatus, RuleVerdict
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
 from kubectl_spread.policy.policy import Regime
-from kubectl_spread.policy.rule import Rule, RuleKind
+from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.policy.wording import domain, violation_text
 from kubectl_spread.text.wording import counted, listed
 
 VERDICTS = {
-    Verdict.PROVED: "proved",
-    Verdict.REFUTED: "refuted",
-    Verdict.UNDECIDED: "not decided",
-    Verdict.NOT_APPLICABLE: "-",
+    ProofStatus.PROVED: "proved",
+    ProofStatus.REFUTED: "refuted",
+    ProofStatus.UNDECIDED: "not decided",
+    ProofStatus.NOT_APPLICABLE: "-",
 }
 REGIMES = {
     Regime.CREATION: "creation",
@@ -38,7 +38,7 @@ def proof(verdict: RuleVerdict) -> str:
     return f"all {verdict.states:,} states were visited"
 
 
-def bound_text(bound: Bound, rule: Rule) -> str:
+def bound_text(bound: Bound, rule: PolicyRule) -> str:
     """Return a bound as a sentence with its numbers."""
     if bound.kind is BoundKind.EMPTIEST:
         return _emptiest(bound)
@@ -151,16 +151,16 @@ def _removed(event: WitnessEvent) -> str:
     return f"{_capital(_pod(event))} on {event.node} is scaled down."
 
 
-_SENTENCES: dict[EventKind, Callable[[WitnessEvent], str]] = {
-    EventKind.PLACED: lambda event: f"{_capital(_pod(event))} goes to {event.node}.",
-    EventKind.RESTARTED: lambda event: f"{_capital(_pod(event))} on {event.node} is deleted, and created again.",
-    EventKind.ROLLED: lambda event: f"A rollout of {event.owner.name if event.owner else ''} begins.",
-    EventKind.REMOVED: _removed,
-    EventKind.FINISHED: lambda event: f"The rollout of {event.owner.name if event.owner else ''} ends.",
-    EventKind.SCALED: lambda event: f"{event.owner.name if event.owner else ''} is scaled to {event.number}.",
-    EventKind.DISRUPTED: _disrupted,
-    EventKind.EVICTED: lambda event: f"{_capital(_pod(event))} is evicted from {event.node}.",
-    EventKind.RETURNED: lambda event: f"{_where(event)} takes pods again.",
+_SENTENCES: dict[TransitionKind, Callable[[WitnessEvent], str]] = {
+    TransitionKind.PLACED: lambda event: f"{_capital(_pod(event))} goes to {event.node}.",
+    TransitionKind.RESTARTED: lambda event: f"{_capital(_pod(event))} on {event.node} is deleted, and created again.",
+    TransitionKind.ROLLED: lambda event: f"A rollout of {event.owner.name if event.owner else ''} begins.",
+    TransitionKind.REMOVED: _removed,
+    TransitionKind.FINISHED: lambda event: f"The rollout of {event.owner.name if event.owner else ''} ends.",
+    TransitionKind.SCALED: lambda event: f"{event.owner.name if event.owner else ''} is scaled to {event.number}.",
+    TransitionKind.DISRUPTED: _disrupted,
+    TransitionKind.EVICTED: lambda event: f"{_capital(_pod(event))} is evicted from {event.node}.",
+    TransitionKind.RETURNED: lambda event: f"{_where(event)} takes pods again.",
 }
 
 

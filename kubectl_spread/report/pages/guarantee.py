@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import SourceError
-from kubectl_spread.guarantee.prove import GroupResult, RuleVerdict, Verdict
+from kubectl_spread.guarantee.prove import GroupResult, ProofStatus, RuleVerdict
 from kubectl_spread.guarantee.recommend import Recommendation
 from kubectl_spread.guarantee.witness import Witness
 from kubectl_spread.policy.policy import Regime
@@ -23,8 +23,13 @@ from kubectl_spread.text.wording import counted
 
 Plain = dict[str, Any]
 
-_TONES = {Verdict.PROVED: "good", Verdict.REFUTED: "bad", Verdict.UNDECIDED: "warn", Verdict.NOT_APPLICABLE: "soft"}
-_ORDER = (Verdict.REFUTED, Verdict.UNDECIDED, Verdict.PROVED)
+_TONES = {
+    ProofStatus.PROVED: "good",
+    ProofStatus.REFUTED: "bad",
+    ProofStatus.UNDECIDED: "warn",
+    ProofStatus.NOT_APPLICABLE: "soft",
+}
+_ORDER = (ProofStatus.REFUTED, ProofStatus.UNDECIDED, ProofStatus.PROVED)
 _MOST_MOMENTS = 60
 _WIDTH = 100
 
@@ -40,7 +45,7 @@ def render(
 ) -> str:
     """Return the page; `title` is the policy's name."""
     verdicts = {result.verdict for result, _ in groups}
-    worst = next((item for item in _ORDER if item in verdicts), Verdict.PROVED)
+    worst = next((item for item in _ORDER if item in verdicts), ProofStatus.PROVED)
     return page.render(
         "guarantee.html",
         source,
@@ -80,7 +85,7 @@ def _group(result: GroupResult, found: Optional[Recommendation], cluster: Cluste
 def _rule(verdicts: list[tuple[Regime, RuleVerdict]], result: GroupResult, cluster: Cluster) -> Plain:
     proofs: dict[str, list[Regime]] = {}
     for regime, item in verdicts:
-        if item.verdict is not Verdict.NOT_APPLICABLE:
+        if item.verdict is not ProofStatus.NOT_APPLICABLE:
             proofs.setdefault(_how(item), []).append(regime)
     refuted = next((item for _, item in verdicts if item.witness is not None), None)
     return {
@@ -91,9 +96,9 @@ def _rule(verdicts: list[tuple[Regime, RuleVerdict]], result: GroupResult, clust
 
 
 def _how(item: RuleVerdict) -> str:
-    if item.verdict is Verdict.PROVED:
+    if item.verdict is ProofStatus.PROVED:
         return f"proved: {words.proof(item)}"
-    if item.verdict is Verdict.REFUTED:
+    if item.verdict is ProofStatus.REFUTED:
         return "refuted"
     return f"not decided: no violation in {item.states:,} visited states"
 

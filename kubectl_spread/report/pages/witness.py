@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
-from kubectl_spread.guarantee.event import EventKind
+from kubectl_spread.guarantee.event import TransitionKind
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.records import NamedTuple
@@ -71,18 +71,18 @@ class WitnessArtist:
 
     def _apply(self, event: WitnessEvent) -> None:
         kind, owner = event.kind, event.owner
-        if kind is EventKind.PLACED and owner is not None:
+        if kind is TransitionKind.PLACED and owner is not None:
             self._places.append(_Place(owner, event.ordinal, event.node, event.is_new))
-        elif kind in (EventKind.RESTARTED, EventKind.REMOVED, EventKind.EVICTED) and event.node:
+        elif kind in (TransitionKind.RESTARTED, TransitionKind.REMOVED, TransitionKind.EVICTED) and event.node:
             self._remove(event)
-        elif kind is EventKind.ROLLED and owner is not None:
+        elif kind is TransitionKind.ROLLED and owner is not None:
             self._rolling.add(owner)
-        elif kind is EventKind.FINISHED and owner is not None:
+        elif kind is TransitionKind.FINISHED and owner is not None:
             self._rolling.discard(owner)
             self._places = [item._replace(is_new=False) if item.owner == owner else item for item in self._places]
-        elif kind is EventKind.DISRUPTED:
+        elif kind is TransitionKind.DISRUPTED:
             self._disrupt(event)
-        elif kind is EventKind.RETURNED:
+        elif kind is TransitionKind.RETURNED:
             self._off.clear()
 
     def _remove(self, event: WitnessEvent) -> None:

@@ -13,12 +13,12 @@ from kubectl_spread.rebalance.plan import (
     Eviction,
     EvictionPlan,
     Obstacle,
+    OutcomeRange,
     Rebalance,
     Remedy,
     Repair,
+    RepairVerdict,
     RestartPlan,
-    Span,
-    Verdict,
 )
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.rebalance import commands, reasons
@@ -67,7 +67,7 @@ def _repair(item: Repair) -> Plain:
 
 def _commands(item: Repair) -> list[str]:
     """Return the commands of the recommended plan."""
-    if item.verdict is Verdict.RESTART:
+    if item.verdict is RepairVerdict.RESTART:
         return [command for restart in item.restarts for command in commands.of_restart(restart)]
     return [] if item.plan is None else commands.of_plan(item.plan, item.wanted)
 
@@ -129,7 +129,7 @@ def _constraint(item: ConstraintChange) -> Plain:
     }
 
 
-def _span(found: Optional[Span]) -> Optional[Plain]:
+def _span(found: Optional[OutcomeRange]) -> Optional[Plain]:
     return None if found is None else {"min": found.least, "max": found.most}
 
 

@@ -13,11 +13,11 @@ from kubectl_spread.rebalance.plan import (
     Eviction,
     EvictionPlan,
     ObstacleKind,
+    OutcomeRange,
     Rebalance,
     Repair,
+    RepairVerdict,
     RestartPlan,
-    Span,
-    Verdict,
 )
 from kubectl_spread.report.rebalance import commands, reasons
 from kubectl_spread.report.rebalance.words import series
@@ -36,7 +36,7 @@ _UNTRIED = (  # obstacles with which not every remedy is tried
     ObstacleKind.TOO_MANY,
     ObstacleKind.GAVE_UP,
 )
-_STYLES = {Verdict.EVICT: "green", Verdict.RESTART: "green", Verdict.NO_PLAN: "red"}
+_STYLES = {RepairVerdict.EVICT: "green", RepairVerdict.RESTART: "green", RepairVerdict.NO_PLAN: "red"}
 
 
 def render(found: Rebalance, *, width: int, colour: bool, is_wide: bool = False) -> str:
@@ -62,9 +62,9 @@ class _Repair:
     def blocks(self) -> Iterator[list[str]]:
         """Yield the parts that have lines."""
         parts: list[Iterable[str]] = [self._headline()]
-        if self.item.verdict is Verdict.EVICT and self.item.plan is not None:
+        if self.item.verdict is RepairVerdict.EVICT and self.item.plan is not None:
             parts += self._evictions(self.item.plan)
-        elif self.item.verdict is Verdict.RESTART:
+        elif self.item.verdict is RepairVerdict.RESTART:
             parts += self._restart(self.item.restarts)
         else:
             parts += [self._obstacles(), self._remedies()]
@@ -84,9 +84,9 @@ class _Repair:
 
     def _verdict(self) -> str:
         item = self.item
-        if item.verdict is Verdict.RESTART:
+        if item.verdict is RepairVerdict.RESTART:
             return "a rollout restart repairs it"
-        if item.verdict is Verdict.NO_PLAN or item.plan is None:
+        if item.verdict is RepairVerdict.NO_PLAN or item.plan is None:
             return "no plan"
         if not item.plan.evictions:
             return "repaired without an eviction, once the cluster settles"
@@ -228,10 +228,10 @@ def _shown(domains: tuple[DomainChange, ...], *, is_wide: bool) -> tuple[DomainC
 
 
 def _changes(domain: DomainChange) -> bool:
-    return domain.after is not None and domain.after != Span(domain.before, domain.before)
+    return domain.after is not None and domain.after != OutcomeRange(domain.before, domain.before)
 
 
-def _span(found: Span | None) -> str:
+def _span(found: OutcomeRange | None) -> str:
     if found is None:
         return ""
     return str(found.least) if found.least == found.most else f"{found.least} to {found.most}"

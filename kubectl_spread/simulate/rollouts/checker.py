@@ -21,7 +21,7 @@ from kubectl_spread.scheduler.unsupported import not_evaluated
 from kubectl_spread.simulate.rollouts import room
 from kubectl_spread.simulate.rollouts.current import old_pods
 from kubectl_spread.simulate.rollouts.result import Basis, RolloutKind, RolloutResult
-from kubectl_spread.simulate.rollouts.search import Budget, Question, RolloutSearch, without
+from kubectl_spread.simulate.rollouts.search import Budget, RolloutQuestion, RolloutSearch, without
 from kubectl_spread.simulate.running.controllers import running_pods
 from kubectl_spread.timeline import likeness, steps
 from kubectl_spread.timeline.results.summary import Verdict
@@ -70,15 +70,15 @@ class RolloutChecker:
             return self._next_of(key, controller)
         name = f"{key.kind.lower()}/{key.name}"
         ops = (steps.Apply(controller),)
-        question = Question(RolloutKind.CURRENT, (key,), f"rollout status {name}", ops, (controller,), len(old))
+        question = RolloutQuestion(RolloutKind.CURRENT, (key,), f"rollout status {name}", ops, (controller,), len(old))
         return self._search.answer(question, rollouts=self._number)
 
     def _next_of(self, key: OwnerKey, controller: Controller) -> RolloutResult:
         text = f"rollout restart {key.kind.lower()}/{key.name}"
-        question = Question(RolloutKind.NEXT, (key,), text, (steps.Restart(key),), (controller,))
+        question = RolloutQuestion(RolloutKind.NEXT, (key,), text, (steps.Restart(key),), (controller,))
         return self.answer(question, pods=most_pods(controller))
 
-    def answer(self, question: Question, *, pods: int) -> RolloutResult:
+    def answer(self, question: RolloutQuestion, *, pods: int) -> RolloutResult:
         """Answer by a proof, or else by a simulation.
 
         Args:

@@ -15,7 +15,7 @@ from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.rollouts.checker import most_pods, RolloutChecker, rolls
 from kubectl_spread.simulate.rollouts.groups import grouped
 from kubectl_spread.simulate.rollouts.result import Basis, RolloutKind, RolloutResult
-from kubectl_spread.simulate.rollouts.search import Budget, Question, RolloutSearch, without
+from kubectl_spread.simulate.rollouts.search import Budget, RolloutQuestion, RolloutSearch, without
 from kubectl_spread.simulate.running.controllers import is_changed
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.results.summary import Verdict
@@ -76,9 +76,9 @@ class ManifestRollouts:
         if not rolls(key, controller) or not controller.workload.replicas:
             return None
         if key in self._cluster.controllers and is_changed(controller.workload, self._cluster):
-            question = Question(RolloutKind.CHANGE, (key,), "apply", (steps.Apply(controller),), (controller,))
+            question = RolloutQuestion(RolloutKind.CHANGE, (key,), "apply", (steps.Apply(controller),), (controller,))
             return self._checker.answer(question, pods=most_pods(controller))
-        question = Question(RolloutKind.NEXT, (key,), "", (), (controller,))
+        question = RolloutQuestion(RolloutKind.NEXT, (key,), "", (), (controller,))
         because = " and ".join(item.placement.not_predictable)
         if because:
             return without(question, Basis.NOT_SIMULATED, because)
@@ -112,7 +112,7 @@ class ManifestRollouts:
     def _creation(self, group: list[ManifestWorkload]) -> RolloutResult:
         controllers = tuple(item.controller for item in group)
         ops = tuple(steps.Apply(controller) for controller in controllers)
-        question = Question(RolloutKind.CREATION, tuple(item.key for item in group), "apply", ops, controllers)
+        question = RolloutQuestion(RolloutKind.CREATION, tuple(item.key for item in group), "apply", ops, controllers)
         if group[0].key in self._with_room:
             return RolloutResult(question.keys, question.kind, Verdict.COMPLETES, Basis.ENOUGH_ROOM)
         return self._search.answer(question, rollouts=len(self._new))

@@ -41,7 +41,7 @@ class Budget:
         self._spent += seconds
 
 
-class Question(NamedTuple):
+class RolloutQuestion(NamedTuple):
     """A rollout to simulate.
 
     keys: its workloads. text: kubectl's command without `kubectl`. ops: steps of the simulation. controllers: of the
@@ -72,7 +72,7 @@ class RolloutSearch:
             self._columns = Columns(self._cluster)
         return self._columns
 
-    def answer(self, question: Question, *, rollouts: int = 1) -> RolloutResult:
+    def answer(self, question: RolloutQuestion, *, rollouts: int = 1) -> RolloutResult:
         """Simulate a rollout; `rollouts` share the time that is left."""
         seconds = self._budget.share(rollouts)
         limits = self._limits(question, seconds, rollouts)
@@ -85,7 +85,7 @@ class RolloutSearch:
             return without(question, Basis.TIME_LIMIT)
         return self._result(question, found)
 
-    def _limits(self, question: Question, seconds: float, rollouts: int) -> Optional[Limits]:
+    def _limits(self, question: RolloutQuestion, seconds: float, rollouts: int) -> Optional[Limits]:
         """Return the limits that the size of a rollout leaves time for; None if there is no time."""
         pods = sum(item.workload.replicas or 0 for item in question.controllers)
         if seconds < _LEAST_SECONDS or pods > _LARGE:
@@ -95,7 +95,7 @@ class RolloutSearch:
         states, runs = next(((states, runs) for most, states, runs in _EFFORTS if rollouts <= most), _LEAST_EFFORT)
         return Limits(mode, states, runs if is_small else min(runs, 2), seconds, first_run_s=_FIRST_RUN_S)
 
-    def _result(self, question: Question, found: StepAnswer) -> RolloutResult:
+    def _result(self, question: RolloutQuestion, found: StepAnswer) -> RolloutResult:
         summary = summarize(found, question.keys)
         stuck = next((outcome for outcome in found.outcomes if _is_stuck(outcome, question)), None)
         return RolloutResult(
@@ -108,7 +108,7 @@ class RolloutSearch:
             old=question.old,
         )
 
-    def _explained(self, outcome: Outcome, question: Question) -> Optional[Explanation]:
+    def _explained(self, outcome: Outcome, question: RolloutQuestion) -> Optional[Explanation]:
         """Explain a Pending pod of the rollout."""
         cluster = outcome.cluster()
         pending = (pod for pod in cluster.pods if _is_pending(pod))
@@ -117,7 +117,7 @@ class RolloutSearch:
         return None if pod is None else examine(pod, cluster, self._profiles).explanation
 
 
-def _is_stuck(outcome: Outcome, question: Question) -> bool:
+def _is_stuck(outcome: Outcome, question: RolloutQuestion) -> bool:
     return any(pod.owner in question.keys for pod in outcome.pending)
 
 
@@ -125,6 +125,6 @@ def _is_pending(pod: Pod) -> bool:
     return not pod.node_name and not pod.terminating
 
 
-def without(question: Question, basis: Basis, because: str = "") -> RolloutResult:
+def without(question: RolloutQuestion, basis: Basis, because: str = "") -> RolloutResult:
     """Return the result of a rollout that is not simulated."""
     return RolloutResult(question.keys, question.kind, None, basis, because, old=question.old)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.selectors.labels import Labels
-from kubectl_spread.policy.evaluate import evaluate, Evaluation, node_domains, PlacedPod, Situation
+from kubectl_spread.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState, node_domains
 from kubectl_spread.policy.policy import GroupSpec, Policy
 from kubectl_spread.records import NamedTuple
 
@@ -39,12 +39,12 @@ def policy_status(
     policy: Policy, cluster: Cluster, *, wants: Callable[[OwnerKey, Labels], bool] = lambda *_: True
 ) -> PolicyStatus:
     """Return the rules of a policy on the pods of a cluster; `wants` selects workloads by key and labels."""
-    found: dict[OwnerKey, list[PlacedPod]] = {}
+    found: dict[OwnerKey, list[GroupPod]] = {}
     labels: dict[OwnerKey, Labels] = {}
     for pod in cluster.pods:
         if pod.is_visible:
             key = workload_of(pod, cluster)
-            found.setdefault(key, []).append(PlacedPod(key, pod.node_name, pod.terminating))
+            found.setdefault(key, []).append(GroupPod(key, pod.node_name, pod.terminating))
             labels.setdefault(key, dict(pod.cls.labels))
     for key, controller in cluster.controllers.items():
         if key not in cluster.owners and controller.workload.replicas and key.kind not in ("Job", "CronJob"):
@@ -62,7 +62,7 @@ def _own_labels(key: OwnerKey, cluster: Cluster, of_pods: Labels) -> Labels:
 
 
 def _groups(
-    spec: GroupSpec, found: dict[OwnerKey, list[PlacedPod]], labels: dict[OwnerKey, Labels], *, cluster: Cluster
+    spec: GroupSpec, found: dict[OwnerKey, list[GroupPod]], labels: dict[OwnerKey, Labels], *, cluster: Cluster
 ) -> Iterable[GroupStatus]:
     """Yield the groups that a specification makes: by namespace, or of one workload each."""
     parts: dict[tuple[str, str], list[OwnerKey]] = {}
@@ -77,11 +77,11 @@ def _groups(
         wanted = sum(_wanted(key, found[key], cluster) for key in keys)
         name = "/".join(part for part in (spec.name, own) if part) or f"{keys[0].kind}/{keys[0].name}"
         running = sum(1 for pod in pods if pod.node and not pod.is_terminating)
-        rules = tuple(evaluate(spec.rules, Situation(pods, wanted, domains)))
+        rules = tuple(evaluate(spec.rules, GroupState(pods, wanted, domains)))
         yield GroupStatus(name, namespace, tuple(keys), running, wanted, rules)
 
 
-def _wanted(key: OwnerKey, pods: list[PlacedPod], cluster: Cluster) -> int:
+def _wanted(key: OwnerKey, pods: list[GroupPod], cluster: Cluster) -> int:
     controller = cluster.controllers.get(key)
     replicas = None if controller is None or key.kind == "DaemonSet" else controller.workload.replicas
     return sum(1 for pod in pods if not pod.is_terminating) if replicas is None else replicas

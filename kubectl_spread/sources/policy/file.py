@@ -14,7 +14,7 @@ from kubectl_spread.objects.selectors.selector import compiled, Selector
 from kubectl_spread.policy import parse
 from kubectl_spread.policy.parse import PolicyTextError
 from kubectl_spread.policy.policy import GroupSpec, Policy, Regime, REGIMES, ReplicaBounds
-from kubectl_spread.policy.rule import Amount, PLACED, Rule, RuleKind
+from kubectl_spread.policy.rule import Amount, PLACED, PolicyRule, RuleKind
 from kubectl_spread.sources import files
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
@@ -131,7 +131,7 @@ class _Reading:
         text = self._text(route)
         return self._parsed(route, parse.replicas, text) if text else None
 
-    def shares(self, route: Route) -> Iterator[Rule]:
+    def shares(self, route: Route) -> Iterator[PolicyRule]:
         """Yield the rules of `maxShare`."""
         for key, place in self._fields((*route, "maxShare")):
             text = self._text(place)
@@ -139,15 +139,15 @@ class _Reading:
             if rule is not None:
                 yield rule
 
-    def counts(self, route: Route) -> Iterator[Rule]:
+    def counts(self, route: Route) -> Iterator[PolicyRule]:
         """Yield the rules of `maxCount`."""
         yield from self._numbers((*route, "maxCount"), RuleKind.MAX_COUNT, least=0)
 
-    def domains(self, route: Route) -> Iterator[Rule]:
+    def domains(self, route: Route) -> Iterator[PolicyRule]:
         """Yield the rules of `minDomains`."""
         yield from self._numbers((*route, "minDomains"), RuleKind.MIN_DOMAINS, least=1)
 
-    def separated(self, route: Route) -> Iterator[Rule]:
+    def separated(self, route: Route) -> Iterator[PolicyRule]:
         """Yield the rules of `separate`."""
         for place in self._items((*route, "separate")):
             text = self._text(place)
@@ -155,7 +155,7 @@ class _Reading:
             if rule is not None:
                 yield rule
 
-    def losses(self, route: Route) -> Iterator[Rule]:
+    def losses(self, route: Route) -> Iterator[PolicyRule]:
         """Yield the rules of `survive`."""
         for place in self._items((*route, "survive")):
             lost = self._number((*place, "domains"), least=1) if self._has((*place, "domains")) else 1
@@ -164,13 +164,13 @@ class _Reading:
             if rule is not None and lost is not None:
                 yield rule._replace(lost=lost)
 
-    def _numbers(self, route: Route, kind: RuleKind, *, least: int) -> Iterator[Rule]:
+    def _numbers(self, route: Route, kind: RuleKind, *, least: int) -> Iterator[PolicyRule]:
         for key, place in self._fields(route):
             name = self._parsed(place, parse.topology_key, key, key=True)
             number = self._number(place, least=least)
             if name is not None and number is not None:
                 line, column = self._place(place)
-                yield Rule(kind, name, Amount(number, text=str(number)), line=line, column=column)
+                yield PolicyRule(kind, name, Amount(number, text=str(number)), line=line, column=column)
 
     def _number(self, route: Route, *, least: int) -> Optional[int]:
         value = self._value(route)
@@ -190,7 +190,7 @@ class _Reading:
         except PolicyTextError as error:
             self._note(route, f"{path_text(route)}: {error}", key=key)
             return None
-        if isinstance(found, Rule):
+        if isinstance(found, PolicyRule):
             line, column = self._place(route)
             return found._replace(line=line, column=column)
         return found

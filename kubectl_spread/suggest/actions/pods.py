@@ -15,7 +15,7 @@ from kubectl_spread.suggest.judging.plan import Plan
 Plain = dict[str, Any]
 
 
-class DeletePods(NamedTuple):
+class RemovePods(NamedTuple):
     """Deletion of pods; their controllers, if any, create replacements."""
 
     pods: tuple[Pod, ...]

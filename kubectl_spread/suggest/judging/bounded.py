@@ -23,7 +23,7 @@ _AT_ONCE = ("Job", "CronJob", "Pod")
 _MOST_TURNS = 400
 
 
-class Reached(NamedTuple):
+class FinalState(NamedTuple):
     """Final state: nodes of the workload's pods by pod key, and the number of running pods that were replaced."""
 
     scheduler: Scheduler
@@ -31,7 +31,7 @@ class Reached(NamedTuple):
     restarts: int
 
 
-def reached(scene: HypotheticalCluster, others: Sequence[Pod]) -> Optional[Reached]:
+def reached(scene: HypotheticalCluster, others: Sequence[Pod]) -> Optional[FinalState]:
     """Return the final state of a change; None if a pod of the workload or of the others stays Pending.
 
     Args:
@@ -53,14 +53,14 @@ def _with_more(pods: list[Pod], wanted: int) -> list[Pod]:
 
 def _settled(
     scene: HypotheticalCluster, own: Sequence[Pod], others: Sequence[Pod], restarts: int = 0
-) -> Optional[Reached]:
+) -> Optional[FinalState]:
     placed = scene.placed([*own, *others])
     if placed.refused:
         return None
-    return Reached(placed.scheduler, {pod.key: placed.bound[pod.key].node_name for pod in own}, restarts)
+    return FinalState(placed.scheduler, {pod.key: placed.bound[pod.key].node_name for pod in own}, restarts)
 
 
-def left_out(scene: HypotheticalCluster, found: Reached) -> str:
+def left_out(scene: HypotheticalCluster, found: FinalState) -> str:
     """Return a phrase for the outcomes that placing in batches leaves out."""
     words = _REPLACED if scene.is_recreated else _PLACED
     return words.format(pods=len(found.placed))
@@ -86,7 +86,7 @@ class _Batches:
         )
         return _with_more([*self._scene.own(), *map(self._made, running)], wanted)
 
-    def run(self) -> Optional[Reached]:
+    def run(self) -> Optional[FinalState]:
         restarts = len(self._old)
         surge, unavailable = self._limits()
         for _ in range(_MOST_TURNS):

@@ -10,7 +10,7 @@ from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS
-from kubectl_spread.suggest.actions.pods import DeletePods, FinishDeletion, ScaleDown
+from kubectl_spread.suggest.actions.pods import FinishDeletion, RemovePods, ScaleDown
 from kubectl_spread.suggest.change import Change, Damage, Ladder, Rank, single
 from kubectl_spread.suggest.problem import PendingPodProblem
 
@@ -74,7 +74,7 @@ def _without(problem: PendingPodProblem, pod: Pod) -> Iterator[Ladder]:
         Change(
             f"delete pod {pod.name} on {pod.node_name}: its controller creates it again on another node, and "
             "its place is free",
-            (DeletePods((pod,)),),
+            (RemovePods((pod,)),),
             "delete pod",
             Rank.SIBLING if is_own else Rank.MOVED_POD,
             weight=1 + max(0, pod.cls.priority > problem.pod.cls.priority),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.suggest.actions.pods import DeletePods
+from kubectl_spread.suggest.actions.pods import RemovePods
 from kubectl_spread.suggest.change import Change, Ladder, Rank, single
 from kubectl_spread.suggest.editing.recreate import current_class, differences
 from kubectl_spread.suggest.problem import PendingPodProblem
@@ -33,7 +33,7 @@ def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
     yield single(
         Change(
             f"delete the Pending pod {names}: the {maker.kind if maker else ''} creates it again with {_what(problem)}",
-            (DeletePods(tuple(changed)),),
+            (RemovePods(tuple(changed)),),
             "stale pod",
             Rank.MISTAKE,
         )

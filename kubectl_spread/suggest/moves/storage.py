@@ -16,7 +16,7 @@ from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, ObjectKey, Sto
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS
 from kubectl_spread.suggest import misspelt
 from kubectl_spread.suggest.actions.action import Action
-from kubectl_spread.suggest.actions.pods import DeletePods, ScaleDown
+from kubectl_spread.suggest.actions.pods import RemovePods, ScaleDown
 from kubectl_spread.suggest.actions.storage import CreateClaims, DeleteClaims, EditClass
 from kubectl_spread.suggest.change import Change, Damage, Ladder, of_spec, Rank, single
 from kubectl_spread.suggest.editing.patch import drop, Op, put, test
@@ -169,7 +169,7 @@ def _stopped(problem: PendingPodProblem, pod: Pod, claims: str) -> Change:
     owner = workload_of(pod, problem.cluster)
     title = f"stop pod {pod.name} on {pod.node_name}, which holds claim {claims}: one pod at a time may use it"
     if pod.owner is None or owner.kind not in SCALED_KINDS:
-        action: Action = DeletePods((pod,))
+        action: Action = RemovePods((pod,))
         gives_up = f"pod {pod.name} ends" + ("" if pod.owner else ", and nothing creates it again")
     else:
         own = [other for other in problem.cluster.bound() if workload_of(other, problem.cluster) == owner]

@@ -14,17 +14,17 @@ Tree = Any  # A node, or a tuple of classes; each is a tuple of trees that are i
 _FIRST = itemgetter(0)
 
 
-class Group(NamedTuple):
+class TopologyTree(NamedTuple):
     """A node, or a domain with its children; children of one class are interchangeable."""
 
     node: int = PENDING
-    classes: tuple[tuple[Group, ...], ...] = ()
+    classes: tuple[tuple[TopologyTree, ...], ...] = ()
 
 
 class Arrangement:
     """Nodes in an order that only depends on their contents, as far as they are interchangeable."""
 
-    def __init__(self, root: Group) -> None:
+    def __init__(self, root: TopologyTree) -> None:
         self._tree = _tree(root) if root.classes or root.node != PENDING else ()
         self._slots = _leaves(self._tree)
         self.is_trivial = _is_trivial(self._tree)
@@ -68,7 +68,7 @@ class Arrangement:
         return found
 
 
-def _tree(group: Group) -> Tree:
+def _tree(group: TopologyTree) -> Tree:
     if not group.classes:
         return group.node
     return tuple(tuple(_tree(child) for child in members) for members in group.classes)

@@ -16,7 +16,7 @@ from kubectl_spread.timeline.world import World
 _MOST_NODES = 256  # With more nodes, few questions are equal, and the order takes longer than the answer.
 
 
-class Question(NamedTuple):
+class SchedulingQuestion(NamedTuple):
     """A question: `key` is equal for equal questions, and `order` are the nodes in the order of the key."""
 
     key: tuple[Any, ...]
@@ -34,7 +34,7 @@ class Questions:
         self._like: list[int] = []
         self._like_at: dict[PodClass, int] = {}
 
-    def question(self, pod: P, state: State, without: tuple[P, ...] = ()) -> Optional[Question]:
+    def question(self, pod: P, state: State, without: tuple[P, ...] = ()) -> Optional[SchedulingQuestion]:
         """Return the question for a waiting pod; None if names matter, so that only equal states are equal questions.
 
         `without` are pods to ignore, as if they were gone.
@@ -49,7 +49,7 @@ class Questions:
             return None
         _, order = arrangement.order(contents)
         seen = tuple([tuple(contents[node]) if node in contents else None for node in order])
-        return Question((self._like[pod.cls], state.facts, self._traits, seen), order)
+        return SchedulingQuestion((self._like[pod.cls], state.facts, self._traits, seen), order)
 
     def _contents(self, pods: Iterable[P], without: tuple[P, ...]) -> Optional[dict[int, list[int]]]:
         """Return what the scheduler sees on each node, as sorted numbers; None if a pod is nominated."""

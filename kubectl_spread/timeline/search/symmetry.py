@@ -20,7 +20,7 @@ from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.timeline.controllers import deployment, statefulset
-from kubectl_spread.timeline.search.arrangement import Arrangement, Group
+from kubectl_spread.timeline.search.arrangement import Arrangement, TopologyTree
 from kubectl_spread.timeline.state import at_stage, on_node, P, PENDING, Stage, State
 from kubectl_spread.timeline.world import World
 
@@ -377,7 +377,7 @@ def _tree(
     members: list[int],
     *,
     paths: dict[int, tuple[Any, ...]],
-) -> tuple[Group, Any]:
+) -> tuple[TopologyTree, Any]:
     """Return the tree of domains, and a signature that interchangeable trees share.
 
     Args:
@@ -387,10 +387,10 @@ def _tree(
         members: the nodes of the tree.
         paths: is filled with the signatures of each node's domains, from the coarsest to the node itself.
     """
-    children: list[tuple[Group, Any]] = []
+    children: list[tuple[TopologyTree, Any]] = []
     if not levels:
         for at in members:
-            children.append((Group(at), signed[at]))
+            children.append((TopologyTree(at), signed[at]))
             paths[at] = (signed[at],)
     else:
         parts: dict[Optional[str], list[int]] = defaultdict(list)
@@ -402,11 +402,11 @@ def _tree(
             children.append((child, signature))
             for at in part:
                 paths[at] = (signature, *paths[at])
-    classes: dict[Any, list[Group]] = defaultdict(list)
+    classes: dict[Any, list[TopologyTree]] = defaultdict(list)
     for child, signature in children:
         classes[signature].append(child)
     ordered = sorted(classes)
     return (
-        Group(classes=tuple(tuple(classes[signature]) for signature in ordered)),
+        TopologyTree(classes=tuple(tuple(classes[signature]) for signature in ordered)),
         repr([(signature, len(classes[signature])) for signature in ordered]),
     )
