@@ -158,7 +158,7 @@ def _selected(request: GuaranteeRequest, cluster: Cluster, read: SimulateInputs)
         if not any((key.kind, key.name) == target for key in found):
             raise missing.absent(target.kind, target.name, namespace=own, cluster=cluster)
     if not found:
-        raise NotFoundError(f"no workload found {selection.place}")
+        raise NotFoundError(f"no workload found {selection.place}; to check manifests, name them with -f")
     return found
 
 
@@ -214,7 +214,9 @@ def _groups(spec: GroupSpec, members: list[Member], policy: Policy) -> Iterator[
     if spec.replicas is not None:
         found = [item._replace(bounds=spec.replicas) for item in found]
     if not found:
-        message = f"group {spec.name}: no workload has such pods" if spec.name else "no workload has such pods"
+        message = (
+            f"group {spec.name}: its selector matches no workload" if spec.name else "the selector matches no workload"
+        )
         if policy.file:
             raise ConfigError((SourceError(policy.file, message, line=spec.line, column=spec.column),))
         raise RequestError(message)

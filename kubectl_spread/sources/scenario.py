@@ -128,6 +128,8 @@ def load(path: str) -> Scenario:
             line, column = source.position(found.span.start)
             raise SourceError(source.name, found.sentence, line=line, column=column)
     roots = [found.root for found in documents if isinstance(found, compose.Document)]
+    if not roots:
+        raise SourceError(source.name, "the file is empty")
     if len(roots) != 1:
         raise SourceError(source.name, f"a scenario is one document, this has {len(roots)}")
     return _Reading(source, roots[0]).scenario()

@@ -144,4 +144,19 @@ def test_wrong_outputs_are_wrong_usage(args: list[str], message: str, capsys: py
 
 
 def test_a_cluster_without_constraints_has_a_page(facts: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "0 workloads" in assert_is_closed_off(page(capsys, "--snapshot", facts())).words
+    assert (
+        "No workloads with spread constraints found" in assert_is_closed_off(page(capsys, "--snapshot", facts())).words
+    )
+
+
+def test_a_page_without_workloads_says_so_in_the_words_of_the_terminal(
+    facts: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    snapshot = facts()
+    run(["status", "-n", "shop", "-o", "html", "--snapshot", snapshot])
+    found = capsys.readouterr()
+    run(["status", "-n", "shop", "--snapshot", snapshot])
+
+    assert "No workloads with spread constraints found in shop namespace.\n" == capsys.readouterr().err
+    assert "<h1>No workloads with spread constraints found in shop namespace</h1>" in found.out
+    assert "every DoNotSchedule constraint holds" not in found.out

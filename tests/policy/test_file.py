@@ -146,6 +146,12 @@ groups:
     assert found[1][2] == "groups[0].selector.matchExpressions[0]: In needs values"
 
 
+@pytest.mark.parametrize("text", ["", "# only a comment\n"])
+def test_a_file_without_a_document_is_empty(text: str, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"ha\.yaml: the file is empty"):
+        load(text, tmp_path)
+
+
 def test_a_file_that_is_no_yaml_is_an_error_with_its_place(tmp_path: Path) -> None:
     """So are several documents."""
     with pytest.raises(SourceError) as caught:

@@ -186,17 +186,24 @@ def _print(found: StatusResult, output: Optional[str], *, shows_all: bool, has_h
         from kubectl_spread.report.pages import status as pages  # jinja2: 30 ms
 
         source = page_source(found.known)
-        click.echo(pages.render(found.statuses, found.cluster, source, unread=found.cluster.unread), nl=False)
+        nothing = _nothing_found(found, shows_all=shows_all).rstrip(".")
+        text = pages.render(found.statuses, found.cluster, source, nothing=nothing, unread=found.cluster.unread)
+        click.echo(text, nl=False)
     elif found.statuses:
         width = terminal.table_width() if has_headers and output != "wide" else None
         shown = _Shown(output, has_namespace=not found.selection.namespace, has_headers=has_headers, width=width)
         shown.show(found)
     else:
-        where = f" in {found.selection.namespace} namespace" if found.selection.namespace else ""
-        what = "resources" if shows_all else "workloads with spread constraints"
-        what += " among the readable resources" if found.cluster.unread else ""
         flush()
-        click.echo(f"No {what} found{where}." if where else f"No {what} found", err=True)
+        click.echo(_nothing_found(found, shows_all=shows_all), err=True)
+
+
+def _nothing_found(found: StatusResult, *, shows_all: bool) -> str:
+    """Return kubectl's sentence about an empty list."""
+    what = "resources" if shows_all else "workloads with spread constraints"
+    what += " among the readable resources" if found.cluster.unread else ""
+    namespace = found.selection.namespace
+    return f"No {what} found in {namespace} namespace." if namespace else f"No {what} found"
 
 
 def _print_policy(found: StatusResult, *, has_headers: bool, is_wide: bool) -> None:

@@ -22,9 +22,14 @@ _ORDER = {"bad": 0, "warn": 1, "good": 2, "soft": 3}
 
 
 def render(
-    statuses: Sequence[WorkloadStatus], cluster: Cluster, source: page.PageSource, *, unread: Sequence[Unread] = ()
+    statuses: Sequence[WorkloadStatus],
+    cluster: Cluster,
+    source: page.PageSource,
+    *,
+    nothing: str = "No workloads found",
+    unread: Sequence[Unread] = (),
 ) -> str:
-    """Return the page of running workloads."""
+    """Return the page of running workloads; `nothing` is its title if there are none."""
     pods, most = ClusterPods(cluster), most_pictures(cluster)
     ordered = sorted(statuses, key=rank)
     header = table.header(has_namespace=True, is_wide=False)
@@ -33,7 +38,7 @@ def render(
     return page.render(
         "status.html",
         source,
-        title=_title(statuses),
+        title=_title(statuses) if statuses else nothing,
         tone=min((tone(status) for status in statuses), key=_ORDER.__getitem__, default="soft"),
         numbers=_tiles(statuses),
         header=header,

@@ -26,7 +26,7 @@ def lines(found: PolicyStatus, width: Optional[int], *, has_namespace: bool) -> 
         for item in group.rules
     ]
     if not rows:
-        return [f"Policy {found.policy.name}: no workload has such pods"]
+        return [f"Policy {found.policy.name}: its groups match none of these workloads"]
     return table([_HEADER, *rows], width)
 
 
