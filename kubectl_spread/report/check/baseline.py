@@ -15,7 +15,7 @@ from typing import Any, Optional
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.report.check.gitlab import identity
+from kubectl_spread.report.check.formats.gitlab import identity
 from kubectl_spread.report.documents import API_VERSION, dumps
 from kubectl_spread.text.source import SourceFile
 

@@ -31,12 +31,12 @@ class Renderer(Protocol):
 FORMATS = {
     "text": ("text", "render"),
     "concise": ("text", "render_concise"),
-    "json": ("json", "render"),
-    "jsonl": ("json", "render_lines"),
-    "sarif": ("sarif", "render"),
-    "github": ("github", "render"),
-    "gitlab": ("gitlab", "render"),
-    "junit": ("junit", "render"),
+    "json": ("formats.json", "render"),
+    "jsonl": ("formats.json", "render_lines"),
+    "sarif": ("formats.sarif", "render"),
+    "github": ("formats.github", "render"),
+    "gitlab": ("formats.gitlab", "render"),
+    "junit": ("formats.junit", "render"),
     "html": (".pages.check", "render"),
 }
 

@@ -1,0 +1,1 @@
+"""Formats of a check's result for programs."""
