@@ -323,9 +323,15 @@ class _Prover:
             limit = _limit(rule, self._wanted(space.group))
             if at in result.witness:
                 way = result.witness[at]
-                told = witness(space, rule, way, is_shortest=result.is_shortest)
+                refutation = witness(space, rule, way, is_shortest=result.is_shortest)
                 into[at] = RuleVerdict(
-                    rule, ProofStatus.REFUTED, Method.WITNESS, limit, states=result.states, regime=regime, witness=told
+                    rule,
+                    ProofStatus.REFUTED,
+                    Method.WITNESS,
+                    limit,
+                    states=result.states,
+                    regime=regime,
+                    witness=refutation,
                 )
             elif result.is_exhaustive and self._is_sure(space, at):
                 into[at] = RuleVerdict(rule, ProofStatus.PROVED, Method.STATES, limit, states=result.states)

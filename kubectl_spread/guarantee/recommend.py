@@ -137,17 +137,17 @@ def recommend(
         regimes: in which the policy is to hold; disruptions only order the options.
     """
     selector = _selector(members)
-    asked = tuple(rules) if PLACED in rules else (*rules, PLACED)
+    all_rules = tuple(rules) if PLACED in rules else (*rules, PLACED)
     if not selector:
-        return Recommendation((), asked, {}, why_not="noSelector")
+        return Recommendation((), all_rules, {}, why_not="noSelector")
     half = effort.deadline and (time.monotonic() + effort.deadline) / 2
     first = effort._replace(deadline=half)
-    strict = _Search(members, cluster, profiles, asked, selector, first, regimes).run()
+    strict = _Search(members, cluster, profiles, all_rules, selector, first, regimes).run()
     impossible = tuple(item for item in strict.formulas if item.needs > item.domains or not item.most)
     strict = strict._replace(impossible=impossible)
-    if strict.options or not any(rule.is_strict for rule in asked):
+    if strict.options or not any(rule.is_strict for rule in all_rules):
         return strict
-    relaxed = tuple(rule.relaxed for rule in asked)
+    relaxed = tuple(rule.relaxed for rule in all_rules)
     other = _Search(members, cluster, profiles, relaxed, selector, effort, regimes).run()
     if not other.options:
         return strict._replace(tried=strict.tried + other.tried)
@@ -304,11 +304,11 @@ class _Search:
 
 def _useful(options: list[Option]) -> list[Option]:
     """Return the options without those that have more fields, or smaller numbers, than an equally good one."""
-    kept: list[Option] = []
+    useful: list[Option] = []
     for option in options:
-        if not any(_is_as_good(other, option) for other in kept):
-            kept.append(option)
-    return kept
+        if not any(_is_as_good(other, option) for other in useful):
+            useful.append(option)
+    return useful
 
 
 def _is_as_good(one: Option, other: Option) -> bool:

@@ -110,8 +110,8 @@ class Space:
         versions = [0, facts] if facts else [0]
         signed: list[Any] = [() for _ in range(size)]
         if facts:
-            gone = set(self.disruptions[facts - 1].nodes)
-            signed = [(at in gone,) for at in range(size)]
+            affected = set(self.disruptions[facts - 1].nodes)
+            signed = [(at in affected,) for at in range(size)]
         for version in versions:
             model = self.filters(version)
             for at in range(size):

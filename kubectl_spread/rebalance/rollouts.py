@@ -79,15 +79,15 @@ def rolled_out(
         last = answer.last
         if not last.outcomes or last.is_endless:
             return None
-        judged = [
+        results = [
             _judged(known, outcome, keys, has_soft=has_soft, changed=changed or {})
             for outcome in last.outcomes[:_MOST_OUTCOMES]
         ]
-        if not all(judged):
+        if not all(results):
             return None
     is_exact = all(step.is_exact for step in answer.steps) and len(last.outcomes) <= _MOST_OUTCOMES
     coverage = Coverage(len(last.outcomes), sum(step.states for step in answer.steps), is_exact)
-    statuses = [item for item in judged if item is not None]
+    statuses = [item for item in results if item is not None]
     return RestartRollout(answer.steps[1:], _changes(known, statuses, last, has_soft=has_soft), coverage)
 
 

@@ -19,28 +19,28 @@ _NEWEST = f"1.{LATEST.minor}"
 
 def text(release: Release) -> str:
     """Return the differences from the latest release, grouped by their effect, with the upstream files."""
-    asked = followed(release)
-    rows = [row for row in table() if row.differs(asked)]
-    lines = [f"kube-scheduler {asked.text} and {LATEST.text}: {_counted(len(rows))} ({_measured(asked)})"]
+    compared = followed(release)
+    rows = [row for row in table() if row.differs(compared)]
+    lines = [f"kube-scheduler {compared.text} and {LATEST.text}: {_counted(len(rows))} ({_measured(compared)})"]
     for effect, heading in _HEADINGS.items():
         found = [row for row in rows if row.effect is effect]
         if found:
             lines += ["", f"{heading}:"]
         for row in found:
-            lines += _row(row, asked)
+            lines += _row(row, compared)
     return "\n".join(lines)
 
 
 def document(release: Release) -> dict[str, Any]:
     """Return the same for `-o json`."""
-    asked = followed(release)
+    compared = followed(release)
     return {
         "apiVersion": "kubectl-spread/v1",
         "kind": "Behaviours",
-        "release": asked.text,
+        "release": compared.text,
         "comparedWith": LATEST.text,
-        "measured": MEASURED.get(asked.minor) == asked.patch,
-        "behaviours": [_item(row, asked) for row in table() if row.differs(asked)],
+        "measured": MEASURED.get(compared.minor) == compared.patch,
+        "behaviours": [_item(row, compared) for row in table() if row.differs(compared)],
     }
 
 

@@ -34,12 +34,12 @@ def statuses(world: World, state: State) -> tuple[BudgetStatus, ...]:
 
 def matching(world: World, cls: int, found: tuple[BudgetStatus, ...]) -> list[BudgetStatus]:
     """Return the budgets that select the pods of a class."""
-    asked = world.classes[cls]
-    labels = dict(asked.labels)
+    pod_class = world.classes[cls]
+    labels = dict(pod_class.labels)
     return [
         status
         for status in found
-        if status.budget.namespace == asked.namespace and status.budget.selector.matches(labels)
+        if status.budget.namespace == pod_class.namespace and status.budget.selector.matches(labels)
     ]
 
 

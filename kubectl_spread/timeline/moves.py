@@ -73,8 +73,8 @@ class Moves:
 
     def settled(self, draft: Draft, owners: Optional[Iterable[int]] = None) -> Step:
         """Return the step after controllers have made all changes without a choice; `owners` limits the controllers."""
-        asked = range(len(draft.sets)) if owners is None else {owner for owner in owners if owner >= 0}
-        for owner in asked:
+        indices = range(len(draft.sets)) if owners is None else {owner for owner in owners if owner >= 0}
+        for owner in indices:
             own = draft.sets[owner]
             while own is not None and _ACTS[type(own)](draft, owner):
                 pass

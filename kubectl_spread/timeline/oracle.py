@@ -91,12 +91,12 @@ class Oracle:
     def _ask(self, pod: P, state: State, seen: Seen) -> tuple[int, ...]:
         kept = self._kept(state)
         kept.show(seen, state.pods)
-        asked = kept.pod(pod)
-        filtered = kept.scheduler.filter(asked)
+        api_pod = kept.pod(pod)
+        filtered = kept.scheduler.filter(api_pod)
         if not filtered.feasible.any():
             return ()
         try:
-            found = kept.scheduler.hosts(asked, filtered)
+            found = kept.scheduler.hosts(api_pod, filtered)
         except ScoreError:
             return ()
         return tuple(kept.world_node[at] for at in found.tolist())
@@ -105,10 +105,10 @@ class Oracle:
         """Return the ways in which preemption may make room for a pod that fits on no node, all equally good."""
         if not self.is_predictable(pod.cls) or not self._has_lower(pod, state):
             return ()
-        kept, asked, filtered = self._refused(pod, state)
+        kept, api_pod, filtered = self._refused(pod, state)
         if filtered.rejection is not None:
             return ()
-        found = dry_run(asked, filtered, kept.scheduler)
+        found = dry_run(api_pod, filtered, kept.scheduler)
         if found.chosen is None:
             return ()
         best = preference(found.chosen)
@@ -148,27 +148,27 @@ class Oracle:
         cls = self._world.classes[pod.cls]
         if cls.gates or cls.scheduler_name not in self._world.profiles:
             return ""
-        kept, asked, filtered = self._refused(pod, state)
+        kept, api_pod, filtered = self._refused(pod, state)
         if filtered.feasible.any():
             return ""
-        return filtered.diagnosis().message(post_filter(asked, filtered, kept.scheduler).message)
+        return filtered.diagnosis().message(post_filter(api_pod, filtered, kept.scheduler).message)
 
     def _refused(self, pod: P, state: State) -> tuple[_Kept, Pod, FilterResult]:
         kept = self._kept(state)
         kept.show(_seen(state.pods), state.pods)
         kept.allow(budgets.as_seen(self._world, state))
-        asked = kept.pod(pod)
-        return kept, asked, kept.scheduler.filter(asked)
+        api_pod = kept.pod(pod)
+        return kept, api_pod, kept.scheduler.filter(api_pod)
 
     def is_predictable(self, cls: int) -> bool:
         """Return whether the scheduler handles pods of a class, and every feature that decides is evaluated here."""
         found = self._predictable.get(cls)
         if found is None:
-            world, asked = self._world, self._world.classes[cls]
-            beyond = not_evaluated(asked, world.profiles.get(asked.scheduler_name), world.cluster)
+            world, pod_class = self._world, self._world.classes[cls]
+            beyond = not_evaluated(pod_class, world.profiles.get(pod_class.scheduler_name), world.cluster)
             for what in beyond:
-                world.notes[f"{what} of the pods of {_owner_text(asked)}"] = None
-            found = self._predictable[cls] = not beyond and not asked.gates
+                world.notes[f"{what} of the pods of {_owner_text(pod_class)}"] = None
+            found = self._predictable[cls] = not beyond and not pod_class.gates
         return found
 
     def reserved(self, pod: P, node: int, state: State) -> Made:

@@ -80,8 +80,8 @@ def compare(findings: Iterable[Finding], baseline: Baseline, *, files: Iterable[
         else:
             fresh.append(finding)
     seen = {_relative(name, baseline.root) for name in files}
-    gone = sum(count for key, count in left.items() if is_whole or not _is_unchecked(key, baseline.root, seen))
-    return Compared(fresh, known, gone)
+    fixed = sum(count for key, count in left.items() if is_whole or not _is_unchecked(key, baseline.root, seen))
+    return Compared(fresh, known, fixed)
 
 
 def render(

@@ -41,8 +41,8 @@ def _case(suite: ET.Element, verdict: RuleVerdict, group: str, *, regime: str) -
     name = f"{rule_text(verdict.rule)}: {regime}"
     case = ET.SubElement(suite, "testcase", name=_text(name), classname=_text(group))
     if verdict.verdict is ProofStatus.REFUTED and verdict.witness is not None:
-        told = words.violation(verdict.witness)
-        failure = ET.SubElement(case, "failure", type=verdict.rule.kind.value, message=_text(told))
+        message = words.violation(verdict.witness)
+        failure = ET.SubElement(case, "failure", type=verdict.rule.kind.value, message=_text(message))
         failure.text = _text("\n".join(words.story(verdict.witness)))
     elif verdict.verdict is ProofStatus.UNDECIDED:
         ET.SubElement(case, "skipped", message=f"not decided after {verdict.states:,} states")

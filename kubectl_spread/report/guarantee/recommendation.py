@@ -41,11 +41,13 @@ def blocks(found: Recommendation, result: GroupResult, style: Style) -> Iterator
     elif found.refused is not None and (found.relaxed or not found.options):
         yield list(_refused(found.refused, style))
     if found.relaxed:
-        told = "With `at most` instead of `less than`, these constraints keep the policy and leave no pod Pending:"
-        yield wrapped(told, style.width)
+        sentence = "With `at most` instead of `less than`, these constraints keep the policy and leave no pod Pending:"
+        yield wrapped(sentence, style.width)
     if not found.options and found.tried:
-        told = f"None of {counted(found.tried, 'candidate')} keeps the policy and leaves no pod Pending on these nodes."
-        yield wrapped(told, style.width)
+        sentence = (
+            f"None of {counted(found.tried, 'candidate')} keeps the policy and leaves no pod Pending on these nodes."
+        )
+        yield wrapped(sentence, style.width)
     yield [line for item in found.formulas for line in _formula(item, style)]
     for number, option in enumerate(found.options, 1):
         yield list(_option(number, option, style))
@@ -57,8 +59,8 @@ def _refused(refused: Refused, style: Style) -> Iterator[str]:
     if verdict.verdict is ProofStatus.UNDECIDED:
         yield from wrapped(f"{names}: not decided for `{rule_text(verdict.rule)}`.", style.width)
     elif verdict.witness is not None:
-        told = f"{names} does not do: {words.violation(verdict.witness)} ({words.REGIMES[refused.regime]})."
-        yield from wrapped(told, style.width)
+        sentence = f"{names} does not do: {words.violation(verdict.witness)} ({words.REGIMES[refused.regime]})."
+        yield from wrapped(sentence, style.width)
         for number, line in enumerate(words.story(verdict.witness), 1):
             yield from wrapped(f"{number}. {line}", style.width, indent="  ", hanging="   ")
 
@@ -69,21 +71,21 @@ def _names(constraints: tuple[Hard, ...]) -> str:
 
 def _formula(item: Formula, style: Style) -> list[str]:
     where = domain(item.rule.topology_key)
-    told = f"{rule_text(item.rule)}: of {counted(item.pods, 'pod')} at most {item.most} ({_arithmetic(item)}), "
+    sentence = f"{rule_text(item.rule)}: of {counted(item.pods, 'pod')} at most {item.most} ({_arithmetic(item)}), "
     if not item.most:
-        return wrapped(f"{told}so that no {where} may hold a pod.", style.width, hanging="  ")
+        return wrapped(f"{sentence}so that no {where} may hold a pod.", style.width, hanging="  ")
     if item.needs > item.domains:
-        told += f"so that {item.needs} {domain(item.rule.topology_key, plural=True)} are needed; there "
-        told += f"{'is' if item.domains == 1 else 'are'} {item.domains}"
-        return wrapped(f"{told}.", style.width, hanging="  ")
-    told += f"so that maxSkew is {item.most} while some {where} is empty"
+        sentence += f"so that {item.needs} {domain(item.rule.topology_key, plural=True)} are needed; there "
+        sentence += f"{'is' if item.domains == 1 else 'are'} {item.domains}"
+        return wrapped(f"{sentence}.", style.width, hanging="  ")
+    sentence += f"so that maxSkew is {item.most} while some {where} is empty"
     if item.proved and item.proved < item.most:
         reached = (item.pods + (item.domains - 1) * item.most) // item.domains
-        told += (
+        sentence += (
             f". Once every {where} has a pod, it lets {reached} into one: "
             f"floor(({item.pods} + {item.domains - 1} x {item.most}) / {item.domains}). maxSkew {item.proved} is proved"
         )
-    return wrapped(f"{told}.", style.width, hanging="  ")
+    return wrapped(f"{sentence}.", style.width, hanging="  ")
 
 
 def _arithmetic(item: Formula) -> str:
@@ -111,11 +113,11 @@ def _option(number: int, option: Option, style: Style) -> Iterator[str]:
             if verdict.verdict is ProofStatus.PROVED and (
                 item is last or item is option.result.results[_shown(option)]
             ):
-                told = f"{words.REGIMES[item.regime]}: {rule_text(verdict.rule)}: {words.proof(verdict)}"
-                yield from wrapped(told, style.width, indent="     ", hanging="  ")
+                sentence = f"{words.REGIMES[item.regime]}: {rule_text(verdict.rule)}: {words.proof(verdict)}"
+                yield from wrapped(sentence, style.width, indent="     ", hanging="  ")
     yield "   Cost:"
-    for told in _costs(option):
-        yield from wrapped(told, style.width, indent="     ", hanging="  ")
+    for sentence in _costs(option):
+        yield from wrapped(sentence, style.width, indent="     ", hanging="  ")
 
 
 def _shown(option: Option) -> int:

@@ -59,16 +59,16 @@ def _overview(result: GroupResult, style: Style) -> list[str]:
 def _rule(found: list[tuple[Regime, RuleVerdict]], style: Style) -> Iterator[str]:
     """Yield how a rule was decided: proofs of equal words together, and the witness."""
     yield f"{rule_text(found[0][1].rule)}:"
-    told: dict[str, list[Regime]] = {}
+    regimes_by_text: dict[str, list[Regime]] = {}
     refuted = next((item for _, item in found if item.verdict is ProofStatus.REFUTED), None)
     for regime, item in found:
         if item.verdict is ProofStatus.PROVED:
-            told.setdefault(f"proved: {words.proof(item)}", []).append(regime)
+            regimes_by_text.setdefault(f"proved: {words.proof(item)}", []).append(regime)
         elif item.verdict is ProofStatus.UNDECIDED:
-            told.setdefault(_undecided(item), []).append(regime)
+            regimes_by_text.setdefault(_undecided(item), []).append(regime)
         elif item.verdict is ProofStatus.REFUTED:
-            told.setdefault("refuted", []).append(regime)
-    for text, regimes in told.items():
+            regimes_by_text.setdefault("refuted", []).append(regime)
+    for text, regimes in regimes_by_text.items():
         head = f"{words.regimes_text(regimes)}: "
         if text != "refuted" or refuted is None or refuted.witness is None:
             yield from wrapped(head + text, style.width, indent="  ", hanging="  ")
@@ -105,8 +105,8 @@ def _witness(item: RuleVerdict, style: Style) -> Iterator[str]:
 
 def _counts(witness: Witness, style: Style) -> Iterator[str]:
     for key, counts in witness.counts.items():
-        told = f"Pods by {domain(key)} then: {words.counts_text(counts)}."
-        yield from wrapped(told, style.width, indent="    ", hanging="  ")
+        sentence = f"Pods by {domain(key)} then: {words.counts_text(counts)}."
+        yield from wrapped(sentence, style.width, indent="    ", hanging="  ")
     if words.surge(witness):
         yield from wrapped(words.surge(witness), style.width, indent="    ")
 

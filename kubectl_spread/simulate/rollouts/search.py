@@ -112,8 +112,8 @@ class RolloutSearch:
         """Explain a Pending pod of the rollout."""
         cluster = outcome.cluster()
         pending = (pod for pod in cluster.pods if _is_pending(pod))
-        told = {pod.name for pod in outcome.pending if pod.owner in question.keys}
-        pod = next((pod for pod in pending if pod.name in told), None)
+        names = {pod.name for pod in outcome.pending if pod.owner in question.keys}
+        pod = next((pod for pod in pending if pod.name in names), None)
         return None if pod is None else examine(pod, cluster, self._profiles).explanation
 
 

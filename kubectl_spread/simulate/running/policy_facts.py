@@ -91,5 +91,5 @@ def _refuted(policy: Policy, result: GroupResult) -> Iterator[RefutedRule]:
             if verdict.witness is not None and verdict.rule not in seen:
                 seen.add(verdict.rule)
                 events = _EVENTS[(verdict.regime or regime.regime).value]
-                told = violation_text(verdict.witness.evaluation, waiting=verdict.witness.waiting_pods)
-                yield RefutedRule(policy.name, rule_text(verdict.rule), events, told)
+                message = violation_text(verdict.witness.evaluation, waiting=verdict.witness.waiting_pods)
+                yield RefutedRule(policy.name, rule_text(verdict.rule), events, message)

@@ -57,12 +57,12 @@ def parse(words: Sequence[str]) -> Command:
     Raises:
         StepError: the command cannot be simulated.
     """
-    given = list(_without_prefix(words))
-    verb, rest = _verb(given)
+    arguments = list(_without_prefix(words))
+    verb, rest = _verb(arguments)
     taken = split(verb, rest)
     if taken.others:
         raise StepError(_unknown_flag(taken.others[0], verb))
-    return Command(verb, taken.arguments, taken.flags, shlex.join(given))
+    return Command(verb, taken.arguments, taken.flags, shlex.join(arguments))
 
 
 def has_range(commands: Iterable[Command]) -> bool:

@@ -76,9 +76,9 @@ def act(draft: Draft, owner: int) -> bool:
             draft.create(spec.rev, at, node=node.name)
             done = True
         elif not says.stays:
-            gone = [pod for pod in mine if pod.ordinal == at and pod.end == Deletion.ALIVE]
-            draft.delete(gone)
-            done = done or bool(gone)
+            pods = [pod for pod in mine if pod.ordinal == at and pod.end == Deletion.ALIVE]
+            draft.delete(pods)
+            done = done or bool(pods)
     return done
 
 

@@ -248,18 +248,18 @@ class View:
         world = self.world
         facts = world.facts[state.facts].cluster
         storage = storage_of(world, facts.storage, state.claims)
-        made = [
+        pods = [
             Pod(
-                told.name,
+                status.name,
                 f"timeline/{at}",
                 world.classes[pod.cls],
-                told.node,
-                "Running" if told.node else "Pending",
-                terminating=told.is_terminating,
+                status.node,
+                "Running" if status.node else "Pending",
+                terminating=status.is_terminating,
             )
-            for at, (pod, told) in enumerate(zip(state.pods, self.pods(state), strict=True))
+            for at, (pod, status) in enumerate(zip(state.pods, self.pods(state), strict=True))
         ]
-        return facts._replace(pods=(*world.background, *made), storage=storage)
+        return facts._replace(pods=(*world.background, *pods), storage=storage)
 
     def _node(self, at: int) -> str:
         return "" if at == PENDING else self.world.node_names[at]

@@ -51,8 +51,8 @@ def counted_nodes(world: World, facts: int, revs: Iterable[int], topology_key: s
 
 
 def _is_counted(node: Node, classes: Iterable[PodClass], topology_key: str) -> bool:
-    asked = [(cls, item) for cls in classes for item in cls.constraints if item.topology_key == topology_key]
-    return not asked or any(_counts(node, cls, item) for cls, item in asked)
+    constraints = [(cls, item) for cls in classes for item in cls.constraints if item.topology_key == topology_key]
+    return not constraints or any(_counts(node, cls, item) for cls, item in constraints)
 
 
 def _counts(node: Node, cls: PodClass, constraint: TopologySpreadConstraint) -> bool:

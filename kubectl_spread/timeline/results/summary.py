@@ -341,8 +341,8 @@ class _Summary:
             ending = self._ending(outcome)
             blocked = sorted((item.pod.name, item.pod.node) for item in outcome.blocked)
             pending = sorted((pod.name, pod.message) for pod in ending.pending)
-            told = (ending.is_complete, ending.is_endless, ending.counts, pending, blocked)
-            found.setdefault(repr(told), (ending, outcome))
+            key = (ending.is_complete, ending.is_endless, ending.counts, pending, blocked)
+            found.setdefault(repr(key), (ending, outcome))
         return tuple(found.values())
 
     def _ending(self, outcome: Outcome) -> Ending:
