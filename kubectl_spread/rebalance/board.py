@@ -225,11 +225,9 @@ class Board:
         wanted[slot[0]] -= 1
         if _staying(after) != +wanted:
             return UnsafeEviction("displaces", name)
-        pending = [pod for pod in after.pods if pod.node == PENDING and pod.end == Deletion.ALIVE]
-        for owner, number in Counter(pod.owner for pod in pending).items():
-            if number > most_pending.get(owner, 0):
-                pod = next(item for item in pending if item.owner == owner)
-                return UnsafeEviction("pending", name, self._oracle.message(pod, after))
+        pending = _additional_pending(after, most_pending)
+        if pending is not None:
+            return UnsafeEviction("pending", name, self._oracle.message(pending, after))
         if _running(after, slot[0]) < _running(before, slot[0]):
             return UnsafeEviction("uncreated", name)
         ready = [pod for pod in after.pods if pod.owner == slot[0] and pod.is_new and pod.stage == Stage.UNREADY]
@@ -358,3 +356,12 @@ def originals(states: Iterable[State]) -> list[P]:
     return list(
         dict.fromkeys(pod for pod in first.pods if not pod.is_new and pod.end == Deletion.ALIVE and pod.node != PENDING)
     )
+
+
+def _additional_pending(after: State, most_pending: Mapping[int, int]) -> Optional[P]:
+    """Return a Pending pod of a workload that has more of them than before; None if there is none."""
+    pending = [pod for pod in after.pods if pod.node == PENDING and pod.end == Deletion.ALIVE]
+    for owner, number in Counter(pod.owner for pod in pending).items():
+        if number > most_pending.get(owner, 0):
+            return next(item for item in pending if item.owner == owner)
+    return None

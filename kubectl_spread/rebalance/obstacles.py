@@ -9,6 +9,7 @@ from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.rebalance.board import UnsafeEviction
 from kubectl_spread.rebalance.feasible import conflict
 from kubectl_spread.rebalance.goals import Goal, NEVER
 from kubectl_spread.rebalance.plan import Obstacle, ObstacleKind
@@ -50,17 +51,23 @@ def of_search(known: Workloads, keys: Iterable[OwnerKey], proposal: GroupSearchR
         return
     yield from _unreachable(known.cluster, keys, proposal)
     yield from pinned(known.cluster, keys, {goal.status.topology_key for goal in tally.goals if goal.key in keys})
-    for kind, meaning in _KINDS.items():
-        same = [item for item in result.troubles if item.kind == kind]
-        for message in dict.fromkeys(item.message for item in same):
-            pods = tuple(dict.fromkeys(item.pod for item in same if item.message == message))
-            yield Obstacle(meaning, None, pods, message)
+    yield from _unsafe_evictions(result.troubles)
     if proposal.most < min(result.at_least, proposal.movable + 1) < NEVER and proposal.most < proposal.movable:
         yield Obstacle(ObstacleKind.TOO_MANY, number=result.at_least)
     elif not result.is_over:
         yield Obstacle(ObstacleKind.GAVE_UP, number=result.evictions)
     elif result.evictions and not result.troubles:
         yield Obstacle(ObstacleKind.RETURNS, number=result.evictions)
+
+
+def _unsafe_evictions(troubles: Iterable[UnsafeEviction]) -> Iterator[Obstacle]:
+    """Yield one obstacle for all pods whose eviction fails with the same message."""
+    evictions = tuple(troubles)
+    for kind, meaning in _KINDS.items():
+        same = [item for item in evictions if item.kind == kind]
+        for message in dict.fromkeys(item.message for item in same):
+            pods = tuple(dict.fromkeys(item.pod for item in same if item.message == message))
+            yield Obstacle(meaning, None, pods, message)
 
 
 def _unreachable(cluster: Cluster, keys: Iterable[OwnerKey], proposal: GroupSearchResult) -> Iterator[Obstacle]:

@@ -80,7 +80,7 @@ def rolled_out(
         if not last.outcomes or last.is_endless:
             return None
         results = [
-            _judged(known, outcome, keys, has_soft=has_soft, changed=changed or {})
+            _repaired_status(known, outcome, keys, has_soft=has_soft, changed=changed or {})
             for outcome in last.outcomes[:_MOST_OUTCOMES]
         ]
         if not all(results):
@@ -91,7 +91,7 @@ def rolled_out(
     return RestartRollout(answer.steps[1:], _changes(known, statuses, last, has_soft=has_soft), coverage)
 
 
-def _judged(
+def _repaired_status(
     known: Workloads,
     outcome: Outcome,
     keys: Sequence[OwnerKey],
@@ -100,11 +100,7 @@ def _judged(
     changed: Mapping[OwnerKey, Controller],
 ) -> Optional[dict[OwnerKey, WorkloadStatus]]:
     """Return the status of the workloads in an outcome; None if it is not good."""
-    if not outcome.is_steady or outcome.newly_pending or outcome.blocked:
-        return None
-    if any(number for key, number in outcome.restarts.items() if key not in keys):
-        return None  # A new pod took the place of another one.
-    if not all(key in outcome.workloads and outcome.workloads[key].is_complete for key in keys):
+    if not _is_complete(outcome, keys):
         return None
     after = _cluster(outcome, changed)
     broken = {
@@ -120,6 +116,15 @@ def _judged(
             if is_broken(constraint, has_soft=has_soft) and not is_old:
                 return None
     return {key: found[key] for key in keys if key in found}
+
+
+def _is_complete(outcome: Outcome, keys: Sequence[OwnerKey]) -> bool:
+    """Return whether the workloads are complete, and no other workload lost a pod."""
+    if not outcome.is_steady or outcome.newly_pending or outcome.blocked:
+        return False
+    if any(number for key, number in outcome.restarts.items() if key not in keys):
+        return False  # A new pod took the place of another one.
+    return all(key in outcome.workloads and outcome.workloads[key].is_complete for key in keys)
 
 
 def _cluster(outcome: Outcome, changed: Mapping[OwnerKey, Controller]) -> Cluster:

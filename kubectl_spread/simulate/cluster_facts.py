@@ -237,15 +237,13 @@ class KnownCluster:
         bound = scale_down.least_uneven(pods, base, replicas)
         if bound is None or all(pod.is_ready is not False and not pod.deletion_cost for pod in found.own):
             return bound  # It is exact for pods that are all ready and equally cheap to delete.
-        left = scaling.remaining(
+        outcomes = scaling.remaining(
             found.owner._replace(replicas=len(found.own)), replicas, self._cluster, self._profiles, bound=self._columns
         )
-        if not left or any(len(nodes) != replicas for nodes in left):
+        if not outcomes or any(len(nodes) != replicas for nodes in outcomes):
             return bound
         domains = dict(pods)  # by node
-        results = [Counter(domains.get(node) for node in nodes) for nodes in left]
-        simulated = [ConstraintCounts({value: base[value] + kept[value] for value in base}) for kept in results]
-        best = min(simulated, key=lambda counts: counts.skew or 0)
+        best = _least_uneven(base, [Counter(domains.get(node) for node in nodes) for nodes in outcomes])
         return bound if best.skew == bound.skew else best  # Of equal domains the bound names the same each time.
 
     def has_claims(self, workload: Workload) -> bool:
@@ -521,3 +519,9 @@ def _as_known(owner: Workload, keys: Optional[frozenset[str]]) -> tuple[Workload
         kept["schedulerName"] = spec["schedulerName"]
     template = {"metadata": owner.template.get("metadata") or {}, "spec": kept}
     return owner._replace(template=template, claim_templates=()), positions
+
+
+def _least_uneven(base: Mapping[str, int], outcomes: Sequence[Counter[Optional[str]]]) -> ConstraintCounts:
+    """Return the counts with the smallest skew; base: other matching pods, by domain."""
+    results = [ConstraintCounts({value: base[value] + pods[value] for value in base}) for pods in outcomes]
+    return min(results, key=lambda counts: counts.skew or 0)

@@ -14,7 +14,7 @@ enough, all nodes that look the same share one, and so do domains.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Optional, TypeVar
 
@@ -153,12 +153,7 @@ def draw(
     on: dict[str, list[DrawnPod]] = {}
     for pod in pods:
         on.setdefault(pod.node, []).append(pod)
-    domains: dict[Optional[str], list[NodeBox]] = {}
-    for node in nodes:
-        found = on.get(node.name)
-        dots = _dots(found) if found else ()
-        box = NodeBox((node.name,), dots, node.notes, is_marked=node.name in marked)
-        domains.setdefault(node.domain, []).append(box)
+    domains = _boxes_by_domain(nodes, on, marked)
     detail = _detail(domains.values(), keep)
     boxes = [
         _domain(value, found, detail, keep=keep)
@@ -175,6 +170,18 @@ def draw(
         sum(box.number for box in shown[2 * _MOST_KINDS :]),
         _suffix([node.name for node in nodes]),
     )
+
+
+def _boxes_by_domain(
+    nodes: Sequence[DrawnNode], on: Mapping[str, Sequence[DrawnPod]], marked: Collection[str]
+) -> dict[Optional[str], list[NodeBox]]:
+    """Return a box for each node, by domain. on: pods by the name of their node."""
+    domains: dict[Optional[str], list[NodeBox]] = {}
+    for node in nodes:
+        pods = on.get(node.name)
+        box = NodeBox((node.name,), _dots(pods) if pods else (), node.notes, is_marked=node.name in marked)
+        domains.setdefault(node.domain, []).append(box)
+    return domains
 
 
 def _suffix(names: Sequence[str]) -> str:

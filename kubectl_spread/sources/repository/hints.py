@@ -6,7 +6,7 @@ Sources: manifests of kind, eksctl, kOps, Cluster API and Karpenter, Terraform m
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Optional
 
 from kubectl_spread.lint.catalogue.registry import CLUSTER_AUTOSCALER, KARPENTER
@@ -106,23 +106,41 @@ def zones(repository: Repository) -> list[ZoneHint]:
 
 
 def _values(item: Manifest, keys: set[str]) -> Iterator[tuple[str, str]]:
+    """Return the topology keys and values that a manifest of nodes names."""
     group = item.api_version.rpartition("/")[0]
     spec = fields(item.plain.get("spec"))
     if item.kind == "Node" and group == "":
-        labels = fields(fields(item.plain.get("metadata")).get("labels"))
-        yield from ((key, value) for key, value in labels.items() if key in keys and isinstance(value, str) and value)
-    elif group == "karpenter.sh":
-        template = fields(fields(spec.get("template")).get("spec"))
-        for entry in _list(spec.get("requirements")) + _list(template.get("requirements")):
-            if entry.get("key") in keys and entry.get("operator") == "In":
-                yield from ((entry["key"], value) for value in entry.get("values") or () if isinstance(value, str))
-    elif group == "eksctl.io":
-        groups = (*_list(item.plain.get("nodeGroups")), *_list(item.plain.get("managedNodeGroups")))
-        for holder in (item.plain, *groups):
-            yield from ((ZONE, zone) for zone in holder.get("availabilityZones") or () if isinstance(zone, str))
-    elif group == "kops.k8s.io" and item.kind == "Cluster":
-        subnets = _list(spec.get("subnets")) + _list(fields(spec.get("networking")).get("subnets"))
-        yield from ((ZONE, subnet["zone"]) for subnet in subnets if isinstance(subnet.get("zone"), str))
+        return _of_node(item, keys)
+    if group == "karpenter.sh":
+        return _of_karpenter(spec, keys)
+    if group == "eksctl.io":
+        return _of_eksctl(item)
+    if group == "kops.k8s.io" and item.kind == "Cluster":
+        return _of_kops(spec)
+    return iter(())
+
+
+def _of_node(item: Manifest, keys: set[str]) -> Iterator[tuple[str, str]]:
+    labels = fields(fields(item.plain.get("metadata")).get("labels"))
+    yield from ((key, value) for key, value in labels.items() if key in keys and isinstance(value, str) and value)
+
+
+def _of_karpenter(spec: Mapping[str, Any], keys: set[str]) -> Iterator[tuple[str, str]]:
+    template = fields(fields(spec.get("template")).get("spec"))
+    for entry in _list(spec.get("requirements")) + _list(template.get("requirements")):
+        if entry.get("key") in keys and entry.get("operator") == "In":
+            yield from ((entry["key"], value) for value in entry.get("values") or () if isinstance(value, str))
+
+
+def _of_eksctl(item: Manifest) -> Iterator[tuple[str, str]]:
+    groups = (*_list(item.plain.get("nodeGroups")), *_list(item.plain.get("managedNodeGroups")))
+    for holder in (item.plain, *groups):
+        yield from ((ZONE, zone) for zone in holder.get("availabilityZones") or () if isinstance(zone, str))
+
+
+def _of_kops(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    subnets = _list(spec.get("subnets")) + _list(fields(spec.get("networking")).get("subnets"))
+    yield from ((ZONE, subnet["zone"]) for subnet in subnets if isinstance(subnet.get("zone"), str))
 
 
 def _topology_keys(workloads: Iterable[Manifest]) -> Iterator[str]:
