@@ -487,3 +487,16 @@ def test_a_missing_file_among_others_is_the_only_message(
     """As with kubectl: nothing is applied, so there is no result."""
     assert simulate(*step, "-f", "nowhere.yaml", "-f", web) == 3
     assert (capsys.readouterr()) == ("", "error: nowhere.yaml: the path does not exist\n")
+
+
+def test_an_event_does_not_name_one_of_equal_pods(capsys: pytest.CaptureFixture[str]) -> None:
+    """Both running pods of web on a-1 are replaced. A name would be the same in both events."""
+    running = Path(__file__).parents[2] / "examples" / "shop" / "running.yaml"
+    run(["simulate", "rollout", "restart", "deploy/web", "-n", "shop", "--snapshot", str(running)])
+    story = capsys.readouterr().out.partition("The shortest way to get stuck:")[2].splitlines()
+
+    assert [line for line in story if "deleted" in line or "gone" in line] == [
+        "  9. A pod of web (revision 1) on a-1 is deleted.",
+        "  15. A pod of web (revision 1) on a-1 is deleted.",
+        "  16. A pod of web (revision 1) on a-1 is gone; 2 times.",
+    ]

@@ -224,12 +224,18 @@ class View:
         )
 
     def name(self, pod: P, names: Optional[dict[object, list[str]]] = None) -> str:
-        """Return a pod's name; for a new pod with a random name, its workload's name and `-*`."""
+        """Return a pod's name; for a new pod with a random name, its workload's name and `-*`.
+
+        Without `names`, so is a pod that has equal pods on its node: an event concerns any of them.
+        """
+        key = self._key(pod)
         known = self.world.names if names is None else names
         found = known.get((pod.owner, pod.rev, pod.ordinal, pod.cls, pod.node, pod.is_new))
         if not pod.is_new and found:
-            return found.pop(0) if names is not None else found[0]
-        key = self._key(pod)
+            if names is not None:
+                return found.pop(0)
+            if key is None or len(found) == 1:
+                return found[0]
         if key is None:
             return ""
         if key.kind == "StatefulSet" or (key.kind == "Job" and pod.ordinal != NO_ORDINAL):
