@@ -45,8 +45,8 @@ fuzz: $(STAMP)
 	$(BIN)/python tests/bench/mutants.py
 
 docs: $(STAMP)
-	$(BIN)/python docs/generate.py
-	$(BIN)/python docs/examples.py
+	PYTHONPATH=. $(BIN)/python docs/generate.py
+	PYTHONPATH=. $(BIN)/python docs/examples.py
 
 site: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]' --config-settings editable_mode=compat

@@ -32,7 +32,7 @@ Find your problem below, change to its folder in `scenarios/`, and run the comma
 `simulations/` has [scenarios over time](../docs/simulate.md#keep-what-ifs-as-tests): rollouts, drains, outages,
 scaling, volumes, and a Redis cluster of many shards. `kubectl spread simulate run simulations/` runs them.
 
-`simulations/` has scenario files for `kubectl spread simulate run` ([how to write them](../docs/simulate.md)).
+`guarantee/` has policies for that Redis cluster ([prove a policy](../docs/guarantee.md)).
 
 `rebalance/` has clusters whose constraints are violated ([repair](../docs/rebalance.md)):
 `kubectl spread rebalance -A --soft --snapshot rebalance/zone-came-back.yaml`.
