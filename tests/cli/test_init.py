@@ -101,8 +101,9 @@ def test_the_shown_diff_is_a_patch_that_git_applies(repository: Path, capsys: py
     assert applied == [(repository / name).read_text() for name in (".kubectl-spread.yaml", ".pre-commit-config.yaml")]
 
 
-def test_a_second_run_changes_nothing(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    put(repository, web=WEB)
+@pytest.mark.parametrize("place", ["web", "deploy__web"])
+def test_a_second_run_changes_nothing(place: str, repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(repository, **{place: WEB})
     assert 0 == run(["init", "--write"])
     capsys.readouterr()
     assert 0 == run(["init", "--write"])

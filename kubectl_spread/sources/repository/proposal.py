@@ -71,13 +71,16 @@ def propose(repository: Repository) -> Proposal:
 
 
 def _paths(repository: Repository) -> tuple[str, ...]:
-    """Return the top directories with workloads, if other directories have YAML files as well."""
+    """Return the top directories with workloads, if there are other YAML files as well.
+
+    Hidden files do not count: they configure tools, and `init` itself writes some.
+    """
     directories = {os.path.dirname(file_of(item)) for item in repository.workloads}
     if "" in directories:
         return ()
     found = {directory.split("/")[0] for directory in directories}
     read = {source.name.split("/")[0] for source in repository.sources if source.name.endswith((".yaml", ".yml"))}
-    is_narrower = bool(read - found - {".github"})
+    is_narrower = any(not name.startswith(".") for name in read - found)
     return tuple(sorted(found)) if is_narrower and len(found) <= _MOST_PATHS else ()
 
 
