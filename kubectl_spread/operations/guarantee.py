@@ -11,7 +11,8 @@ from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, Sour
 from kubectl_spread.guarantee.build import KINDS, Member
 from kubectl_spread.guarantee.groups import by_selectors, matched
 from kubectl_spread.guarantee.prove import Effort, GroupResult, ProofStatus, prove
-from kubectl_spread.guarantee.recommend import recommend, Recommendation
+from kubectl_spread.guarantee.recommendation.result import Recommendation
+from kubectl_spread.guarantee.recommendation.search import recommend
 from kubectl_spread.operations.inputs import missing
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
 from kubectl_spread.operations.inputs.selection import Selection

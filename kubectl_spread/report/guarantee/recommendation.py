@@ -9,13 +9,8 @@ from typing import Any
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.guarantee.prove import GroupResult, ProofStatus
-from kubectl_spread.guarantee.recommend import (
-    Formula,
-    Hard,
-    Option,
-    Recommendation,
-    Refused,
-)
+from kubectl_spread.guarantee.recommendation.constraints import Hard
+from kubectl_spread.guarantee.recommendation.result import Formula, Option, Recommendation, Refused
 from kubectl_spread.policy.parse import short_key
 from kubectl_spread.policy.wording import domain, rule_text
 from kubectl_spread.report.guarantee import words

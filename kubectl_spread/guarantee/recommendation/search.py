@@ -10,111 +10,27 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, Optional
+from typing import Optional
 
-from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.guarantee.build import Member
-from kubectl_spread.guarantee.prove import Effort, GroupResult, ProofStatus, prove, RuleVerdict
-from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
+from kubectl_spread.guarantee.prove import Effort, GroupResult, ProofStatus, prove
+from kubectl_spread.guarantee.recommendation.constraints import (
+    changed_template,
+    common_selector,
+    Hard,
+    Plain,
+    soft_constraint,
+)
+from kubectl_spread.guarantee.recommendation.result import Cost, Formula, NeededDomains, Option, Recommendation, Refused
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
 from kubectl_spread.policy.policy import Regime, REGIMES
 from kubectl_spread.policy.rule import Amount, PLACED, PolicyRule, RuleKind
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
-
-Plain = dict[str, Any]
 
 _BEFORE_DISRUPTIONS = (Regime.CREATION, Regime.RESTARTS, Regime.ROLLOUTS, Regime.SCALING)
 _MOST_TRIED = 24  # candidates for each search
 _MOST_OPTIONS = 3
-
-
-class Hard(NamedTuple):
-    """A DoNotSchedule constraint of a candidate; 0 and False are left out."""
-
-    topology_key: str
-    max_skew: int
-    min_domains: int = 0
-    honors_taints: bool = False
-    by_revision: bool = False
-
-
-class Formula(NamedTuple):
-    """The largest maxSkew that a rule allows by its number, and the one that is proved.
-
-    most: pods that a domain may hold. pods: of the group. proved: maxSkew of the recommendation; 0 for none. needs: the
-    fewest domains that can hold all pods. domains: that exist for the pods.
-    """
-
-    rule: PolicyRule
-    most: int
-    pods: int
-    proved: int
-    needs: int
-    domains: int
-
-
-class NeededDomains(NamedTuple):
-    """The fewest domains of a key that can hold all pods."""
-
-    topology_key: str
-    domains: int
-
-
-class Cost(NamedTuple):
-    """What an option costs: verdict on lost pods finding other nodes, by key of the lost domain."""
-
-    replaced: tuple[tuple[str, ProofStatus], ...] = ()
-
-
-class Option(NamedTuple):
-    """Constraints that keep the policy, with their proof.
-
-    soft: keys of ScheduleAnyway constraints with maxSkew 1, which spread the pods as evenly as the hard ones allow.
-    apart: keys for which the pods of one workload need a required anti-affinity. patches: changed fields of the pod
-    spec of each workload, with the constraints of other keys. result: verdicts in all regimes.
-    """
-
-    constraints: tuple[Hard, ...]
-    soft: tuple[str, ...]
-    apart: tuple[str, ...]
-    patches: tuple[tuple[OwnerKey, Plain], ...]
-    result: GroupResult
-    cost: Cost
-    needs: tuple[NeededDomains, ...] = ()
-
-    @property
-    def is_kept_always(self) -> bool:
-        """Return whether the policy is kept during disruptions, too."""
-        return self.result.verdict is ProofStatus.PROVED
-
-
-class Refused(NamedTuple):
-    """The candidate that comes closest, and why it is none."""
-
-    constraints: tuple[Hard, ...]
-    verdict: RuleVerdict
-    regime: Regime
-
-
-class Recommendation(NamedTuple):
-    """Options, the best first. relaxed: whether rules were relaxed from `less than` to `at most` for them.
-
-    rules: that the options keep. impossible: unrelaxed rules for which there are too few domains. refused: the best
-    candidate for the unrelaxed rules, or for the rules if there is no option. tried: number of candidates. why_not:
-    reason if nothing could be tried. selector: of the constraints.
-    """
-
-    options: tuple[Option, ...]
-    rules: tuple[PolicyRule, ...]
-    selector: Plain
-    formulas: tuple[Formula, ...] = ()
-    impossible: tuple[Formula, ...] = ()
-    relaxed: bool = False
-    refused: Optional[Refused] = None
-    tried: int = 0
-    why_not: str = ""
 
 
 def recommend(
@@ -136,7 +52,7 @@ def recommend(
         effort: limits of the searches.
         regimes: in which the policy is to hold; disruptions only order the options.
     """
-    selector = _selector(members)
+    selector = common_selector(members)
     all_rules = tuple(rules) if PLACED in rules else (*rules, PLACED)
     if not selector:
         return Recommendation((), all_rules, {}, why_not="noSelector")
@@ -334,80 +250,3 @@ def _is_looser(one: tuple[Hard, ...], other: tuple[Hard, ...]) -> bool:
         and a.min_domains == b.min_domains
         for a, b in zip(one, other, strict=True)
     )  # fmt: skip
-
-
-def changed_template(
-    workload: Workload,
-    candidate: Sequence[Hard],
-    selector: Plain,
-    *,
-    apart: Sequence[str] = (),
-    replaced: Sequence[str] = (),
-) -> Plain:
-    """Return a pod template with recommended constraints; constraints of other keys than `replaced` stay."""
-    template = workload.template
-    spec = fields(template.get("spec"))
-    keys = {item.topology_key for item in candidate}
-    keys |= set(replaced)
-    others = [item for item in spec.get("topologySpreadConstraints") or () if item.get("topologyKey") not in keys]
-    made = [plain_constraint(item, selector, is_stateful=workload.kind == "StatefulSet") for item in candidate]
-    changed = {**spec, "topologySpreadConstraints": [*others, *made]}
-    if apart:
-        changed["affinity"] = _apart(fields(spec.get("affinity")), fields(workload.selector), apart)
-    return {**template, "spec": changed}
-
-
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-
-
-def _apart(affinity: Plain, selector: Plain, keys: Sequence[str]) -> Plain:
-    """Return an affinity that keeps the pods of one workload apart."""
-    anti = fields(affinity.get("podAntiAffinity"))
-    terms = list(anti.get(_REQUIRED) or ())
-    known = {item.get("topologyKey") for item in terms}
-    terms += [{"topologyKey": key, "labelSelector": selector} for key in keys if key not in known]
-    return {**affinity, "podAntiAffinity": {**anti, _REQUIRED: terms}}
-
-
-def plain_constraint(item: Hard, selector: Plain, *, is_stateful: bool = False) -> Plain:
-    """Return a hard constraint as a field of a manifest."""
-    made: Plain = {
-        "maxSkew": item.max_skew,
-        "topologyKey": item.topology_key,
-        "whenUnsatisfiable": DO_NOT_SCHEDULE,
-        "labelSelector": selector,
-    }
-    if item.min_domains:
-        made["minDomains"] = item.min_domains
-    if item.honors_taints:
-        made["nodeTaintsPolicy"] = "Honor"
-    if item.by_revision and not is_stateful:
-        made["matchLabelKeys"] = [POD_TEMPLATE_HASH]
-    return made
-
-
-def soft_constraint(key: str, selector: Plain) -> Plain:
-    """Return a constraint that spreads the pods as evenly as the hard ones allow."""
-    return {
-        "maxSkew": 1,
-        "topologyKey": key,
-        "whenUnsatisfiable": SCHEDULE_ANYWAY,
-        "labelSelector": selector,
-    }
-
-
-def _selector(members: Sequence[Member]) -> Plain:
-    """Return a selector of all pods of the group: of a constraint, or by the labels that all of them have."""
-    templates = [item.controller.workload.template for item in members]
-    labels = [fields(fields(item.get("metadata")).get("labels")) for item in templates]
-    for template in templates:
-        for constraint in fields(template.get("spec")).get("topologySpreadConstraints") or ():
-            found = fields(constraint.get("labelSelector"))
-            equal = fields(found.get("matchLabels"))
-            if equal and not found.get("matchExpressions") and all(equal.items() <= item.items() for item in labels):
-                return {"matchLabels": dict(equal)}
-    own = fields(fields(members[0].controller.workload.selector).get("matchLabels"))
-    if len(members) == 1 and own:
-        return {"matchLabels": dict(own)}
-    common = {key: value for key, value in labels[0].items() if all(item.get(key) == value for item in labels)}
-    return {"matchLabels": common} if common else {}

@@ -1,0 +1,1 @@
+"""Recommended constraints for a policy."""

@@ -1,0 +1,89 @@
+"""Result of a recommendation: options with their proofs and costs."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.guarantee.prove import GroupResult, ProofStatus, RuleVerdict
+from kubectl_spread.guarantee.recommendation.constraints import Hard, Plain
+from kubectl_spread.policy.policy import Regime
+from kubectl_spread.policy.rule import PolicyRule
+from kubectl_spread.records import NamedTuple
+
+
+class Formula(NamedTuple):
+    """The largest maxSkew that a rule allows by its number, and the one that is proved.
+
+    most: pods that a domain may hold. pods: of the group. proved: maxSkew of the recommendation; 0 for none. needs: the
+    fewest domains that can hold all pods. domains: that exist for the pods.
+    """
+
+    rule: PolicyRule
+    most: int
+    pods: int
+    proved: int
+    needs: int
+    domains: int
+
+
+class NeededDomains(NamedTuple):
+    """The fewest domains of a key that can hold all pods."""
+
+    topology_key: str
+    domains: int
+
+
+class Cost(NamedTuple):
+    """What an option costs: verdict on lost pods finding other nodes, by key of the lost domain."""
+
+    replaced: tuple[tuple[str, ProofStatus], ...] = ()
+
+
+class Option(NamedTuple):
+    """Constraints that keep the policy, with their proof.
+
+    soft: keys of ScheduleAnyway constraints with maxSkew 1, which spread the pods as evenly as the hard ones allow.
+    apart: keys for which the pods of one workload need a required anti-affinity. patches: changed fields of the pod
+    spec of each workload, with the constraints of other keys. result: verdicts in all regimes.
+    """
+
+    constraints: tuple[Hard, ...]
+    soft: tuple[str, ...]
+    apart: tuple[str, ...]
+    patches: tuple[tuple[OwnerKey, Plain], ...]
+    result: GroupResult
+    cost: Cost
+    needs: tuple[NeededDomains, ...] = ()
+
+    @property
+    def is_kept_always(self) -> bool:
+        """Return whether the policy is kept during disruptions, too."""
+        return self.result.verdict is ProofStatus.PROVED
+
+
+class Refused(NamedTuple):
+    """The candidate that comes closest, and why it is none."""
+
+    constraints: tuple[Hard, ...]
+    verdict: RuleVerdict
+    regime: Regime
+
+
+class Recommendation(NamedTuple):
+    """Options, the best first. relaxed: whether rules were relaxed from `less than` to `at most` for them.
+
+    rules: that the options keep. impossible: unrelaxed rules for which there are too few domains. refused: the best
+    candidate for the unrelaxed rules, or for the rules if there is no option. tried: number of candidates. why_not:
+    reason if nothing could be tried. selector: of the constraints.
+    """
+
+    options: tuple[Option, ...]
+    rules: tuple[PolicyRule, ...]
+    selector: Plain
+    formulas: tuple[Formula, ...] = ()
+    impossible: tuple[Formula, ...] = ()
+    relaxed: bool = False
+    refused: Optional[Refused] = None
+    tried: int = 0
+    why_not: str = ""
