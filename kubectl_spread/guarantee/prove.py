@@ -206,7 +206,7 @@ class _Prover:
                 verdict = self._last.get(at)
             if verdict is not None:
                 found[at] = verdict
-        found |= self._searched(space, regime, [at for at in range(len(self._rules)) if at not in found])
+        found |= self._search(space, regime, [at for at in range(len(self._rules)) if at not in found])
         self._last = found
         self._refuted |= {at: item for at, item in found.items() if item.verdict is ProofStatus.REFUTED}
         return RegimeResult(regime, tuple(found[at] for at in sorted(found)), time.monotonic() - begin)
@@ -265,7 +265,7 @@ class _Prover:
 
     # Searches.
 
-    def _searched(self, space: Space, regime: Regime, rules: list[int]) -> dict[int, RuleVerdict]:
+    def _search(self, space: Space, regime: Regime, rules: list[int]) -> dict[int, RuleVerdict]:
         found: dict[int, RuleVerdict] = {}
         states = 0
         limits = search.ProofLimits(self._effort.max_states, self._effort.deadline, self._effort.is_enough)

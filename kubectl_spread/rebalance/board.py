@@ -197,10 +197,10 @@ class Board:
         key = (state, slot)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self._judged(state, slot, most_pending)
+            found = self._known[key] = self._settled_states(state, slot, most_pending)
         return found
 
-    def _judged(self, state: State, slot: Slot, most_pending: Mapping[int, int]) -> SettledStates:
+    def _settled_states(self, state: State, slot: Slot, most_pending: Mapping[int, int]) -> SettledStates:
         name = self.name_of(slot)
         try:
             found = self._explored(state._replace(todo=(("evict", (slot,)),)), slot)

@@ -103,7 +103,7 @@ def propose(known: Workloads, group: RepairGroup, options: SearchOptions) -> Gro
     tally = Tally(board.world, wanted, owners)
     movable = sum(map(tally.is_movable, min(board.beginning.states).pods))
     most = movable if options.most_moves is None else min(movable, options.most_moves)
-    return GroupSearchResult(board, tally, _searched(board, tally, most=most), most, movable)
+    return GroupSearchResult(board, tally, _search_twice(board, tally, most=most), most, movable)
 
 
 def _relevant(wanted: Sequence[Goal], keys: Sequence[OwnerKey], known: Workloads) -> list[Goal]:
@@ -113,7 +113,7 @@ def _relevant(wanted: Sequence[Goal], keys: Sequence[OwnerKey], known: Workloads
     return [goal for goal in wanted if goal.key in keys or any(map(goal.is_counted, classes))]
 
 
-def _searched(board: Board, tally: Tally, *, most: int) -> SearchResult:
+def _search_twice(board: Board, tally: Tally, *, most: int) -> SearchResult:
     """Search among the pods of full domains, and then, if a shorter list is possible, among all of them."""
     start = board.beginning.states
     least = tally.need(start)

@@ -10,16 +10,16 @@ Each group's plan begins where the plans of the previous groups end.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Optional
 
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
-from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors.labels import Labels
 from kubectl_spread.rebalance import changes, evictions, obstacles, remedies, rollouts
 from kubectl_spread.rebalance.board import Board
-from kubectl_spread.rebalance.goals import is_broken
+from kubectl_spread.rebalance.goals import Goal, is_broken
 from kubectl_spread.rebalance.plan import (
     Coverage,
     EvictionPlan,
@@ -94,18 +94,19 @@ def _groups(broken: Sequence[CountedWorkload], known: Workloads) -> list[tuple[O
     for item in broken:
         key = item.status.key
         goals = known.goals_of([key, *(other for group in groups for other in group)])
-        joined = [
-            group
-            for group in groups
-            if any(
-                (goal.key == key and any(goal.is_counted(cls) for other in group for cls in classes[other]))
-                or (goal.key in group and any(goal.is_counted(cls) for cls in classes[key]))
-                for goal in goals
-            )
-        ]
+        joined = [group for group in groups if any(_connects(goal, key, group, classes=classes) for goal in goals)]
         groups = [group for group in groups if group not in joined]
         groups.append([*(other for group in joined for other in group), key])
     return [tuple(sorted(group)) for group in groups]
+
+
+def _connects(
+    goal: Goal, key: OwnerKey, group: Collection[OwnerKey], *, classes: Mapping[OwnerKey, Collection[PodClass]]
+) -> bool:
+    """Return whether a constraint of a workload counts pods of the group, or one of the group counts its pods."""
+    if goal.key == key and any(goal.is_counted(cls) for other in group for cls in classes[other]):
+        return True
+    return goal.key in group and any(goal.is_counted(cls) for cls in classes[key])
 
 
 class _Repairing:
