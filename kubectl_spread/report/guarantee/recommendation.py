@@ -54,7 +54,7 @@ def _refused(refused: Refused, style: Style) -> Iterator[str]:
     if verdict.verdict is ProofStatus.UNDECIDED:
         yield from wrapped(f"{names}: not decided for `{rule_text(verdict.rule)}`.", style.width)
     elif verdict.witness is not None:
-        sentence = f"{names} does not do: {words.violation(verdict.witness)} ({words.REGIMES[refused.regime]})."
+        sentence = f"{names} does not work: {words.violation(verdict.witness)} ({words.REGIMES[refused.regime]})."
         yield from wrapped(sentence, style.width)
         for number, line in enumerate(words.story(verdict.witness), 1):
             yield from wrapped(f"{number}. {line}", style.width, indent="  ", hanging="   ")

@@ -37,7 +37,7 @@ def _name(group: GroupStatus, *, has_namespace: bool) -> str:
 def _state(item: Evaluation) -> str:
     if item.is_violated:
         return "violated"
-    return f"ok ({item.terminating} terminating aside)" if item.terminating else "ok"
+    return f"ok ({item.terminating} terminating not counted)" if item.terminating else "ok"
 
 
 def _numbers(item: Evaluation) -> str:
