@@ -70,7 +70,7 @@ def test_without_a_plan_the_reasons_and_remedies_are_printed(capsys: pytest.Capt
     said = capsys.readouterr().out
 
     assert said.startswith("Deployment shop/web: no plan\n")
-    assert "would stay Pending: 0/4 nodes are available" in said
+    assert "the pod that replaces web-7d9f8-4xk2p or web-7d9f8-9zq7m would stay Pending: 0/4 nodes are" in said
     assert "- uncordon c-1 (`kubectl uncordon c-1`); then 2 evictions would be enough in every outcome" in said
     assert "Commands:" not in said
     assert code == 1

@@ -22,6 +22,14 @@ def _pods(item: Obstacle) -> str:
     return series([*shown, plural(left, "other pod")] if left else shown)
 
 
+def _any_pod(item: Obstacle) -> str:
+    """Return the names of pods of which only one is evicted: "a, b or c"."""
+    shown = list(item.pods[:_MOST_NAMES])
+    left = len(item.pods) - len(shown)
+    shown += [f"one of {left} others" if left > 1 else "another pod"] if left else []
+    return " or ".join(part for part in (", ".join(shown[:-1]), *shown[-1:]) if part)
+
+
 def _controller(item: Obstacle) -> str:
     kind = "" if item.owner is None else item.owner.kind
     if kind == "Pod":
@@ -81,30 +89,30 @@ def _pinned(item: Obstacle) -> str:
 
 def _pending(item: Obstacle) -> str:
     said = f": {item.message}" if item.message else ""
-    return f"the pod that replaces {_pods(item)} would stay Pending{said}"
+    return f"the pod that replaces {_any_pod(item)} would stay Pending{said}"
 
 
 def _uncreated(item: Obstacle) -> str:
     return (
-        f"the pod that replaces {_pods(item)} would not be created, because its controller waits for another pod; "
+        f"the pod that replaces {_any_pod(item)} would not be created, because its controller waits for another pod; "
         "`kubectl spread explain` says why that one is Pending"
     )
 
 
 def _refused(item: Obstacle) -> str:
-    return f"the eviction of {_pods(item)} would be refused: {item.message}"
+    return f"the eviction of {_any_pod(item)} would be refused: {item.message}"
 
 
 def _displaces(item: Obstacle) -> str:
-    return f"the pod that replaces {_pods(item)} would take the place of another pod (preemption)"
+    return f"the pod that replaces {_any_pod(item)} would take the place of another pod (preemption)"
 
 
 def _unready(item: Obstacle) -> str:
-    return f"the pod that replaces {_pods(item)} would not become ready, as no pod of its revision is"
+    return f"the pod that replaces {_any_pod(item)} would not become ready, as no pod of its revision is"
 
 
 def _endless(item: Obstacle) -> str:
-    return f"after the eviction of {_pods(item)} the cluster would not come to rest"
+    return f"after the eviction of {_any_pod(item)} the cluster would not come to rest"
 
 
 def _returns(_item: Obstacle) -> str:
