@@ -223,6 +223,11 @@ def tree(folder: Path) -> dict[str, Entry]:
     return {**entries, ZIP: Entry(pack(zipped, zipped=True))} if zipped else entries
 
 
+def _library(info: Path) -> str:
+    """Return the normalised name of an installed library (PEP 503): installers write it in several ways."""
+    return re.sub(r"[-_.]+", "-", info.name.partition("-")[0]).lower()
+
+
 def licences(work: Path) -> dict[str, Entry]:
     """Return the licences: ours, and those of Python and of every library in the program."""
     entries = {name: Entry((ROOT / name).read_bytes()) for name in ("LICENSE", "NOTICE")}
@@ -231,7 +236,7 @@ def licences(work: Path) -> dict[str, Entry]:
         for path in sorted(info.rglob("*")):
             if path.is_file() and _LICENCE.fullmatch(path.name):
                 name = path.relative_to(info).as_posix().replace("/", "-")
-                entries[f"licenses/{info.name.partition('-')[0]}/{name}"] = Entry(path.read_bytes())
+                entries[f"licenses/{_library(info)}/{name}"] = Entry(path.read_bytes())
     entries["licenses/python/LICENSE.txt"] = Entry(_python_licence())
     return entries
 

@@ -245,7 +245,7 @@ def test_kubectl_finds_an_archive_that_krew_unpacked(archive: Path, tmp_path: Pa
 
     assert (0, f"Client Version: v{__version__}") == (version.returncode, version.stdout.splitlines()[0])
     assert offered.stdout.startswith("status\tShow how running pods are spread")
-    assert {"python", "numpy", "click", "kubernetes", "ruamel.yaml", "pyinstaller"} <= names
+    assert {"python", "numpy", "click", "kubernetes", "ruamel-yaml", "pyinstaller"} <= names
     assert {"LICENSE", "NOTICE"} <= {path.name for path in store.iterdir()}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.errors import ConfigError, SourceError, SpreadError
+from kubectl_spread.errors import ConfigError, RequestError, SourceError, SpreadError
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.operations.simulate import read_inputs, SimulateRequest, SimulationSetup
 from kubectl_spread.records import NamedTuple
@@ -74,6 +74,10 @@ def _run(scenario: Scenario, request: ScenarioRequest, watch: Watch) -> Scenario
         read = read_inputs(_request(scenario, request))
     except SourceError as error:
         raise _placed(error, scenario, request) from None
+    except RequestError as error:  # a wrong topology, which is an option elsewhere
+        if isinstance(error.__cause__, SourceError):
+            raise _placed(error.__cause__, scenario, request) from None
+        raise
     missing = tuple(_placed(item, scenario, request) for item in read.given if isinstance(item, SourceError))
     if missing:
         return ScenarioResult(scenario.file, scenario.name, Simulation(()), errors=missing)

@@ -49,7 +49,7 @@ def load(spec: str) -> Cluster:
     try:
         return _cluster(_made("--topology", [_group_of(spec)], []))
     except SourceError as error:
-        raise RequestError(str(error)) from None
+        raise RequestError(str(error)) from error
 
 
 def from_domains(values: Mapping[str, Sequence[str]]) -> Cluster:

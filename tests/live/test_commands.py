@@ -122,6 +122,7 @@ def test_a_kind_that_may_not_be_listed_is_named_with_its_doubt_and_its_rule(
     )
     run(["explain", "-f", str(scaled), "--kubeconfig", config])
     run(["explain", "daemonset/x", "cronjob/x", "--kubeconfig", config])
+    run(["simulate", "rollout", "undo", "statefulset/x", "--kubeconfig", config])
     quoted = group or '""'
     rule = f"; the ClusterRole rule that allows it: {{apiGroups: [{quoted}], resources: [{plural}], verbs: [list]}}"
     (warning,) = {line for line in capsys.readouterr().err.splitlines() if line.startswith("warning: ")}

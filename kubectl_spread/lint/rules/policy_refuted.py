@@ -15,8 +15,23 @@ pods are created can still break it during a rollout or after a restart.
 ## Example
 
 With `policies: [ha.yaml]` in the configuration, and `--topology zones=3,nodes=2`. A zone can come to hold 3 of these 6
-pods, so that the rule `maxShare: {zone: <1/2}` of the policy is refuted:
-`maxSkew: 3, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule`.
+pods, which refutes the policy's rule `maxShare: {zone: <1/2}`:
+
+    apiVersion: apps/v1
+    kind: StatefulSet
+    metadata: {name: db}
+    spec:
+      replicas: 6
+      selector: {matchLabels: {app: db}}
+      template:
+        metadata: {labels: {app: db}}
+        spec:
+          containers: [{name: db, image: db}]
+          topologySpreadConstraints:
+          - maxSkew: 3
+            topologyKey: topology.kubernetes.io/zone
+            whenUnsatisfiable: DoNotSchedule
+            labelSelector: {matchLabels: {app: db}}
 
 ## Use instead
 
