@@ -10,7 +10,7 @@ from typing import Optional, Union
 
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Node, Route, Scalar
-from kubectl_spread.text.simple_yaml import BELOW, lines_of, node_of, nodes_of_line, Token, values_of_line
+from kubectl_spread.text.simple_yaml import BELOW, lines_of, node_of, nodes_of_line, Token, values_of_lines
 from kubectl_spread.text.source import Span
 
 Members = dict[Union[str, int], int]  # the number of the token of each key or item
@@ -27,8 +27,8 @@ class SimplePlaces:
 
     def __init__(self, text: str, base: int) -> None:
         self._lines = lines_of(text)
-        self._starts = list(itertools.accumulate((len(line) + 1 for line in self._lines), initial=base))
-        by_line = [values_of_line(line) for line in self._lines]
+        self._starts = list(itertools.accumulate(map(len, self._lines), initial=base))  # without the line breaks
+        by_line = values_of_lines(self._lines)
         self._tokens: list[Token] = list(itertools.chain.from_iterable(by_line))
         self._line_numbers = [number for number, tokens in enumerate(by_line) for _ in tokens]  # of each token
         self._members: dict[int, Members] = {}
@@ -73,7 +73,8 @@ class SimplePlaces:
 
     def _start(self, at: int) -> int:
         """Return the offset of a token's line."""
-        return self._starts[self._line_numbers[at]]
+        number = self._line_numbers[at]
+        return self._starts[number] + number
 
     def _node_token(self, at: int) -> Token:
         """Return a token with the nodes of its line in place of values."""

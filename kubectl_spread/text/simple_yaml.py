@@ -89,7 +89,7 @@ def value(text: str) -> Any:
         raise NotSimpleError  # before lines are read in vain
     if not text.isascii() and re.search(_ODD, text):
         raise NotSimpleError
-    return _Values([token for line in lines_of(text) for token in values_of_line(line)]).root()
+    return _Values([token for tokens in values_of_lines(lines_of(text)) for token in tokens]).root()
 
 
 def root(text: str, base: int) -> Node:
@@ -155,8 +155,11 @@ def _copied(item: Any) -> Any:
     return [_copied(part) for part in item] if isinstance(item, list) else item
 
 
-def values_of_line(line: str) -> tuple[Token, ...]:
-    return _kept_values(line) if len(line) < _LONGEST_KEPT else _tokens(line, as_nodes=False)
+def values_of_lines(lines: list[str]) -> list[tuple[Token, ...]]:
+    """Return the tokens of each line as values."""
+    if max(map(len, lines)) < _LONGEST_KEPT:
+        return list(map(_kept_values, lines))
+    return [_kept_values(line) if len(line) < _LONGEST_KEPT else _tokens(line, as_nodes=False) for line in lines]
 
 
 def nodes_of_line(line: str) -> tuple[Token, ...]:

@@ -79,9 +79,9 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find selectors that also match other workloads' pods; once a workload."""
     if subject.workload.kind == "Pod":
         return  # pods written one by one are spread as a group, if at all
-    broad = {item: group for item in subject.constraints if (group := _group(subject, item, project)) is not None}
-    telling = {item: _telling(subject, item, group) for item, group in broad.items()}
-    for constraint, group in list(broad.items())[:1]:
+    broad = [(item, group) for item in subject.constraints if (group := _group(subject, item, project)) is not None]
+    telling = [(item, _telling(subject, item, group)) for item, group in broad]
+    for constraint, group in broad[:1]:
         others = list(itertools.islice(group.others(subject), _NAMED))
         names = ", ".join(called(item.workload) for item in others)
         count = group.count_others(subject)
@@ -91,7 +91,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             f"pods of other workloads decide where these pods go: the constraint also counts those of {names}{more}",
             subject.place(route, key=True),
             subject.path(route),
-            _hint(telling[constraint]),
+            _hint(telling[0][1]),
             tuple(Label(other.name_place, "its pods are counted") for other in others),
             fix=_fix(subject, telling),
         )
@@ -127,11 +127,11 @@ def _hint(labels: dict[str, str]) -> str:
     return f"add to matchLabels a label that only this workload's pods have: {written}"
 
 
-def _fix(subject: Subject, telling: dict[TopologySpreadConstraint, dict[str, str]]) -> Optional[Fix]:
+def _fix(subject: Subject, telling: list[tuple[TopologySpreadConstraint, dict[str, str]]]) -> Optional[Fix]:
     """Return a fix that narrows every selector; None if one of them would stay too broad."""
-    if not all(telling.values()):
+    if not all(labels for _, labels in telling):
         return None
-    narrowed = (_narrowed(subject, constraint, labels) for constraint, labels in telling.items())
+    narrowed = (_narrowed(subject, constraint, labels) for constraint, labels in telling)
     return Fix("select only this workload's pods", tuple(itertools.chain.from_iterable(narrowed)))
 
 

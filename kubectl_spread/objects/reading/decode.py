@@ -375,7 +375,7 @@ def _is_clean_map(value: dict[str, Any], shape: Shape) -> bool:
 
 
 def _is_clean_struct(value: dict[str, Any], shape: Struct) -> bool:
-    """Return whether a mapping decodes as a struct. For speed, check strings without a call."""
+    """Return whether a mapping decodes as a struct. For speed, check strings and structs without a detour."""
     fields = shape.fields
     for key, item in value.items():
         field = fields.get(key)
@@ -384,6 +384,9 @@ def _is_clean_struct(value: dict[str, Any], shape: Struct) -> bool:
                 return False
         elif field is _STRING:
             if not (item is None or isinstance(item, str)):
+                return False
+        elif isinstance(field, Struct) and isinstance(item, dict):
+            if not _is_clean_struct(item, field):
                 return False
         elif not _is_clean(item, field):
             return False
