@@ -445,7 +445,7 @@ def test_messages_that_are_none_are_survived() -> None:
 
 
 BROKEN = """
-from kubectl_spread.lint.selection.policy import Config, Policy
+from kubectl_spread.lint.selection.policy import Config, LintPolicy
 from kubectl_spread.operations.inputs.documents import DocumentChecker
 from kubectl_spread.lsp.server import serve
 
@@ -455,7 +455,7 @@ class Broken(DocumentChecker):
             raise RecursionError("deep")
         return super().findings(results)
 
-serve(Broken(Policy(), Config("/")))
+serve(Broken(LintPolicy(), Config("/")))
 """
 
 
