@@ -74,7 +74,7 @@ class OwnerNames:
     def renamed(
         self, contents: tuple[int, ...], sizes: tuple[int, ...], desired: tuple[int, ...], *, owners: list[int]
     ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-        """Put interchangeable workloads in an order that does not depend on their names, as far as this is quick."""
+        """Sort interchangeable workloads by where their own pods are, not by name."""
         order = self.order(contents, sizes, desired, owners=owners)
         if order == owners:
             return contents, sizes, desired

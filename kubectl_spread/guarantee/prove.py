@@ -164,7 +164,7 @@ class _Prover:
         self.notes: dict[str, None] = {}
 
     def _builder(self, regime: Regime) -> GroupBuilder:
-        """Return the builder of the group; ordinals are told apart if the number of replicas changes."""
+        """Return the builder of the group. If the number of replicas changes, it keeps the ordinals of pods."""
         is_scaled = regime in (Regime.SCALING, Regime.DISRUPTIONS)
         found = self._builders.get(is_scaled)
         if found is None:

@@ -94,7 +94,7 @@ def _check(
     *,
     came_from: dict[State, Optional[State]],
 ) -> None:
-    """Note the rules that a state violates, and take them from those that are left."""
+    """Record each rule that a state violates, and stop looking for other violations of it."""
     for at in list(left):
         if space.is_violated(space.rules[at], state):
             witness[at] = _way(state, came_from)

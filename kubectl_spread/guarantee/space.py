@@ -79,7 +79,7 @@ class Space:
     # The nodes.
 
     def _distinct_disruptions(self) -> tuple[Disruption, ...]:
-        """Return the disruptions without those that only have another node's or domain's name."""
+        """Return one disruption for each kind of node or domain: equal ones have equal results."""
         if not self.disruptions:
             return ()
         order = self.arrangement(0).moved_to_first

@@ -220,7 +220,7 @@ def is_real(request: pytest.FixtureRequest) -> bool:
 def scene(request: pytest.FixtureRequest, may_write: bool, tmp_path: Path) -> Iterator[Scene]:
     """A namespace and nodes of the test's own."""
     if not may_write:
-        pytest.skip("it creates objects, which takes --allow-writes")
+        pytest.skip("this test creates objects on your cluster; allow it with --allow-writes")
     with request.getfixturevalue("cluster").scene(tmp_path) as found:
         yield found
 

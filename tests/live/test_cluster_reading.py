@@ -30,7 +30,7 @@ def filled(request: pytest.FixtureRequest, cluster: Cluster, may_write: bool) ->
     """Something to look at; where nothing may be created, what is there must do."""
     if not may_write:
         if not cluster.list("Node"):
-            pytest.skip("the cluster has no node; --allow-writes lets the tests create some")
+            pytest.skip("your cluster has no node; with --allow-writes the tests create some")
         return None
     scene: Scene = request.getfixturevalue("scene")
     for zone in "abc":
@@ -100,7 +100,7 @@ def in_peace(
             return list(zip(after, of_facts, strict=True))
     if not is_real:
         pytest.fail("two runs on one cluster that nobody changes say different things")
-    pytest.skip("the cluster does not hold still")
+    pytest.skip("others changed your cluster in each of the attempts, so that two readings cannot be compared")
 
 
 def plain_of(path: Path) -> Plain:
@@ -119,7 +119,7 @@ SCHEMAS = {"status": "status-report", "check": "check-report", "explain": "expla
 def test_a_cluster_without_nodes_is_answered(cluster: Cluster, spread: Spread, tmp_path: Path) -> None:
     """No pod finds a node, in the scheduler's words; that is no fault of the input."""
     if cluster.list("Node"):
-        pytest.skip("the cluster has nodes")
+        pytest.skip("this test needs a cluster without nodes, and yours has some")
     said = spread("explain", "-f", WEB, "--kubeconfig", cluster.kubeconfig(tmp_path))
 
     assert said.code == 1

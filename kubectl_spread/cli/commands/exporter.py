@@ -137,7 +137,7 @@ def _require_client(ctx: click.Context) -> None:
 
 
 def _with_timeout(facts: ClusterSource) -> ClusterSource:
-    """Return the source with a timeout for requests, because nobody is there to press Ctrl-C."""
+    """Return the source with a timeout for requests. A server that runs for days must not wait for one answer."""
     timeout = facts.connection.request_timeout or _REQUEST_TIMEOUT
     return facts._replace(connection=facts.connection._replace(request_timeout=timeout), listener=notices.ignore)
 

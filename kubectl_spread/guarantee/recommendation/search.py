@@ -219,7 +219,7 @@ class _Search:
 
 
 def _useful(options: list[Option]) -> list[Option]:
-    """Return the options without those that have more fields, or smaller numbers, than an equally good one."""
+    """Drop each option if an earlier one is proved in the same cases."""
     useful: list[Option] = []
     for option in options:
         if not any(_is_as_good(other, option) for other in useful):
@@ -244,7 +244,7 @@ def _proofs(option: Option) -> set[object]:
 
 
 def _is_looser(one: tuple[Hard, ...], other: tuple[Hard, ...]) -> bool:
-    """Return whether every constraint of one candidate is at least as loose as that of another."""
+    """Return whether the first candidate allows everything that the second one allows."""
     return all(
         a.max_skew >= b.max_skew and (a.honors_taints, a.by_revision) == (b.honors_taints, b.by_revision)
         and a.min_domains == b.min_domains
