@@ -7,7 +7,8 @@ Source: pkg/controller/daemon/daemon_controller.go, podsShouldBeOnNode, NodeShou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from enum import Enum
 from typing import Optional
 
 from kubectl_spread.objects.amounts.int_or_percent import scaled
@@ -82,49 +83,82 @@ def act(draft: Draft, owner: int) -> bool:
     return done
 
 
-def updates(world: World, state: State, owner: int) -> list[tuple[tuple[P, ...], tuple[int, ...]]]:
+Choice = tuple[tuple[P, ...], tuple[int, ...]]  # old pods to delete, and nodes that get a new pod beside the old one
+
+
+def updates(world: World, state: State, owner: int) -> list[Choice]:
     """Return every choice of old pods to delete now, and of nodes that get a new pod while the old one runs."""
     spec: DaemonSetSpec = world.specs[state.sets[owner].spec]
     mine = [pod for pod in state.pods if pod.owner == owner]
     if spec.is_on_delete or all(pod.rev == spec.rev for pod in mine):
         return []
-    nodes = sorted(
-        at
-        for at, node in enumerate(world.facts[state.facts].nodes)
-        if node is not None and wanted(world, spec.rev, node).runs
-    )
+    nodes = _eligible(world, state, spec.rev)
     surge = scaled(spec.surge, len(nodes), round_up=True) or 0
-    most = scaled(spec.unavailable, len(nodes), round_up=True) or 0
-    alive = [pod for pod in mine if pod.end == Deletion.ALIVE]
-    new = {pod.ordinal: pod for pod in alive if pod.rev == spec.rev}
-    old = {pod.ordinal: pod for pod in alive if pod.rev != spec.rev}
+    update = _update(nodes, [pod for pod in mine if pod.end == Deletion.ALIVE], spec.rev)
     if surge:
-        return _surging(nodes, new, old, surge=surge)
-    return _in_turn(nodes, new, old, most=most)
+        return _surging(update, surge)
+    return _in_turn(update, scaled(spec.unavailable, len(nodes), round_up=True) or 0)
 
 
-def _in_turn(nodes: Sequence[int], new: dict[int, P], old: dict[int, P], *, most: int) -> list[Choice]:
-    unavailable = sum(not _is_available(new.get(at) or old.get(at)) for at in nodes)
-    at_once = [old[at] for at in nodes if at in old and at not in new and not _is_available(old[at])]
-    candidates = [old[at] for at in nodes if at in old and at not in new and _is_available(old[at])]
-    count = min(max(0, most - unavailable), len(candidates))
+def _eligible(world: World, state: State, rev: int) -> list[int]:
+    """Return the nodes that get a pod of a revision."""
+    nodes = enumerate(world.facts[state.facts].nodes)
+    return [at for at, node in nodes if node is not None and wanted(world, rev, node).runs]
+
+
+class _Progress(Enum):
+    """Progress of the update of an old pod."""
+
+    REPLACED = "replaced"  # The new pod of its node is available.
+    SURGING = "surging"  # The new pod of its node is not available yet.
+    AVAILABLE = "available"  # Its node has no new pod, and it is available itself.
+    UNAVAILABLE = "unavailable"  # Its node has no new pod, and it is not available either.
+
+
+def _progress(old: P, new: Optional[P]) -> _Progress:
+    if new is None:
+        return _Progress.AVAILABLE if _is_available(old) else _Progress.UNAVAILABLE
+    return _Progress.REPLACED if _is_available(new) else _Progress.SURGING
+
+
+class _Update(NamedTuple):
+    """Old pods of the eligible nodes, by their progress, and the number of nodes without an available pod."""
+
+    pods: dict[_Progress, list[P]]
+    unavailable: int
+
+
+def _update(nodes: Iterable[int], alive: Iterable[P], rev: int) -> _Update:
+    new: dict[int, P] = {}
+    old: dict[int, P] = {}
+    for pod in alive:
+        (new if pod.rev == rev else old)[pod.ordinal] = pod
+    pods: dict[_Progress, list[P]] = {one: [] for one in _Progress}
+    unavailable = 0
+    for at in nodes:
+        unavailable += not _is_available(new.get(at) or old.get(at))
+        if at in old:
+            pods[_progress(old[at], new.get(at))].append(old[at])
+    return _Update(pods, unavailable)
+
+
+def _in_turn(update: _Update, most: int) -> list[Choice]:
+    """Return the choices of old pods to delete: all unavailable ones, and others within maxUnavailable."""
+    at_once, candidates = update.pods[_Progress.UNAVAILABLE], update.pods[_Progress.AVAILABLE]
+    count = min(max(0, most - update.unavailable), len(candidates))
     if not count and not at_once:
         return []
     return [((*at_once, *rest), ()) for rest in choices(candidates, count)]
 
 
-def _surging(nodes: Sequence[int], new: dict[int, P], old: dict[int, P], *, surge: int) -> list[Choice]:
-    replaced = [old[at] for at in nodes if at in old and _is_available(new.get(at))]
-    surging = sum(at in new and at in old and not _is_available(new[at]) for at in nodes)
-    at_once = [at for at in nodes if at in old and at not in new and not _is_available(old[at])]
-    candidates = [old[at] for at in nodes if at in old and at not in new and _is_available(old[at])]
-    count = min(max(0, surge - surging - len(at_once)), len(candidates))
-    if not replaced and not at_once and not count:
+def _surging(update: _Update, surge: int) -> list[Choice]:
+    """Return the choices of nodes for new pods: where the old pod is unavailable, and others within maxSurge."""
+    replaced, candidates = tuple(update.pods[_Progress.REPLACED]), update.pods[_Progress.AVAILABLE]
+    at_once = [pod.ordinal for pod in update.pods[_Progress.UNAVAILABLE]]
+    count = min(max(0, surge - len(update.pods[_Progress.SURGING]) - len(at_once)), len(candidates))
+    if not (replaced or at_once or count):
         return []
-    return [(tuple(replaced), (*at_once, *(pod.ordinal for pod in rest))) for rest in choices(candidates, count)]
-
-
-Choice = tuple[tuple[P, ...], tuple[int, ...]]
+    return [(replaced, (*at_once, *(pod.ordinal for pod in rest))) for rest in choices(candidates, count)]
 
 
 def _is_available(pod: Optional[P]) -> bool:
@@ -139,8 +173,4 @@ def is_complete(world: World, state: State, owner: int) -> bool:
         for pod in state.pods
         if pod.owner == owner and pod.rev == spec.rev and pod.end == Deletion.ALIVE and pod.stage == Stage.READY
     }
-    return all(
-        at in ready
-        for at, node in enumerate(world.facts[state.facts].nodes)
-        if node is not None and wanted(world, spec.rev, node).runs
-    )
+    return ready.issuperset(_eligible(world, state, spec.rev))

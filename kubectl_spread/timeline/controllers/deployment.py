@@ -128,14 +128,27 @@ def _is_new(item: Set, spec: DeploymentSpec) -> bool:
 
 def _with_new(spec: DeploymentSpec, sets: tuple[Set, ...], size: int) -> Optional[Sync]:
     """Return the ReplicaSets with a new size of the newest, created if missing; None if nothing changes."""
-    found = next((item for item in sets if _is_new(item, spec)), None)
+    found = _newest(spec, sets)
     if found is None:
         made = _sized(Set(spec.rev, 0, 0, 0), size, spec)
         return Sync((*sets, made), is_scale_down=False)
-    if found.size == size:
+    return _resized(spec, sets, found, size=size)
+
+
+def _newest(spec: DeploymentSpec, sets: Iterable[Set]) -> Optional[Set]:
+    return next((item for item in sets if _is_new(item, spec)), None)
+
+
+def _resized(spec: DeploymentSpec, sets: tuple[Set, ...], one: Set, *, size: int) -> Optional[Sync]:
+    """Return the ReplicaSets with a new size of one of them; None if it has this size."""
+    if one.size == size:
         return None
-    changed = tuple(_sized(item, size, spec) if item is found else item for item in sets)
-    return Sync(changed, is_scale_down=False)
+    return Sync(tuple(_sized(item, size, spec) if item is one else item for item in sets), is_scale_down=False)
+
+
+def _only_new(spec: DeploymentSpec, sets: tuple[Set, ...]) -> tuple[Set, ...]:
+    """Return the ReplicaSets with all old ones scaled to 0."""
+    return tuple(_sized(item, 0, spec) if item.size and not _is_new(item, spec) else item for item in sets)
 
 
 def _new_set(spec: DeploymentSpec, sets: tuple[Set, ...]) -> Optional[Sync]:
@@ -150,36 +163,40 @@ def _new_set(spec: DeploymentSpec, sets: tuple[Set, ...]) -> Optional[Sync]:
 
 def _old_sets(spec: DeploymentSpec, sets: tuple[Set, ...], available: Sequence[int]) -> Optional[Sync]:
     """Return the ReplicaSets after scaling down old ones within maxUnavailable (reconcileOldReplicaSets)."""
-    old = [at for at, item in enumerate(sets) if not _is_new(item, spec) and item.size]
-    new = [at for at, item in enumerate(sets) if _is_new(item, spec)]
-    if not old:
-        return None
+    old = [at for at, item in enumerate(sets) if item.size and not _is_new(item, spec)]
     least = spec.replicas - spec.max_unavailable
-    new_unavailable = sum(sets[at].size - available[at] for at in new)
-    most_down = sum(item.size for item in sets) - least - new_unavailable
-    if most_down <= 0:
+    most_down = _most_down(spec, sets, available, least=least)
+    if not old or most_down <= 0:
         return None
     sizes = [item.size for item in sets]
-    cleaned = 0
-    for at in old:  # cleanupUnhealthyReplicas
-        down = min(most_down - cleaned, max(0, sizes[at] - available[at]))
-        sizes[at] -= down
-        cleaned += down
+    _reduce(sizes, {at: max(0, sizes[at] - available[at]) for at in old}, most_down)  # cleanupUnhealthyReplicas
     room = max(0, sum(available) - least)
-    for at in old:  # scaleDownOldReplicaSetsForRollingUpdate
-        down = min(room, sizes[at])
-        sizes[at] -= down
-        room -= down
+    _reduce(sizes, {at: sizes[at] for at in old}, room)  # scaleDownOldReplicaSetsForRollingUpdate
     changed = tuple(
         _sized(item, size, spec) if size != item.size else item for item, size in zip(sets, sizes, strict=True)
     )
     return Sync(changed, is_scale_down=True) if changed != sets else None
 
 
+def _most_down(spec: DeploymentSpec, sets: Sequence[Set], available: Sequence[int], *, least: int) -> int:
+    """Return how many old pods may go, while at least `least` pods stay available (maxScaledDown)."""
+    both = zip(sets, available, strict=True)
+    new_unavailable = sum(item.size - ready for item, ready in both if _is_new(item, spec))
+    return sum(item.size for item in sets) - least - new_unavailable
+
+
+def _reduce(sizes: list[int], spare: dict[int, int], total: int) -> None:
+    """Reduce sizes one after the other, each by at most its spare pods, until `total` pods are taken."""
+    for at, most in spare.items():
+        down = min(total, most)
+        sizes[at] -= down
+        total -= down
+
+
 def _recreate(spec: DeploymentSpec, sets: tuple[Set, ...], revisions: frozenset[int]) -> Optional[Sync]:
     """Return the ReplicaSets of a Recreate rollout: old ones are scaled to 0, then the new one up (rolloutRecreate)."""
-    if any(item.size and not _is_new(item, spec) for item in sets):
-        changed = tuple(item if _is_new(item, spec) else _sized(item, 0, spec) for item in sets)
+    changed = _only_new(spec, sets)
+    if changed != sets:
         return Sync(changed, is_scale_down=False)
     if revisions - {spec.rev}:
         return None
@@ -188,25 +205,28 @@ def _recreate(spec: DeploymentSpec, sets: tuple[Set, ...], revisions: frozenset[
 
 def _scale(spec: DeploymentSpec, sets: tuple[Set, ...], available: Sequence[int]) -> Optional[Sync]:
     """Return the ReplicaSets after a scaling event (scale)."""
-    alive = [item for item in sets if item.size]
-    new = next((item for item in sets if _is_new(item, spec)), None)
-    if len(alive) <= 1:
-        only = alive[0] if alive else new or (sets[-1] if sets else None)
-        if only is None or only.size == spec.replicas:
-            return None
-        changed = tuple(_sized(item, spec.replicas, spec) if item is only else item for item in sets)
-        return Sync(changed, is_scale_down=False)
-    if new is not None and _is_saturated(new, spec, available[sets.index(new)]):
-        changed = tuple(item if item is new or not item.size else _sized(item, 0, spec) for item in sets)
-        return Sync(changed, is_scale_down=False) if changed != sets else None
-    if spec.is_recreate:
+    if not sets:
         return None
-    changed = _proportional(spec, sets)
+    if sum(item.size > 0 for item in sets) <= 1:
+        return _resized(spec, sets, _active_or_latest(spec, sets), size=spec.replicas)
+    if _is_saturated(spec, sets, available):
+        changed = _only_new(spec, sets)
+    elif spec.is_recreate:
+        return None
+    else:
+        changed = _proportional(spec, sets)
     return Sync(changed, is_scale_down=False) if changed != sets else None
 
 
-def _is_saturated(new: Set, spec: DeploymentSpec, available: int) -> bool:
-    return new.size == spec.replicas == new.desired == available
+def _active_or_latest(spec: DeploymentSpec, sets: Sequence[Set]) -> Set:
+    """Return the ReplicaSet with replicas, else the newest one, else the youngest (FindActiveOrLatest)."""
+    return next((item for item in sets if item.size), None) or _newest(spec, sets) or sets[-1]
+
+
+def _is_saturated(spec: DeploymentSpec, sets: Sequence[Set], available: Sequence[int]) -> bool:
+    """Return whether the newest ReplicaSet has all its pods, and they are available (IsSaturated)."""
+    new = _newest(spec, sets)
+    return new is not None and new.size == spec.replicas == new.desired == available[sets.index(new)]
 
 
 def _proportional(spec: DeploymentSpec, sets: tuple[Set, ...]) -> tuple[Set, ...]:

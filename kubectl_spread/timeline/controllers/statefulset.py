@@ -12,7 +12,7 @@ from typing import Optional
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import claims
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.state import Deletion, EventKind, Move, P, PENDING, Stage
+from kubectl_spread.timeline.state import Deletion, EventKind, Move, P, Stage
 from kubectl_spread.timeline.world import World
 
 
@@ -65,9 +65,14 @@ def _finish(draft: Draft, owner: int, *, spec: StatefulSetSpec, by_ordinal: dict
     return True
 
 
+def is_terminating(pod: P) -> bool:
+    """Return whether a pod's deletion was requested; a pod on a lost node counts as running."""
+    return pod.end not in (Deletion.ALIVE, Deletion.LOST)
+
+
 def is_healthy(pod: Optional[P]) -> bool:
     """Return whether a pod runs, is ready and is not terminating."""
-    return pod is not None and pod.stage == Stage.READY and pod.end in (Deletion.ALIVE, Deletion.LOST)
+    return pod is not None and pod.stage == Stage.READY and not is_terminating(pod)
 
 
 def _replicas(draft: Draft, owner: int, *, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> Optional[bool]:
@@ -99,26 +104,22 @@ def _condemned(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) ->
 
     Returns True if it has deleted pods, False if it waits for a pod, and None if an update may go on.
     """
-    condemned = sorted((ordinal for ordinal in by_ordinal if ordinal not in spec.ordinals), reverse=True)
+    ordinals = sorted(set(by_ordinal).difference(spec.ordinals), reverse=True)
+    condemned = [by_ordinal[ordinal] for ordinal in ordinals]
+    if spec.is_parallel:
+        remaining = [pod for pod in condemned if not is_terminating(pod)]
+        draft.delete(remaining)
+        return True if remaining else None
+    if not condemned:
+        return None
+    highest = condemned[0]
     in_range = [by_ordinal.get(ordinal) for ordinal in spec.ordinals]
-    unhealthy = [pod for pod in in_range if not is_healthy(pod)]
     # Upstream checks the condemned pods from the last to the first.
-    unhealthy += [pod for ordinal in condemned if not is_healthy(pod := by_ordinal[ordinal])]
-    first = unhealthy[0] if unhealthy else None
-    done = False
-    for ordinal in condemned:
-        pod = by_ordinal[ordinal]
-        if pod.end not in (Deletion.ALIVE, Deletion.LOST):
-            if not spec.is_parallel:
-                return False
-            continue
-        if not spec.is_parallel and not is_healthy(pod) and pod is not first:
-            return False
-        draft.delete([pod])
-        done = True
-        if not spec.is_parallel:
-            return True
-    return True if done else None
+    first_unhealthy = next((pod for pod in (*in_range, *condemned) if not is_healthy(pod)), None)
+    if is_terminating(highest) or not (is_healthy(highest) or highest is first_unhealthy):
+        return False
+    draft.delete([highest])
+    return True
 
 
 def _update(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> bool:
@@ -129,7 +130,7 @@ def _update(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> bo
         if ordinal < spec.start + spec.partition:
             return False
         pod = by_ordinal.get(ordinal)
-        if pod is not None and pod.rev != spec.rev and pod.end in (Deletion.ALIVE, Deletion.LOST):
+        if pod is not None and pod.rev != spec.rev and not is_terminating(pod):
             draft.delete([pod])
             return True
         if not is_healthy(pod):
@@ -168,7 +169,7 @@ def waits_for_end(pod: P) -> bool:  # noqa: ARG001 (the name is taken until the 
 def is_complete(world: World, pods: Sequence[P], owner: int, own: StatefulSetState) -> bool:
     """Return whether `kubectl rollout status` is satisfied."""
     spec: StatefulSetSpec = world.specs[own.spec]
-    mine = [pod for pod in pods if pod.owner == owner and pod.end in (Deletion.ALIVE, Deletion.LOST)]
+    mine = [pod for pod in pods if pod.owner == owner and not is_terminating(pod)]
     ready = [pod for pod in mine if pod.stage == Stage.READY]
     if len(ready) < spec.replicas or len(mine) != spec.replicas:
         return False
@@ -181,5 +182,5 @@ def is_complete(world: World, pods: Sequence[P], owner: int, own: StatefulSetSta
 def not_created(world: World, pods: Sequence[P], owner: int, own: StatefulSetState) -> int:
     """Return how many ordinals have no pod."""
     spec: StatefulSetSpec = world.specs[own.spec]
-    there = {pod.ordinal for pod in pods if (pod.owner == owner and pod.node != PENDING) or pod.owner == owner}
+    there = {pod.ordinal for pod in pods if pod.owner == owner}
     return len(set(spec.ordinals) - there)
