@@ -40,6 +40,14 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transports, "_FIRST_PAUSE_S", 0.01)
 
 
+@pytest.fixture
+def frozen() -> Iterator[None]:
+    """Collections look at the objects of the test alone, not at those of the whole suite."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 def request(config: str, timeout: str = "20s") -> StatusRequest:
     flags = Flags(kubeconfig=config, request_timeout=timeout)
     return StatusRequest(ClusterSource(live=True, connection=flags), namespace="")
@@ -213,6 +221,7 @@ def pod(number: int, *, node: Optional[str] = "a-1", app: str = "web") -> dict[s
     }
 
 
+@pytest.mark.usefixtures("frozen")
 def test_a_day_of_events_leaves_nothing_behind(config: str, server: ApiServer) -> None:
     """Pods come, move and go, and lists fail. Each reading is that of a fresh status, and memory does not grow."""
     chance = random.Random(18)

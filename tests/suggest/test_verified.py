@@ -49,7 +49,7 @@ def placed(case: Case, changes: list[Plain]) -> dict[str, bool]:
 
 
 @settings(
-    max_examples=100,
+    max_examples=60,
     phases=[Phase.generate],
     deadline=None,
     derandomize=True,

@@ -6,6 +6,7 @@ The Content-Security-Policy names the style sheet and the script by their SHA-25
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import importlib.resources
 from typing import Any, TYPE_CHECKING
@@ -15,6 +16,7 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:
+    import jinja2
     from markupsafe import Markup
 
 
@@ -35,6 +37,27 @@ def render(template: str, source: PageSource, *, script: str = "", **values: Any
         script: the name of a file in the folder of templates; empty for a page without a script.
         values: for the template; `title` is the title of the page.
     """
+    from markupsafe import Markup
+
+    style = _file("style.css")
+    code = _file(script) if script else ""
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            source=source,
+            version=__version__,
+            policy=_policy(style, code),
+            style=Markup(style),  # noqa: S704 (our own file)
+            script=Markup(code),  # noqa: S704
+            **values,
+        )
+    )
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    """Return the environment of the templates; it compiles each template once."""
     import jinja2  # 30 ms
     from markupsafe import Markup
 
@@ -47,16 +70,7 @@ def render(template: str, source: PageSource, *, script: str = "", **values: Any
     )
     environment.filters["safe_text"] = safe_text
     environment.filters["coded"] = lambda value: Markup("").join(map(_coded, enumerate(safe_text(value).split("`"))))
-    style = _file("style.css")
-    code = _file(script) if script else ""
-    return environment.get_template(template).render(
-        source=source,
-        version=__version__,
-        policy=_policy(style, code),
-        style=Markup(style),  # noqa: S704 (our own file)
-        script=Markup(code),  # noqa: S704
-        **values,
-    )
+    return environment
 
 
 def _coded(part: tuple[int, str]) -> Markup:
