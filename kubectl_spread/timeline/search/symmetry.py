@@ -11,13 +11,15 @@ names only:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Optional
 
-from kubectl_spread.objects.affinity import PodAffinityTerm
+from kubectl_spread.objects.affinity import NodeSelectorTerm, PodAffinityTerm
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
+from kubectl_spread.objects.storage import Storage
+from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.timeline.controllers import deployment, statefulset
 from kubectl_spread.timeline.search.arrangement import Arrangement, TopologyTree
@@ -65,48 +67,26 @@ class Symmetry:
             marks: other distinctions between nodes, by name.
         """
         self._world = world
-        self._classes = _classes(world)
+        classes = _classes(world)
         nodes = {at: node for at, node in enumerate(world.facts[start.facts].nodes) if node is not None}
-        contents: dict[int, list[tuple[int, ...]]] = defaultdict(list)
-        for pod in start.pods:
-            contents[pod.node].append((*pod[:4], *pod[5:]))
-        down = world.facts[start.facts].down
-        seen: dict[tuple[int, bool], str] = {}
-        colors: dict[int, Any] = {
-            at: (at in down, contents.get(at), _color(world, node, seen)) for at, node in nodes.items()
-        }
-        for name in named:
-            if name in world.node_at:
-                colors[world.node_at[name]] = ("named", name)
-        fixed = _selecting_keys(world, self._classes)
-        self._keys = [key for key in _topology_keys(self._classes, _default_keys(world)) if key not in fixed]
-        is_open = world.claim_templates and any(item.waits for item in world.cluster.storage.classes.values())
+        keys = _node_keys(world, classes, nodes)
+        traits = _traits(world, start, nodes, {name for name in named if name in world.node_at})
+        claims_bind_late = _claims_bind_late(world)
+        domains = _joined_domains(keys.topology, joined, nodes.values())
         signed: dict[int, Any] = {}
-        domains = _joined_domains(self._keys, joined, nodes.values())
         for at, node in nodes.items():
-            own = (at if is_open or _is_named(node, self._classes) else 0, marks.get(node.name))
-            labels = tuple((key, node.labels.get(key)) for key in sorted(fixed))
+            own = at if claims_bind_late or _is_named(node, classes) else 0
             special = tuple(domain for domain in domains if node.labels.get(domain[0]) == domain[1])
-            signed[at] = (own, colors[at], labels, special, tuple(key in node.labels for key in self._keys))
-        levels = _nested(self._keys, nodes)
-        loose = [key for key in self._keys if key not in levels and not _is_unique(key, nodes)]
-        for at, node in nodes.items():
-            signed[at] = repr((signed[at], [node.labels.get(key) for key in loose]))
+            signed[at] = repr((own, marks.get(node.name), traits[at], keys.selected(node), special, keys.others(node)))
         paths: dict[int, tuple[Any, ...]] = dict.fromkeys(nodes, ())
-        root, _ = _tree(levels, nodes, signed, list(nodes), paths=paths)
+        root, _ = _tree(keys.levels, nodes, signed, list(nodes), paths=paths)
         self.nodes = Arrangement(root)
         self.is_trivial = self.nodes.is_trivial
         self._roles: dict[tuple[Any, ...], list[Any]] = {}
         self._plain: dict[P, P] = {}
         self._ready: dict[P, P] = {}
         self._moved: dict[int, dict[P, P]] = defaultdict(dict)
-        self._domains: dict[str, dict[str, Any]] = {}
-        for key in self._keys:
-            depth = levels.index(key) + 1 if key in levels else len(levels) + 1
-            if key not in loose:
-                self._domains[key] = {
-                    node.labels[key]: paths[at][:depth] for at, node in nodes.items() if key in node.labels
-                }
+        self._domains = {key: _signatures(key, nodes, paths, depth) for key, depth in keys.depths()}
 
     def canonical(self, state: State) -> State:
         """Return the representative of all states that differ in interchangeable names only."""
@@ -245,6 +225,62 @@ def _classes(world: World) -> list[PodClass]:
     return [*world.classes, *made]
 
 
+class _NodeKeys(NamedTuple):
+    """Label keys of nodes, by their part in the symmetry."""
+
+    selecting: list[str]  # Selectors name their values.
+    topology: list[str]  # They only distinguish domains.
+    levels: list[str]  # Topology keys whose domains are nested, the coarsest first.
+    loose: list[str]  # Other topology keys with several nodes in a domain.
+
+    def selected(self, node: Node) -> list[Optional[str]]:
+        """Return the node's labels that selectors name."""
+        return [node.labels.get(key) for key in self.selecting]
+
+    def others(self, node: Node) -> tuple[object, ...]:
+        """Return which topology keys the node has, and its domains outside of the levels."""
+        return [key in node.labels for key in self.topology], [node.labels.get(key) for key in self.loose]
+
+    def depths(self) -> Iterator[tuple[str, int]]:
+        """Yield each topology key that forms levels of the tree, with the depth of its domains."""
+        for key in self.topology:
+            if key not in self.loose:
+                yield key, self.levels.index(key) + 1 if key in self.levels else len(self.levels) + 1
+
+
+def _node_keys(world: World, classes: Sequence[PodClass], nodes: dict[int, Node]) -> _NodeKeys:
+    selecting = _selecting_keys(world, classes)
+    topology = [key for key in _topology_keys(classes, _default_keys(world)) if key not in selecting]
+    levels = _nested(topology, nodes)
+    loose = [key for key in topology if key not in levels and not _is_unique(key, nodes)]
+    return _NodeKeys(sorted(selecting), topology, levels, loose)
+
+
+def _traits(world: World, start: State, nodes: dict[int, Node], named: Collection[str]) -> dict[int, Any]:
+    """Return the traits that distinguish each node, except labels; a node that the user's steps name is unique."""
+    contents: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+    for pod in start.pods:
+        contents[pod.node].append((*pod[:4], *pod[5:]))
+    down = world.facts[start.facts].down
+    seen: dict[tuple[int, bool], str] = {}
+    traits: dict[int, Any] = {
+        at: (at in down, contents.get(at), _color(world, node, seen)) for at, node in nodes.items()
+    }
+    return traits | {world.node_at[name]: ("named", name) for name in named}
+
+
+def _claims_bind_late(world: World) -> bool:
+    """Return whether claims of new pods are bound to volumes only when their pods are placed."""
+    return bool(world.claim_templates) and any(item.waits for item in world.cluster.storage.classes.values())
+
+
+def _signatures(
+    key: str, nodes: dict[int, Node], paths: dict[int, tuple[Any, ...]], depth: int
+) -> dict[str, tuple[Any, ...]]:
+    """Return the signature of each domain of a key, from the paths of its nodes."""
+    return {node.labels[key]: paths[at][:depth] for at, node in nodes.items() if key in node.labels}
+
+
 def _joined_domains(keys: Iterable[str], joined: Iterable[Node], nodes: Iterable[Node]) -> list[tuple[str, str]]:
     """Return the domains, as key and value, that a step adds a node to or takes a node from."""
     known = {node.name: node.labels for node in nodes}
@@ -262,14 +298,7 @@ def _color(world: World, node: Node, seen: dict[tuple[int, bool], str]) -> Any:
     """Return the traits that distinguish a node, except labels and own pods; `seen` caches texts of pod classes."""
     others = sorted(_seen(pod, seen) for pod in world.on_node(node.name))
     room = tuple(sorted(node.allocatable.items()))
-    return (
-        node.taints,
-        node.unschedulable,
-        room,
-        node.images,
-        node.features,
-        others,
-    )
+    return (node.taints, node.unschedulable, room, node.images, node.features, others)
 
 
 def _seen(pod: Pod, seen: dict[tuple[int, bool], str]) -> str:
@@ -320,20 +349,28 @@ def _terms(cls: PodClass) -> Iterator[PodAffinityTerm]:
 
 def _selecting_keys(world: World, classes: Iterable[PodClass]) -> set[str]:
     """Return the label keys whose values are named by a selector."""
-    found: set[str] = set()
-    for cls in classes:
-        found.update(key for key, _ in cls.node_selector)
-        terms = list(cls.node_affinity.required or ())
-        terms += [item[1] for item in cls.node_affinity.preferred]
-        found.update(requirement.key for term in terms for requirement in term.match_expressions)
-    for volume in world.cluster.storage.volumes.values():
-        found.update(requirement.key for term in volume.terms or () for requirement in term.match_expressions)
-        found.update(volume.labels)
-    for item in world.cluster.storage.classes.values():
-        found.update(requirement.key for term in item.allowed or () for requirement in term)
-    for capacity in world.cluster.storage.capacities:
+    storage = world.cluster.storage
+    found = {key for cls in classes for key, _ in cls.node_selector}
+    found.update(key for volume in storage.volumes.values() for key in volume.labels)
+    for term in (*_node_terms(classes), *_volume_terms(storage)):
+        found.update(requirement.key for requirement in term.match_expressions)
+    for item in storage.classes.values():
+        found.update(requirement.key for allowed in item.allowed or () for requirement in allowed)
+    for capacity in storage.capacities:
         found.update(requirement.key for requirement in capacity.topology.requirements or ())
     return found
+
+
+def _node_terms(classes: Iterable[PodClass]) -> Iterator[NodeSelectorTerm]:
+    for cls in classes:
+        yield from cls.node_affinity.required or ()
+        for preferred in cls.node_affinity.preferred:
+            yield preferred.term
+
+
+def _volume_terms(storage: Storage) -> Iterator[NodeSelectorTerm]:
+    for volume in storage.volumes.values():
+        yield from volume.terms or ()
 
 
 def _is_named(node: Node, classes: Iterable[PodClass]) -> bool:
