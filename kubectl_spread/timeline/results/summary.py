@@ -226,16 +226,16 @@ class _Summary:
         )
 
     def _workload(self, key: OwnerKey) -> WorkloadSummary:
-        after = [item.workloads[key] for item in self.outcomes if key in item.workloads]
+        with_it = [item for item in self.outcomes if key in item.workloads]
+        after = [item.workloads[key] for item in with_it]
         before = [item.workloads[key] for item in self.before if key in item.workloads]
-        complete = sum(key not in item.workloads or is_settled(item, key) for item in self.outcomes)
-        numbers = {pod.number for item in self.outcomes for pod in item.pods if pod.owner == key and pod.number}
+        complete = len(self.outcomes) - sum(not is_settled(item, key) for item in with_it)
         return WorkloadSummary(
             key,
             _verdict(complete, len(self.outcomes)),
             key in self.concerns,
-            bool(self.outcomes) and not after,
-            bool(after) and all(item.is_paused(key) for item in self.outcomes if key in item.workloads),
+            bool(self.outcomes) and not with_it,
+            bool(with_it) and all(item.is_paused(key) for item in with_it),
             self._was_complete(key),
             _over(after or before, lambda state: state.desired),
             _over(before, lambda state: state.ready),
@@ -246,9 +246,14 @@ class _Summary:
             _range(item.restarts.get(key, 0) for item in self.outcomes),
             self.step.fewest_ready.get(key, 0),
             max((item.revision_of(key) for item in self.outcomes), default=0),
-            tuple(sorted(numbers)),
+            self._revisions(key),
             tuple(self._spread([key], topology_key) for topology_key in self._topology_keys(key)),
         )
+
+    def _revisions(self, key: OwnerKey) -> tuple[int, ...]:
+        """Return the numbers of the revisions of a workload's pods, over all outcomes."""
+        pods = (pod for item in self.outcomes for pod in item.pods)
+        return tuple(sorted({pod.number for pod in pods if pod.owner == key and pod.number}))
 
     def _topology_keys(self, key: OwnerKey) -> list[str]:
         """Return the keys of a workload's constraints; without any, the zone, or the hostname if there are no zones."""
