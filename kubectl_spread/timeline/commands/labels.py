@@ -98,11 +98,24 @@ def of_pods(
     return CommandEffect((op,), frozenset(OwnerKey(*key) for key in keys if key is not None))
 
 
+class _Removal(NamedTuple):
+    """Taints to remove: those with a key and an effect, or with any effect if it is empty."""
+
+    key: str
+    effect: str
+
+    def matches(self, taint: Taint) -> bool:
+        return taint.key == self.key and self.effect in ("", taint.effect)
+
+    def __str__(self) -> str:
+        return f"{self.key}:{self.effect}" if self.effect else self.key
+
+
 class _Taints(NamedTuple):
-    """Taints to add, and taints to remove: a key with an effect, or with any."""
+    """Taints to add and to remove."""
 
     added: tuple[Taint, ...]
-    removed: tuple[tuple[str, str], ...]
+    removed: tuple[_Removal, ...]
 
 
 def taint(command: Command, situation: Situation) -> CommandEffect:
@@ -121,7 +134,7 @@ def taint(command: Command, situation: Situation) -> CommandEffect:
     situation.put_nodes(changed)
     names = tuple(node.name for node in changed)
     added: list[steps.Op] = [steps.TaintNodes(names, item) for item in written.added]
-    removed: list[steps.Op] = [steps.Untaint(names, key, effect) for key, effect in written.removed]
+    removed: list[steps.Op] = [steps.Untaint(names, item.key, item.effect) for item in written.removed]
     return CommandEffect((*removed, *added))
 
 
@@ -129,15 +142,15 @@ def _taints(words: Sequence[str]) -> _Taints:
     if not words:
         raise StepError("at least one taint update is required")
     added = tuple(taint_of(word) for word in words if not word.endswith("-"))
-    removed = tuple(_removed(word) for word in words if word.endswith("-"))
+    removed = tuple(_removal(word) for word in words if word.endswith("-"))
     return _Taints(added, removed)
 
 
-def _removed(word: str) -> tuple[str, str]:
-    """Return the key and the effect of KEY:EFFECT- or KEY-."""
+def _removal(word: str) -> _Removal:
+    """Return the taints that KEY:EFFECT- or KEY- removes."""
     pair, _, effect = word.removesuffix("-").partition(":")
     _check_effect(effect or NO_SCHEDULE)
-    return pair.partition("=")[0], effect
+    return _Removal(pair.partition("=")[0], effect)
 
 
 def taint_of(word: str) -> Taint:
@@ -163,20 +176,16 @@ def _check_effect(effect: str) -> None:
 
 
 def _tainted(node: Node, written: _Taints, *, overwrites: bool) -> Node:
-    there = {(item.key, item.effect) for item in node.taints}
-    clashes = {item.key for item in written.added if (item.key, item.effect) in there}
+    added = {(item.key, item.effect) for item in written.added}
+    clashes = {item.key for item in node.taints if (item.key, item.effect) in added}
     if clashes and not overwrites:
         keys = ",".join(sorted(clashes))
         raise RefusedError(
             f"error: node {node.name} already has {keys} taint(s) with same effect(s) and --overwrite is false"
         )
-    for key, effect in written.removed:
-        if not any(item.key == key and effect in ("", item.effect) for item in node.taints):
-            raise RefusedError(f'error: taint "{key}{f":{effect}" if effect else ""}" not found')
-    kept = [
-        item
-        for item in node.taints
-        if not any(item.key == key and effect in ("", item.effect) for key, effect in written.removed)
-        and (item.key, item.effect) not in {(new.key, new.effect) for new in written.added}
-    ]
+    for removal in written.removed:
+        if not any(map(removal.matches, node.taints)):
+            raise RefusedError(f'error: taint "{removal}" not found')
+    removed = {taint for taint in node.taints for removal in written.removed if removal.matches(taint)}
+    kept = [item for item in node.taints if item not in removed and (item.key, item.effect) not in added]
     return node._replace(taints=(*kept, *written.added))

@@ -7,7 +7,7 @@ the `patchMergeKey` tags of staging/src/k8s.io/api/core/v1/types.go (v1.36.2).
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, Optional
 
 Plain = dict[str, Any]
 
@@ -105,22 +105,37 @@ def _merge(found: Plain, key: str, item: Any) -> None:
 
 def _merged_list(before: list[Any], patch: list[Any], by: str) -> list[Any]:
     """Merge lists of objects by a key field; new ones are appended."""
-    if any(isinstance(item, dict) and item.get(_PATCH) == "replace" for item in patch):
-        return [copy.deepcopy(item) for item in patch if not (isinstance(item, dict) and _PATCH in item)]
+    if any(_directive(item) == "replace" for item in patch):
+        return [copy.deepcopy(item) for item in patch if _directive(item) is None]
     found = list(before)
     for item in patch:
-        if not isinstance(item, dict):
-            raise PatchError(f"the items of this list are objects, not {item!r}")
-        if by not in item:
-            raise PatchError(f"map: {item} does not contain declared merge key: {by}")
-        at = next((at for at, known in enumerate(found) if known.get(by) == item[by]), None)
-        if item.get(_PATCH) == "delete":
-            found = [known for known in found if known.get(by) != item[by]]
+        value = _merge_key(item, by)
+        at = next((at for at, known in enumerate(found) if known.get(by) == value), None)
+        if _directive(item) == "delete":
+            found = [known for known in found if known.get(by) != value]
         elif at is None:
             found.append(strategic({}, item))
         else:
             found[at] = strategic(found[at], item)
     return found
+
+
+def _directive(item: Any) -> Optional[Any]:
+    """Return the `$patch` of an item of a list; None if it has none."""
+    return item.get(_PATCH) if isinstance(item, dict) else None
+
+
+def _merge_key(item: Any, by: str) -> Any:
+    """Return the value of an item's key field.
+
+    Raises:
+        PatchError: the item is no object, or it has no such field.
+    """
+    if not isinstance(item, dict):
+        raise PatchError(f"the items of this list are objects, not {item!r}")
+    if by not in item:
+        raise PatchError(f"map: {item} does not contain declared merge key: {by}")
+    return item[by]
 
 
 def _drop_texts(found: Plain, key: str, texts: Any) -> None:
