@@ -304,33 +304,42 @@ class _Player:
         return self._moves.settled(Draft(self._world, start._replace(pods=pods, todo=todo))).state
 
     def _step(self, starts: list[State], befores: tuple[Outcome, ...], *, is_exact: bool) -> StepAnswer:
-        view = View(self._world, starts[0], message=self._message) if starts else None
-        if view is None:
-            return StepAnswer(
-                (), False, 0, 0, {}, {}, Symmetry(self._world, self._start, self._named, joined=self._joined)
-            )
-        symmetries = [Symmetry(self._world, start, self._named, joined=self._joined) for start in starts]
+        if not starts:
+            return StepAnswer((), False, 0, 0, {}, {}, self._symmetry(self._start))
+        symmetries = [self._symmetry(start) for start in starts]
         found = self._look(starts, symmetries)
         states = [state for item in found for state in item.came_from]
         outcomes: dict[State, Outcome] = {}
         for item, start, symmetry, before in zip(found, starts, symmetries, befores, strict=False):
-            own = View(self._world, start, message=self._message)
-            for state in (*item.steady, *item.loops):
-                path = _Path((self._moves, self._hasty), symmetry, start, item, state)
-                is_steady = state not in item.loops
-                if state not in outcomes:
-                    outcomes[state] = Outcome(own, state, path=path, is_steady=is_steady, before=before)
+            self._add_outcomes(outcomes, item, start, symmetry=symmetry, before=before)
         return StepAnswer(
             tuple(outcomes.values()),
             is_exact and len(found) == len(starts) and all(item.is_exhaustive for item in found),
             sum(item.states for item in found),
             sum(item.runs for item in found),
             answer.fewest_ready(self._world, states),
-            answer.skews(view, states) if self._limits.has_messages else {},
+            answer.skews(self._view(starts[0]), states) if self._limits.has_messages else {},
             symmetries[0],
             any(item.loops for item in found),
             befores,
         )
+
+    def _symmetry(self, start: State) -> Symmetry:
+        return Symmetry(self._world, start, self._named, joined=self._joined)
+
+    def _view(self, start: State) -> View:
+        return View(self._world, start, message=self._message)
+
+    def _add_outcomes(
+        self, outcomes: dict[State, Outcome], found: Exploration, start: State, *, symmetry: Symmetry, before: Outcome
+    ) -> None:
+        """Add the ends of an exploration that no other start has led to."""
+        view = self._view(start)
+        for state in (*found.steady, *found.loops):
+            if state not in outcomes:
+                path = _Path((self._moves, self._hasty), symmetry, start, found, state)
+                is_steady = state not in found.loops
+                outcomes[state] = Outcome(view, state, path=path, is_steady=is_steady, before=before)
 
     def _message(self, pod: P, state: State) -> str:
         return self._oracle.message(pod, state) if self._limits.has_messages else ""
