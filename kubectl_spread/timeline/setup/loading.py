@@ -149,7 +149,7 @@ class _Loading:
         spec = reading.spec_of(self.world, owner, controller, known_hash=newest.removeprefix(prefix))
         rev = self.world.specs[spec].rev
         self._rev_of[key, newest] = rev
-        self._know(rev, [pod for pod in running if dict(pod.cls.labels).get(label, "") == newest])
+        self._know(rev, _labelled(running, label, newest))
         own = reading.own_of(self.world, owner, spec)
         if isinstance(own, statefulset.StatefulSetState) and old:
             own = own._replace(current=self._rev_of[key, max(old, key=lambda text: hashes[text])])
@@ -161,7 +161,7 @@ class _Loading:
         rev = self.world.revision(at, owner._replace(template=template), known_hash=text).at
         self._rev_of[key, text] = rev
         label = revision_label(owner)
-        self._know(rev, [pod for pod in pods if dict(pod.cls.labels).get(label, "") == text])
+        self._know(rev, _labelled(pods, label, text))
         return rev
 
     def _know(self, rev: int, pods: list[Pod]) -> None:
@@ -174,26 +174,25 @@ class _Loading:
             self.world.never_ready(rev)
 
     def _deployment(self, key: OwnerKey, controller: Controller, owner: int) -> deployment.DeploymentState:
-        made = sorted(
-            (set_ for set_, above in self.cluster.owners.items() if above == key and set_.kind == "ReplicaSet"),
-            key=self._number,
-        )
+        known = self._replica_sets(key)
         pods = [pod for pod in self._owned.of(key) if pod.is_visible]
-        names = {pod.owner.name for pod in pods if pod.owner is not None}
-        known = {item.name for item in made if item in self.cluster.controllers}
-        found = [item for item in made if item.name in known]
-        sets = self._distinct([self._set(item, controller, owner, pods=pods) for item in found], found, pods=pods)
-        sets = [self._guessed_set(name, controller, owner, pods=pods) for name in sorted(names - known)] + sets
+        unknown = {pod.owner.name for pod in pods if pod.owner is not None} - {item.name for item in known}
+        sets = self._distinct([self._set(item, controller, owner, pods=pods) for item in known], known, pods=pods)
+        sets = [self._guessed_set(name, controller, owner, pods=pods) for name in sorted(unknown)] + sets
         newest = "" if known else _hash_of(pods)
         spec = reading.spec_of(self.world, owner, controller, known_hash=newest)
         rev = self.world.specs[spec].rev
-        if not known and newest:
-            # Without ReplicaSets in the facts, pods of the newest revision belong to the current template.
+        if newest:  # Without ReplicaSets in the facts, pods of the newest revision belong to the current template.
             sets = [item._replace(rev=rev) if self.world.revisions[item.rev].name == newest else item for item in sets]
             self._rev_of[key, newest] = rev
-            self._know(rev, [pod for pod in pods if dict(pod.cls.labels).get(POD_TEMPLATE_HASH) == newest])
+            self._know(rev, _labelled(pods, POD_TEMPLATE_HASH, newest))
         order = tuple(dict.fromkeys([*(item.rev for item in sets if item.rev != rev), rev]))
         return deployment.DeploymentState(spec, tuple(sets), order)
+
+    def _replica_sets(self, key: OwnerKey) -> list[OwnerKey]:
+        """Return the ReplicaSets of a Deployment that the facts have, the oldest first."""
+        owned = [item for item, above in self.cluster.owners.items() if above == key and item.kind == "ReplicaSet"]
+        return sorted((item for item in owned if item in self.cluster.controllers), key=self._number)
 
     def _number(self, key: OwnerKey) -> tuple[int, str]:
         controller = self.cluster.controllers.get(key)
@@ -210,7 +209,7 @@ class _Loading:
         workload = above.workload._replace(template=template, known_hash=text)
         rev = self.world.revision(owner, workload, known_hash=text).at
         self._rev_of[self.world.keys[owner], text] = rev
-        self._know(rev, [pod for pod in pods if pod.owner is not None and pod.owner.name == key.name])
+        self._know(rev, _created_by(key.name, pods))
         size = controller.workload.replicas or 0
         desired = _integer(controller.annotations.get(_DESIRED), above.workload.replicas or 0)
         return deployment.Set(rev, size, desired, _integer(controller.annotations.get(_MOST), 0))
@@ -229,7 +228,7 @@ class _Loading:
                 continue
             known = self.world.revisions[item.rev]
             text = key.name.removeprefix(f"{known.workload.name}-")
-            mine = [pod for pod in pods if pod.owner is not None and pod.owner.name == key.name]
+            mine = _created_by(key.name, pods)
             hashes = [dict(pod.cls.labels).get(POD_TEMPLATE_HASH, text) for pod in mine] or [text]
             rev = self._old_revision(
                 self.world.keys[known.owner], known.workload, known.owner, text=hashes[0], pods=mine
@@ -239,7 +238,7 @@ class _Loading:
 
     def _guessed_set(self, name: str, above: Controller, owner: int, *, pods: list[Pod]) -> deployment.Set:
         """Return a ReplicaSet that is only known from its pods."""
-        mine = [pod for pod in pods if pod.owner is not None and pod.owner.name == name]
+        mine = _created_by(name, pods)
         text = dict(mine[0].cls.labels).get(POD_TEMPLATE_HASH, name)
         rev = self._old_revision(self.world.keys[owner], above.workload, owner, text=text, pods=mine)
         size = sum(not pod.terminating for pod in mine)
@@ -316,6 +315,16 @@ def _pinned(cls: PodClass) -> str:
 def _unknown_template(text: str) -> dict[str, Any]:
     """Return a placeholder template for a revision that is only known from its pods."""
     return {"metadata": {"labels": {"revision": text}}, "spec": {}}
+
+
+def _created_by(name: str, pods: Iterable[Pod]) -> list[Pod]:
+    """Return the pods of a ReplicaSet."""
+    return [pod for pod in pods if pod.owner is not None and pod.owner.name == name]
+
+
+def _labelled(pods: Iterable[Pod], key: str, value: str) -> list[Pod]:
+    """Return the pods with a label; without the label, its value is empty."""
+    return [pod for pod in pods if dict(pod.cls.labels).get(key, "") == value]
 
 
 def _hash_of(pods: Iterable[Pod]) -> str:
