@@ -214,7 +214,7 @@ def _by_owner(
     return [Bound(BoundKind.OWNERS, min(pods, most), pods, key, part=largest, times=len(each))]
 
 
-def always_placed(group: GroupModel, model: Filters, alive: Alive) -> Optional[Bound]:
+def always_placed(model: Filters, alive: Alive) -> Optional[Bound]:
     """Return the proof that a waiting pod always finds a node; None if this does not follow from the filters alone.
 
     The emptiest of D zones takes the pod. If its emptiest node does not, it has at least s pods on each of its k nodes,
@@ -222,34 +222,44 @@ def always_placed(group: GroupModel, model: Filters, alive: Alive) -> Optional[B
     """
     if model.free or any(item.separations for item in model.of_kind):
         return None
-    found = [_always(group, model, at, alive) for at in range(len(model.of_kind))]
+    found = [_always(model, at, alive) for at in range(len(model.of_kind))]
     if any(item is None for item in found) or not found:
         return None
     return max((item for item in found if item is not None), key=lambda item: item.pods)
 
 
-def _always(group: GroupModel, model: Filters, kind: int, alive: Alive) -> Optional[Bound]:
+def _always(model: Filters, kind: int, alive: Alive) -> Optional[Bound]:
     item = model.of_kind[kind]
     usable = set(item.allowed)
-    if not usable or not all(_is_simple(spread, usable) for spread in item.spreads):
+    counted = _counted_kinds(item, usable)
+    if counted is None or any(set(model.of_kind[at].allowed) != usable for at in counted):
         return None
-    if len({spread.matches for spread in item.spreads}) > 1 or len(item.spreads) > 2:
+    pods = alive(counted)
+    if len(item.spreads) == 2:
+        return _in_nested_domains(item, pods)
+    key = item.spreads[0].topology_key if item.spreads else ""
+    return Bound(BoundKind.EMPTIEST, pods, pods, key)
+
+
+def _counted_kinds(item: KindFilters, usable: set[int]) -> Optional[list[int]]:
+    """Return the kinds that the constraints count; None if they are not simple, differ, or are more than two."""
+    if not usable or len(item.spreads) > 2 or not all(_is_simple(spread, usable) for spread in item.spreads):
         return None
-    matches = item.spreads[0].matches if item.spreads else (False,) * len(group.kinds)
-    if any(set(model.of_kind[at].allowed) != usable for at, is_matched in enumerate(matches) if is_matched):
+    selections = {spread.matches for spread in item.spreads}
+    if len(selections) > 1:
         return None
-    pods = alive(at for at, is_matched in enumerate(matches) if is_matched)
-    if len(item.spreads) < 2:
-        key = item.spreads[0].topology_key if item.spreads else ""
-        return Bound(BoundKind.EMPTIEST, pods, pods, key)
+    return [at for matches in selections for at, is_matched in enumerate(matches) if is_matched]
+
+
+def _in_nested_domains(item: KindFilters, pods: int) -> Optional[Bound]:
+    """Return the proof for two constraints, if the domains of one are nested in those of the other."""
     fine, coarse = sorted(item.spreads, key=lambda spread: -len(spread.eligible))
     inside: dict[int, set[int]] = {}
-    for node in usable:
+    for node in item.allowed:
         inside.setdefault(coarse.domain_of[node], set()).add(fine.domain_of[node])
-    if sum(map(len, inside.values())) != len(fine.eligible):
-        return None  # The domains are not nested.
+    is_nested = sum(map(len, inside.values())) == len(fine.eligible)
     least = min(map(len, inside.values()))
-    if len(coarse.eligible) * least * fine.max_skew < pods:
+    if not is_nested or len(coarse.eligible) * least * fine.max_skew < pods:
         return None
     return Bound(BoundKind.EMPTIEST, pods, pods, coarse.topology_key, len(coarse.eligible), fine.max_skew, times=least)
 

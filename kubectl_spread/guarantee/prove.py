@@ -206,7 +206,7 @@ class _Prover:
                 verdict = self._last.get(at)
             if verdict is not None:
                 found[at] = verdict
-        found |= self._search(space, regime, [at for at in range(len(self._rules)) if at not in found])
+        found |= self._search(space, regime, _missing(list(range(len(self._rules))), found))
         self._last = found
         self._refuted |= {at: item for at, item in found.items() if item.verdict is ProofStatus.REFUTED}
         return RegimeResult(regime, tuple(found[at] for at in sorted(found)), time.monotonic() - begin)
@@ -222,7 +222,7 @@ class _Prover:
         alive = self._alive(space)
         wanted = self._wanted(space.group)
         if rule.kind is RuleKind.PLACED:
-            found = always_placed(space.group, space.filters(0), alive) if space.group.is_certain else None
+            found = always_placed(space.filters(0), alive) if space.group.is_certain else None
             return None if found is None else RuleVerdict(rule, ProofStatus.PROVED, Method.BOUND, 0, found)
         versions = [space.filters(at) for at in range(len(space.disruptions) + 1)]
         found = bounds(space.group, versions, rule, alive)
@@ -249,7 +249,7 @@ class _Prover:
         ]
         if losses and not space.group.is_certain:
             return False
-        return all(always_placed(space.group, space.filters(at), alive) is not None for at in losses)
+        return all(always_placed(space.filters(at), alive) is not None for at in losses)
 
     @staticmethod
     def _wanted(group: GroupModel) -> int:
@@ -266,28 +266,41 @@ class _Prover:
     # Searches.
 
     def _search(self, space: Space, regime: Regime, rules: list[int]) -> dict[int, RuleVerdict]:
+        """Return verdicts by searches: for a near violation, on merged states, on all states, along random paths."""
+        if self._effort.is_quick and any(space.rules[at].kind is not RuleKind.PLACED for at in rules):
+            return {at: self._undecided(space, at, 0) for at in rules}
         found: dict[int, RuleVerdict] = {}
         states = 0
         limits = search.ProofLimits(self._effort.max_states, self._effort.deadline, self._effort.is_enough)
-        for at in rules:
-            if space.rules[at].kind not in (RuleKind.PLACED, RuleKind.SEPARATE) and not self._effort.is_quick:
-                near = search.nearest(space, at, limits._replace(max_states=min(_NEAR, limits.max_states)))
-                self._take(space, regime, near, rules=[at], into=found)
-        left = [at for at in rules if at not in found]
-        if self._effort.is_quick and any(space.rules[at].kind is not RuleKind.PLACED for at in left):
-            return {at: self._undecided(space, at, 0) for at in rules}
-        left = self._by_merged(space, left, limits=limits, into=found)
+        if not self._effort.is_quick:
+            self._nearby(space, regime, rules, limits=limits, into=found)
+        left = self._by_merged(space, _missing(rules, found), limits=limits, into=found)
         if self._effort.is_quick:
             limits = limits._replace(max_states=_QUICK)
         if left:
             everything = search.explore(space, left, limits)
             self._take(space, regime, everything, rules=left, into=found)
             states = everything.states
-            left = [at for at in left if at not in found]
+            left = _missing(left, found)
         if left:
             walk = limits._replace(max_states=min(_WALK, limits.max_states))
             self._take(space, regime, search.at_random(space, left, walk), rules=left, into=found)
-        return found | {at: self._undecided(space, at, states) for at in left if at not in found}
+        return found | {at: self._undecided(space, at, states) for at in _missing(left, found)}
+
+    def _nearby(
+        self,
+        space: Space,
+        regime: Regime,
+        rules: list[int],
+        *,
+        limits: search.ProofLimits,
+        into: dict[int, RuleVerdict],
+    ) -> None:
+        """Search for a violation near the start, of each rule about counts."""
+        limits = limits._replace(max_states=min(_NEAR, limits.max_states))
+        for at in rules:
+            if space.rules[at].kind not in (RuleKind.PLACED, RuleKind.SEPARATE):
+                self._take(space, regime, search.nearest(space, at, limits), rules=[at], into=into)
 
     def _undecided(self, space: Space, rule: int, states: int) -> RuleVerdict:
         limit = _limit(space.rules[rule], self._wanted(space.group))
@@ -307,7 +320,7 @@ class _Prover:
             if found.is_exhaustive and not found.witness and self._is_sure(space, at):
                 limit = _limit(space.rules[at], self._wanted(space.group))
                 into[at] = RuleVerdict(space.rules[at], ProofStatus.PROVED, Method.MERGED, limit, states=found.states)
-        return [at for at in rules if at not in into]
+        return _missing(rules, into)
 
     def _is_sure(self, space: Space, rule: int) -> bool:
         """Return whether a rule can be proved although some features of the pods are not followed."""
@@ -335,6 +348,11 @@ class _Prover:
                 )
             elif result.is_exhaustive and self._is_sure(space, at):
                 into[at] = RuleVerdict(rule, ProofStatus.PROVED, Method.STATES, limit, states=result.states)
+
+
+def _missing(rules: list[int], found: dict[int, RuleVerdict]) -> list[int]:
+    """Return the rules without a verdict."""
+    return [at for at in rules if at not in found]
 
 
 def _is_labelled(space: Space, key: str) -> bool:

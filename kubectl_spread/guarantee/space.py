@@ -25,6 +25,7 @@ from kubectl_spread.guarantee.model import (
     Kind,
     LossKind,
     MOST_PODS,
+    Spread,
 )
 from kubectl_spread.guarantee.owner_names import OwnerNames
 from kubectl_spread.policy.policy import Regime
@@ -105,33 +106,26 @@ class Space:
 
     def _structure(self, facts: int) -> tuple[list[Partition], list[Any]]:
         """Return the domains that matter, and what distinguishes the nodes otherwise."""
+        signs: list[list[object]] = [[] for _ in self.group.layout.nodes]
         partitions: list[Partition] = []
-        size = len(self.group.layout.nodes)
-        versions = [0, facts] if facts else [0]
-        signed: list[Any] = [() for _ in range(size)]
         if facts:
-            affected = set(self.disruptions[facts - 1].nodes)
-            signed = [(at in affected,) for at in range(size)]
-        for version in versions:
+            _sign(signs, set(self.disruptions[facts - 1].nodes))
+        for version in (0, facts) if facts else (0,):
             model = self.filters(version)
-            for at in range(size):
-                room = model.free[at] if model.free else ()
-                signed[at] = (*signed[at], room, tuple(at in item.allowed for item in model.of_kind))
+            for at, sign in enumerate(signs):
+                sign += [model.free[at] if model.free else (), tuple(at in item.allowed for item in model.of_kind)]
             for item in model.of_kind:
+                partitions += [_by_spread(spread) for spread in item.spreads]
+                partitions += [_plain(separation.domain_of) for separation in item.separations]
                 for spread in item.spreads:
-                    eligible = set(spread.eligible)
-                    signs = tuple((number, at in eligible) for at, number in enumerate(spread.base))
-                    partitions.append(Partition(spread.domain_of, signs))
-                    counted = set(spread.counted)
-                    signed = [(*sign, at in counted) for at, sign in enumerate(signed)]
-                for separation in item.separations:
-                    partitions.append(_plain(separation.domain_of))
-        keys = {rule.topology_key for rule in self.rules if rule.topology_key}
-        keys |= {item.topology_key for item in self.disruptions if item.kind is LossKind.LOSS}
-        partitions += [_plain(self.group.layout.domain_of[key]) for key in sorted(keys)]
-        return partitions, signed
+                    _sign(signs, set(spread.counted))
+        partitions += [_plain(self.group.layout.domain_of[key]) for key in self._named_keys()]
+        return partitions, [tuple(sign) for sign in signs]
 
-    # Kinds of pods.
+    def _named_keys(self) -> list[str]:
+        """Return the topology keys that rules and losses name."""
+        keys = {rule.topology_key for rule in self.rules if rule.topology_key}
+        return sorted(keys | {item.topology_key for item in self.disruptions if item.kind is LossKind.LOSS})
 
     # States.
 
@@ -523,6 +517,18 @@ class Space:
         item = self.disruptions[state[2] - 1]
         is_meant = item.kind is LossKind.LOSS and item.topology_key == rule.topology_key
         return is_meant and len(item.domains) == rule.lost and self.is_stuck(state)
+
+
+def _sign(signs: list[list[object]], nodes: set[int]) -> None:
+    """Add to the sign of each node whether it is one of some nodes."""
+    for at, sign in enumerate(signs):
+        sign.append(at in nodes)
+
+
+def _by_spread(spread: Spread) -> Partition:
+    """Return the domains of a constraint, with their counts without the group."""
+    eligible = set(spread.eligible)
+    return Partition(spread.domain_of, tuple((number, at in eligible) for at, number in enumerate(spread.base)))
 
 
 def _plain(domain_of: tuple[int, ...]) -> Partition:

@@ -12,7 +12,7 @@ from kubectl_spread.rebalance.background import reduced
 from kubectl_spread.rebalance.board import Board, originals
 from kubectl_spread.rebalance.feasible import conflict
 from kubectl_spread.rebalance.goals import Goal, goals, NEVER
-from kubectl_spread.rebalance.search import Search, SearchLimits, SearchResult, useful
+from kubectl_spread.rebalance.search import Belief, Search, SearchLimits, SearchResult, useful
 from kubectl_spread.rebalance.tally import Tally
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -122,19 +122,28 @@ def _search_twice(board: Board, tally: Tally, *, most: int) -> SearchResult:
     if least and conflict(tally.goals, tally.counts(min(start))):
         return SearchResult(None, NEVER, True, ())
     narrow = useful(tally, start)
-    movable = [pod for pod in originals(start) if tally.is_movable(pod)]
+    movable = _movable(tally, start)
     found = _search(board, tally, narrow, most)
     smaller = most if found.plan is None else len(found.plan.slots) - 1
-    if smaller < least:
+    if smaller < least or (len(narrow) == len(movable) and found.is_over):
         return found
     if len(movable) > _WIDE or len(narrow) == len(movable) or board.is_late:
-        is_over = found.is_over and len(narrow) == len(movable)
-        return found._replace(at_least=found.at_least if is_over else least, is_over=is_over)
+        return found._replace(at_least=least, is_over=False)
     wide = _search(board, tally, movable, smaller)
+    if wide.plan is None and found.plan is not None:
+        board.name_nodes(_nodes(board, narrow))  # The states of the first search's plan are of these.
+    return _better(found, wide)
+
+
+def _movable(tally: Tally, start: Belief) -> list[P]:
+    return [pod for pod in originals(start) if tally.is_movable(pod)]
+
+
+def _better(found: SearchResult, wide: SearchResult) -> SearchResult:
+    """Return the result of two searches, the second one for a shorter list among more pods."""
     troubles = tuple(dict.fromkeys((*found.troubles, *wide.troubles)))
     if wide.plan is not None or found.plan is None:
         return wide._replace(troubles=troubles)
-    board.name_nodes(_nodes(board, narrow))  # The states of the first search's plan are of these.
     at_least = len(found.plan.slots) if wide.is_over else wide.at_least
     return found._replace(at_least=at_least, is_over=wide.is_over, troubles=troubles)
 

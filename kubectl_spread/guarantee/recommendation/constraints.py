@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kubectl_spread.guarantee.build import Member
@@ -87,14 +87,20 @@ def common_selector(members: Sequence[Member]) -> Plain:
     """Return a selector of all pods of the group: of a constraint, or by the labels that all of them have."""
     templates = [item.controller.workload.template for item in members]
     labels = [fields(fields(item.get("metadata")).get("labels")) for item in templates]
-    for template in templates:
-        for constraint in fields(template.get("spec")).get("topologySpreadConstraints") or ():
-            found = fields(constraint.get("labelSelector"))
-            equal = fields(found.get("matchLabels"))
-            if equal and not found.get("matchExpressions") and all(equal.items() <= item.items() for item in labels):
-                return {"matchLabels": dict(equal)}
+    for equal in _selected_labels(templates):
+        if all(equal.items() <= item.items() for item in labels):
+            return {"matchLabels": dict(equal)}
     own = fields(fields(members[0].controller.workload.selector).get("matchLabels"))
     if len(members) == 1 and own:
         return {"matchLabels": dict(own)}
     common = {key: value for key, value in labels[0].items() if all(item.get(key) == value for item in labels)}
     return {"matchLabels": common} if common else {}
+
+
+def _selected_labels(templates: Iterable[Plain]) -> Iterator[Plain]:
+    """Yield the `matchLabels` of each constraint whose selector has nothing else."""
+    for template in templates:
+        for constraint in fields(template.get("spec")).get("topologySpreadConstraints") or ():
+            selector = fields(constraint.get("labelSelector"))
+            if fields(selector.get("matchLabels")) and not selector.get("matchExpressions"):
+                yield fields(selector.get("matchLabels"))

@@ -71,6 +71,12 @@ def recommend(
     return other._replace(relaxed=True, refused=strict.refused, tried=tried, impossible=impossible)
 
 
+def _skews(limits: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return all combinations of maxSkew up to a limit each, the loosest first."""
+    choices = product(*(range(limit, 0, -1) for limit in limits))
+    return sorted(choices, key=lambda skews: (sum(limits) - sum(skews), skews))
+
+
 class _Search:
     def __init__(
         self,
@@ -140,18 +146,19 @@ class _Search:
         keys = [key for key in self._keys if limits[key] < self._pods]
         if any(limits[key] * len(self._domains(key)) < self._pods for key in keys):
             return  # There are fewer domains than the pods need.
-        choices = [range(limits[key], 0, -1) for key in keys]
-        skews = sorted(
-            product(*choices), key=lambda item: (sum(limits[key] - s for key, s in zip(keys, item, strict=True)), item)
-        )
+        all_skews = _skews([limits[key] for key in keys])
+        for variant in self._variants():
+            for skews in all_skews:
+                yield tuple(Hard(key, skew, **variant) for key, skew in zip(keys, skews, strict=True))
+        domains = [len(self._domains(key)) for key in keys]
+        for skews in all_skews[:_MOST_OPTIONS]:
+            each = zip(keys, skews, domains, strict=True)
+            yield tuple(Hard(key, skew, honors_taints=True, min_domains=number) for key, skew, number in each)
+
+    def _variants(self) -> list[Plain]:
+        """Return the further fields of candidates, the fewest first."""
         variants: list[Plain] = [{}, {"honors_taints": True}] if self._has_useless_domains() else [{}]
-        variants += [{**item, "by_revision": True} for item in variants] if self._has_surge() else []
-        for fields_ in variants:
-            for item in skews:
-                yield tuple(Hard(key, skew, **fields_) for key, skew in zip(keys, item, strict=True))
-        for item in skews[:_MOST_OPTIONS]:
-            made = [Hard(key, skew, honors_taints=True) for key, skew in zip(keys, item, strict=True)]
-            yield tuple(hard._replace(min_domains=len(self._domains(hard.topology_key))) for hard in made)
+        return variants + ([{**item, "by_revision": True} for item in variants] if self._has_surge() else [])
 
     def _has_useless_domains(self) -> bool:
         return any(node.taints or node.unschedulable for node in self._cluster.nodes) or self._has_disruptions
