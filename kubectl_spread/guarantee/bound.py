@@ -7,10 +7,11 @@ Deleted pods do not raise it, but it is about the most pods at any time, so that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Optional
 
+from kubectl_spread.guarantee.gap import GapEffect
 from kubectl_spread.guarantee.model import Alive, Filters, GroupModel, KindFilters, Spread
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.records import NamedTuple
@@ -27,6 +28,7 @@ class BoundKind(Enum):
     ROOM = "room"
     PARTS = "parts"  # the sum of the limits of smaller domains
     EMPTIEST = "emptiest"  # the emptiest domain always takes a pod
+    RUNNING = "running"  # so many run now
     OWNERS = "owners"  # the sum over workloads or revisions that are counted separately
 
 
@@ -57,10 +59,10 @@ def bounds(group: GroupModel, versions: Sequence[Filters], rule: PolicyRule, ali
         alive: the most pods at a time.
     """
     if rule.kind is not RuleKind.SEPARATE:
-        return _of_kinds(group, versions, rule.topology_key, range(len(group.kinds)), alive=alive)
+        return _of_kinds(group, versions, rule.topology_key, group.judged, alive=alive)
     found = []
-    for owner in range(len(group.owners)):
-        mine = [at for at, kind in enumerate(group.kinds) if kind.owner == owner]
+    for owner in sorted({group.kinds[at].owner for at in group.judged}):
+        mine = [at for at in group.judged if group.kinds[at].owner == owner]
         found.append(_of_kinds(group, versions, rule.topology_key, mine, alive=alive))
     known = [item for item in found if item is not None]
     return max(known, key=lambda item: item.most) if len(known) == len(found) and known else None
@@ -73,14 +75,37 @@ def _of_kinds(
     chosen = tuple(kinds)
     pods = alive(chosen)
     found = [Bound(BoundKind.ALL_PODS, pods, pods)]
-    for candidate in (_by_skew, _by_separation, _by_room):
+    if group.has_gap(GapEffect.EVERYTHING):
+        return found[0]
+    for candidate in _candidates(group):
         of_versions = [candidate(group, model, key, chosen, alive=alive) for model in versions]
         known = [item for item in of_versions if item is not None]
         if len(known) == len(versions) and known:
             found.append(max(known, key=lambda item: item.most))
     found += _by_parts(group, versions, key, chosen, alive=alive)
     found += _by_owner(group, versions, key, chosen, alive=alive)
-    return min(found, key=lambda item: item.most)
+    best = min(found, key=lambda item: item.most)
+    running = _running(group, key, chosen)
+    return Bound(BoundKind.RUNNING, running, pods, key) if running > best.most else best
+
+
+def _candidates(group: GroupModel) -> Iterator[Callable[..., Optional[Bound]]]:
+    """Yield the limits on which gaps have no effect."""
+    yield _by_separation
+    if not group.has_gap(GapEffect.COUNTS):
+        yield _by_skew
+    if not group.has_gap(GapEffect.PREEMPTION):
+        yield _by_room
+
+
+def _running(group: GroupModel, key: str, kinds: Sequence[int]) -> int:
+    """Return the most pods of some kinds that a domain holds now; filters do not limit them."""
+    counts: dict[int, int] = {}
+    for kind, node in group.placed:
+        domain = group.layout.domain_of[key][node]
+        if kind in kinds and domain >= 0:
+            counts[domain] = counts.get(domain, 0) + 1
+    return max(counts.values(), default=0)
 
 
 def _by_skew(group: GroupModel, model: Filters, key: str, kinds: tuple[int, ...], *, alive: Alive) -> Optional[Bound]:
@@ -214,7 +239,7 @@ def _by_owner(
     return [Bound(BoundKind.OWNERS, min(pods, most), pods, key, part=largest, times=len(each))]
 
 
-def always_placed(model: Filters, alive: Alive) -> Optional[Bound]:
+def always_placed(model: Filters, alive: Alive, kinds: Sequence[int]) -> Optional[Bound]:
     """Return the proof that a waiting pod always finds a node; None if this does not follow from the filters alone.
 
     The emptiest of D zones takes the pod. If its emptiest node does not, it has at least s pods on each of its k nodes,
@@ -222,7 +247,7 @@ def always_placed(model: Filters, alive: Alive) -> Optional[Bound]:
     """
     if model.free or any(item.separations for item in model.of_kind):
         return None
-    found = [_always(model, at, alive) for at in range(len(model.of_kind))]
+    found = [_always(model, at, alive) for at in kinds]
     if any(item is None for item in found) or not found:
         return None
     return max((item for item in found if item is not None), key=lambda item: item.pods)

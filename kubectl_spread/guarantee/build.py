@@ -13,9 +13,11 @@ import numpy as np
 
 from kubectl_spread.cluster.building.stored import admitted, as_stored
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.cluster.tables.arrays import Int64s
 from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.guarantee.gap import Gap, GapKind
+from kubectl_spread.guarantee.member import Member
 from kubectl_spread.guarantee.model import (
     Disruption,
     fenceposts,
@@ -29,6 +31,7 @@ from kubectl_spread.guarantee.model import (
     Separation,
     Spread,
 )
+from kubectl_spread.guarantee.neighbours import ALONE, hard_constraints, Surroundings
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
@@ -36,28 +39,17 @@ from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint
 from kubectl_spread.objects.workloads.replica import replica
-from kubectl_spread.objects.workloads.workload import revision_label, Workload
-from kubectl_spread.policy.policy import Regime, ReplicaBounds
-from kubectl_spread.records import NamedTuple
+from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, revision_label, Workload
+from kubectl_spread.policy.policy import Regime, REGIMES
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
-from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.unsupported import not_evaluated
 from kubectl_spread.timeline.nodes import cordoned, tainted, UNREACHABLE
 
-KINDS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
 _PLAIN = TopologySpreadConstraint(0, 1, HOSTNAME, SCHEDULE_ANYWAY)  # without it, default constraints would apply
 _NEW_HASH = "guarantee-new"
 PODS = "pods"
-
-
-class Member(NamedTuple):
-    """A workload of a group, as it is stored; bounds: range of its replicas."""
-
-    key: OwnerKey
-    controller: Controller
-    bounds: Optional[ReplicaBounds] = None
 
 
 class GroupBuilder:
@@ -65,19 +57,22 @@ class GroupBuilder:
 
     def __init__(
         self, members: Sequence[Member], cluster: Cluster, profiles: Mapping[str, Profile], keys: Iterable[str], *,
-        regime: Regime, name: str = ""
+        regime: Regime, name: str = "", around: Surroundings = ALONE
     ) -> None:  # fmt: skip
         """Read the workloads.
 
         Args:
-            members: the workloads.
+            members: the workloads, with the neighbours that are followed.
             cluster: the cluster facts; pods of the workloads are not counted as others' pods.
             profiles: of the scheduler.
             keys: topology keys of the rules.
             regime: the last regime; ordinals of StatefulSets matter from scaling on.
             name: of the group.
+            around: the other pods.
         """
         self._profiles = profiles
+        self._around = around
+        self._regime = regime
         owned = OwnedPods(cluster)
         own = {pod.uid for member in members for pod in owned.of(member.key)}
         self._running = [(member.key, owned.of(member.key)) for member in members]
@@ -86,49 +81,67 @@ class GroupBuilder:
         workloads = [as_stored(admitted(member.controller.workload, cluster), self._minor) for member in members]
         self._workloads = workloads
         self._keys = tuple(dict.fromkeys(keys))
-        self.notes: dict[str, None] = {}
-        self._is_certain = True
+        self._gaps: dict[Gap, None] = dict.fromkeys(around.gaps)
         self.classes: list[PodClass] = []
         kinds: list[Kind] = []
         owners: list[OwnerSpec] = []
         for at, (member, workload) in enumerate(zip(members, workloads, strict=True)):
-            made = self._kinds(at, member, workload, regime)
+            made = self._kinds(at, member, workload)
             for kind, cls in made:
                 kinds.append(kind)
                 self.classes.append(cls)
-            owners.append(self._owner(member, workload, made, regime))
+            owners.append(self._owner(member, workload, made))
             self._examine(member.key, workload)
-        self.group = GroupModel(
-            name, tuple(owners), tuple(kinds), self._layout(), (), tuple(self.notes), self._is_certain
-        )
+        self.group = GroupModel(name, tuple(owners), tuple(kinds), self._layout())
+        columns = Columns(self.cluster._replace(pods=()))
+        self._hard_selectors = [
+            item.selector for cls in self.classes for item in hard_constraints(cls, columns, self._profiles)
+        ]
         self.group = self.group._replace(placed=self._placed())
+        self._examine_others()
+        self.group = self.group._replace(gaps=tuple(self._gaps))
 
-    def _kinds(self, at: int, member: Member, workload: Workload, regime: Regime) -> list[tuple[Kind, PodClass]]:
+    def _kinds(self, at: int, member: Member, workload: Workload) -> list[tuple[Kind, PodClass]]:
         """Return the kinds of a workload's pods with their classes."""
-        if (
-            workload.kind == "StatefulSet"
-            and member.bounds is not None
-            and regime in (Regime.SCALING, Regime.DISRUPTIONS)
-        ):
-            size = max(member.bounds.most, workload.replicas or 0)
-            return [(Kind(at, ordinal=number), _bare(replica(workload, number).cls)) for number in range(size)]
         old = _bare(replica(workload, 0).cls)
-        if not _tells_revisions_apart(workload, old):
-            return [(Kind(at), old)]
+        has_revisions = _tells_revisions_apart(workload, old)
+        if has_revisions:
+            self._gaps[Gap(GapKind.ONE_ROLLOUT, member.key)] = None
         if workload.kind == "StatefulSet":
-            self.notes[f"StatefulSet {workload.name}: its constraints count each revision separately, and its "
-                       "rollouts are not followed revision by revision"] = None  # fmt: skip
+            return self._ordinal_kinds(at, member, workload, has_revisions=has_revisions)
+        if not has_revisions:
             return [(Kind(at), old)]
         new = _bare(replica(workload._replace(known_hash=_NEW_HASH), 0).cls)
         return [(Kind(at), old), (Kind(at, is_new=True), new)]
 
-    def _owner(
-        self, member: Member, workload: Workload, made: list[tuple[Kind, PodClass]], regime: Regime
-    ) -> OwnerSpec:
+    def _ordinal_kinds(
+        self, at: int, member: Member, workload: Workload, *, has_revisions: bool
+    ) -> list[tuple[Kind, PodClass]]:
+        """Return a StatefulSet's kinds: by ordinal and revision if these matter, and the marker of a rollout."""
+        is_rolled = has_revisions and REGIMES.index(self._regime) >= REGIMES.index(Regime.ROLLOUTS)
+        is_scaled = member.bounds is not None and self._regime in (Regime.SCALING, Regime.DISRUPTIONS)
+        if not is_rolled and not is_scaled and not self._tells_ordinals_apart():
+            return [(Kind(at), _bare(replica(workload, 0).cls))]
+        size = workload.replicas or 0
+        if is_scaled and member.bounds is not None:
+            size = max(size, member.bounds.most)
+        found = [(Kind(at, ordinal=number), _bare(replica(workload, number).cls)) for number in range(size)]
+        if is_rolled and size:
+            other = workload._replace(known_hash=_NEW_HASH)
+            found += [(Kind(at, True, number), _bare(replica(other, number).cls)) for number in range(size)]
+            found.append((Kind(at, is_new=True), found[-1][1]))
+        return found or [(Kind(at), _bare(replica(workload, 0).cls))]
+
+    def _tells_ordinals_apart(self) -> bool:
+        """Return whether a filter of any pod of the group depends on a label that each pod has for itself."""
+        return any(key in PER_POD_LABELS for other in self._workloads for key in _filtered_keys(replica(other, 0).cls))
+
+    def _owner(self, member: Member, workload: Workload, made: list[tuple[Kind, PodClass]]) -> OwnerSpec:
         strategy = fields(member.controller.spec.get("strategy"))
         rolling = fields(strategy.get("rollingUpdate"))
         is_rolling = workload.kind == "Deployment" and strategy.get("type") != "Recreate"
-        is_scaled = regime in (Regime.SCALING, Regime.DISRUPTIONS)
+        is_scaled = self._regime in (Regime.SCALING, Regime.DISRUPTIONS)
+        update = fields(member.controller.spec.get("updateStrategy"))
         found = OwnerSpec(
             member.key,
             workload.replicas or 0,
@@ -137,25 +150,53 @@ class GroupBuilder:
             bounds=member.bounds if is_scaled else None,
             is_stateful=workload.kind == "StatefulSet",
             is_ordered=workload.is_ordered,
+            is_judged=member.is_judged,
+            partition=_partition(update),
+            is_on_delete=workload.kind == "StatefulSet" and update.get("type") == "OnDelete",
         )
         most = max(found.replicas, member.bounds.most if member.bounds is not None else 0)
         surges = is_rolling and any(fenceposts(found, number)[0] for number in range(1, most + 1))
-        return found._replace(is_rolled=surges or len(made) == 2)
+        return found._replace(is_rolled=surges or any(kind.is_new for kind, _ in made))
 
     def _examine(self, key: OwnerKey, workload: Workload) -> None:
-        """Note what can keep the pods Pending and is not modelled."""
+        """Note features of the pods that are not followed."""
         cls = replica(workload, 0).cls
+        node = fields(workload.template.get("spec")).get("nodeName")
+        if node:
+            self._gaps[Gap(GapKind.NODE_NAME, key, what=str(node))] = None
+        if cls.scheduler_name not in self._profiles:
+            self._gaps[Gap(GapKind.SCHEDULER, key, what=cls.scheduler_name)] = None
+            return
         beyond = list(not_evaluated(cls, self._profiles.get(cls.scheduler_name), self.cluster))
         if cls.gates:
             beyond.append("scheduling gates")
         if any(volume.claim or volume.is_ephemeral for volume in cls.volumes) or workload.claim_templates:
             beyond.append("volumes, which can keep a pod in the zone of its first node")
-        labels = [dict(item.labels) for item in (replica(other, 0).cls for other in self._workloads)]
-        if any(term.selector.matches(item) for term in cls.pod_affinity for item in labels):
-            beyond.append("required pod affinity to the group's own pods")
+        if cls.pod_affinity:
+            beyond.append("required pod affinity")
         for what in beyond:
-            self.notes[f"{key.kind} {key.name}: not followed: {what}"] = None
-            self._is_certain = False
+            self._gaps[Gap(GapKind.FEATURE, key, what=what)] = None
+        if workload.kind == "StatefulSet" and self._regime is Regime.DISRUPTIONS:
+            self._gaps[Gap(GapKind.LOST_ORDINALS, key)] = None
+
+    def _examine_others(self) -> None:
+        """Note other pods that may take room, that can be preempted, or that are taken to stay."""
+        first = self.group.owners[0].key
+        columns = Columns(self.cluster)
+        wanted, others = self._wanted(columns), [item for item in self._around.unplaced if item.number]
+        both = dict(wanted)
+        for item in others:
+            for name, amount in (*columns.counted(item.cls).requests, (PODS, 1)):
+                both[name] = both.get(name, 0) + item.number * amount
+        if others and any(both[name] > _least(_free(columns, name)) for name in wanted):
+            self._gaps[Gap(GapKind.ROOM, first, tuple(item.key for item in others))] = None
+        if self.cluster.pods and self._resources(columns):
+            self._gaps[Gap(GapKind.STAYING, first, number=len(self.cluster.pods))] = None
+        classes = (*{pod.cls for pod in self.cluster.pods}, *self.classes)
+        lowest = min((cls.priority for cls in classes), default=0)
+        for kind, cls in zip(self.group.kinds, self.classes, strict=True):
+            if cls.priority > lowest and cls.preemption_policy != "Never":
+                self._gaps[Gap(GapKind.PREEMPTION, self.group.owners[kind.owner].key)] = None
 
     def _layout(self) -> Layout:
         names = tuple(node.name for node in self.cluster.nodes)
@@ -168,7 +209,7 @@ class GroupBuilder:
         return Layout(names, domain_of, values)
 
     def _placed(self) -> tuple[tuple[int, int], ...]:
-        """Return kind and node of each running pod; none if some pod cannot be told."""
+        """Return kind and node of each running pod; none if they cannot be told apart, or are too many."""
         index = {node.name: at for at, node in enumerate(self.cluster.nodes)}
         found = []
         for owner, (_, pods) in enumerate(self._running):
@@ -176,9 +217,14 @@ class GroupBuilder:
                 if not pod.is_visible or pod.terminating or pod.node_name not in index:
                     continue
                 kind = self._kind_of(owner, pod)
-                if kind is None:
+                if kind is None or not self._is_alike(pod, kind):
+                    self._gaps[Gap(GapKind.RUNNING, self.group.owners[owner].key)] = None
                     return ()
                 found.append((kind, index[pod.node_name]))
+        for owner, spec in enumerate(self.group.owners):
+            number = sum(self.group.kinds[kind].owner == owner for kind, _ in found)
+            if number > spec.replicas:
+                self._gaps[Gap(GapKind.RUNNING, spec.key, number=number)] = None
         return tuple(found)
 
     def _kind_of(self, owner: int, pod: Pod) -> Optional[int]:
@@ -188,6 +234,15 @@ class GroupBuilder:
             if kind.owner == owner and not kind.is_new and kind.ordinal in (-1, ordinal):
                 return at
         return None
+
+    def _is_alike(self, pod: Pod, kind: int) -> bool:
+        """Return whether constraints count a running pod as they count new pods of its kind."""
+        workload = self._workloads[self.group.kinds[kind].owner]
+        labels, made = dict(pod.cls.labels), dict(self.classes[kind].labels)
+        label = revision_label(workload)
+        if label in made:
+            labels[label] = made[label]
+        return all(selector.matches(labels) == selector.matches(made) for selector in self._hard_selectors)
 
     def filters(self, disruption: Optional[Disruption] = None) -> Filters:
         """Return the filters on the nodes as they are, or during a disruption."""
@@ -212,26 +267,23 @@ class GroupBuilder:
 
     def _resources(self, columns: Columns) -> tuple[str, ...]:
         """Return the resources that all pods together could exhaust on some node."""
+        wanted = self._wanted(columns)
+        return tuple(sorted(name for name, amount in wanted.items() if amount > _least(_free(columns, name))))
+
+    def _wanted(self, columns: Columns) -> dict[str, int]:
+        """Return the requests of all pods together."""
         wanted: dict[str, int] = {PODS: 0}
         for kind, cls in zip(self.group.kinds, self.classes, strict=True):
             spec = self.group.owners[kind.owner]
-            size = max(spec.replicas, spec.bounds.most if spec.bounds is not None else 0)
-            number = 1 if kind.ordinal >= 0 else size + fenceposts(spec, size)[0]
+            number = 1 if kind.ordinal >= 0 else spec.most + fenceposts(spec, spec.most)[0]
             for name, amount in (*columns.counted(cls).requests, (PODS, 1)):
                 wanted[name] = wanted.get(name, 0) + number * amount
-        return tuple(sorted(name for name, amount in wanted.items() if amount > _least(_free(columns, name))))
+        return wanted
 
     def _spreads(self, cls: PodClass, columns: Columns) -> tuple[Spread, ...]:
         profile = self._profiles.get(cls.scheduler_name)
-        plugin = (
-            next((item for item in profile.pre_filter if isinstance(item, PodTopologySpread)), None)
-            if profile
-            else None
-        )
-        if plugin is None or profile is None:
-            return ()
-        hard = plugin.constraints(cls, columns, hard=True)
-        if not hard:
+        hard = hard_constraints(cls, columns, self._profiles)
+        if not hard or profile is None:
             return ()
         return tuple(self._spread(counts, cls) for counts in PreFilterState(hard, cls, columns, profile.release).counts)
 
@@ -286,11 +338,19 @@ def _bare(cls: PodClass) -> PodClass:
 def _tells_revisions_apart(workload: Workload, cls: PodClass) -> bool:
     """Return whether a hard constraint or an anti-affinity of the pods depends on the label of their revision."""
     label = revision_label(workload)
-    if not label:
-        return False
-    keys = {key for item in cls.constraints if item.is_hard for key in item.match_label_keys}
-    terms = {item.key for term in cls.pod_anti_affinity for item in term.selector.requirements or ()}
-    return label in keys | terms
+    return bool(label) and label in _filtered_keys(cls)
+
+
+def _filtered_keys(cls: PodClass) -> set[str]:
+    """Return the label keys on which the hard constraints and the anti-affinity of a pod depend."""
+    found = {key for item in cls.constraints if item.is_hard for key in (*item.match_label_keys, *item.selected_keys)}
+    return found | {item.key for term in cls.pod_anti_affinity for item in term.selector.requirements or ()}
+
+
+def _partition(update: Mapping[str, object]) -> int:
+    """Return the first ordinal that a rollout changes."""
+    number = fields(update.get("rollingUpdate")).get("partition")
+    return number if isinstance(number, int) and not isinstance(number, bool) else 0
 
 
 def _or_default(value: object) -> object:
@@ -301,7 +361,7 @@ def _allowed(cls: PodClass, scheduler: Scheduler) -> tuple[int, ...]:
     """Return the nodes that pass every filter that does not depend on the group's pods."""
     if not scheduler.has_profile(cls):
         return ()
-    pod = Pod("guarantee", "guarantee", cls._replace(constraints=(_PLAIN,), gates=()))
+    pod = Pod("guarantee", "guarantee", cls._replace(constraints=(_PLAIN,), gates=(), pod_affinity=(), node_name=""))
     return tuple(np.flatnonzero(scheduler.filter(pod).feasible).tolist())
 
 

@@ -23,7 +23,7 @@ def merged(space: Space) -> Optional[MergedSpace]:
     group = space.group
     if len(group.owners) < 2 or space.level > _LEVEL or group.placed:
         return None
-    if any(kind.is_new or kind.ordinal >= 0 for kind in group.kinds):
+    if any(kind.is_new or kind.ordinal >= 0 for kind in group.kinds) or len(group.judged) < len(group.kinds):
         return None
     model = space.filters(0)
     first = model.of_kind[0]

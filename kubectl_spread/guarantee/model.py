@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.guarantee.gap import Gap, GapEffect, has_effect
 from kubectl_spread.policy.policy import ReplicaBounds
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers.deployment import DeploymentSpec
@@ -24,7 +25,9 @@ class OwnerSpec(NamedTuple):
 
     surge, unavailable: of a rollout, as written. is_rolled: a rollout creates pods before it deletes others, or filters
     tell its revisions apart; otherwise it only restarts pods. bounds: range of its replicas; None if it is not scaled.
-    is_ordered: creates each pod once all pods before it are ready.
+    is_ordered: creates each pod once all pods before it are ready. is_judged: its pods are judged; otherwise they are
+    followed only because they decide where judged pods go. partition: lowest ordinal that a rollout changes.
+    is_on_delete: a rollout changes a pod only when something else deletes it.
     """
 
     key: OwnerKey
@@ -35,6 +38,19 @@ class OwnerSpec(NamedTuple):
     bounds: Optional[ReplicaBounds] = None
     is_stateful: bool = False
     is_ordered: bool = False
+    is_judged: bool = True
+    partition: int = 0
+    is_on_delete: bool = False
+
+    @property
+    def most(self) -> int:
+        """Return the most replicas that are ever wanted."""
+        return self.replicas if self.bounds is None else max(self.replicas, self.bounds.most)
+
+    @property
+    def least(self) -> int:
+        """Return the fewest replicas that are ever wanted."""
+        return self.replicas if self.bounds is None else min(self.replicas, self.bounds.least)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -47,7 +63,8 @@ def fenceposts(spec: OwnerSpec, replicas: int) -> tuple[int, int]:
 class Kind(NamedTuple):
     """Pods that no filter tells apart: of a workload, of one of its revisions, or of one ordinal.
 
-    owner: index of the workload. is_new: of the new revision of a rollout. ordinal: -1 for all ordinals together.
+    owner: index of the workload. is_new: of the new revision of a rollout. ordinal: -1 for all ordinals together. In a
+    workload with ordinals, a new kind without one has no pods: its size is 1 during a rollout.
     """
 
     owner: int
@@ -128,15 +145,26 @@ class Layout(NamedTuple):
 
 
 class GroupModel(NamedTuple):
-    """A group of workloads with its filters; placed: nodes of the pods that run now, by kind and node."""
+    """A group of workloads, with the neighbours that decide where its pods go.
+
+    placed: nodes of the pods that run now, by kind and node. gaps: features and other pods that are not followed.
+    """
 
     name: str
     owners: tuple[OwnerSpec, ...]
     kinds: tuple[Kind, ...]
     layout: Layout
     placed: tuple[tuple[int, int], ...] = ()
-    notes: tuple[str, ...] = ()
-    is_certain: bool = True  # whether every feature of the pods that can keep them Pending is modelled
+    gaps: tuple[Gap, ...] = ()
+
+    @property
+    def judged(self) -> tuple[int, ...]:
+        """Return the kinds whose pods are judged."""
+        return tuple(at for at, kind in enumerate(self.kinds) if self.owners[kind.owner].is_judged)
+
+    def has_gap(self, *effects: GapEffect) -> bool:
+        """Return whether a gap has one of these effects."""
+        return has_effect(self.gaps, *effects)
 
 
 def count_of(content: int, kind: int) -> int:
@@ -166,9 +194,9 @@ class Alive:
         return sum(self._of(self._group.owners[owner], mine) for owner, mine in by_owner.items())
 
     def _of(self, spec: OwnerSpec, kinds: list[Kind]) -> int:
-        most = spec.bounds.most if self._is_scaled and spec.bounds is not None else spec.replicas
-        if kinds[0].ordinal >= 0:
-            return sum(kind.ordinal < most for kind in kinds)
+        most = spec.most if self._is_scaled else spec.replicas
+        if any(kind.ordinal >= 0 for kind in kinds):
+            return len({kind.ordinal for kind in kinds if 0 <= kind.ordinal < most})
         has_revisions = any(kind.owner == kinds[0].owner and kind.is_new for kind in self._group.kinds)
         if not (self._has_surge and spec.is_rolled) or (has_revisions and len(kinds) == 1):
             return most

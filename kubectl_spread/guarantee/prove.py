@@ -10,10 +10,13 @@ from typing import Optional
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.guarantee import search
 from kubectl_spread.guarantee.bound import always_placed, Bound, bounds
-from kubectl_spread.guarantee.build import disruptions, GroupBuilder, Member
+from kubectl_spread.guarantee.build import disruptions, GroupBuilder
 from kubectl_spread.guarantee.event import State
+from kubectl_spread.guarantee.gap import Gap, GapEffect
+from kubectl_spread.guarantee.member import Member
 from kubectl_spread.guarantee.merged import merged
 from kubectl_spread.guarantee.model import Alive, Disruption, Filters, GroupModel, LossKind
+from kubectl_spread.guarantee.neighbours import surroundings
 from kubectl_spread.guarantee.search import Found
 from kubectl_spread.guarantee.space import Space
 from kubectl_spread.guarantee.witness import Witness, witness
@@ -25,6 +28,14 @@ from kubectl_spread.scheduler.framework.profile import Profile
 _NEAR = 4_000  # states of the first, directed search
 _WALK = 20_000  # states of random paths after a search was cut off
 _QUICK = 2_000  # states of an exact search for a recommendation
+_STAGES = {
+    Regime.CREATION: 0,
+    Regime.RESTARTS: 0,
+    Regime.ROLLOUTS: 1,
+    Regime.SCALING: 2,
+    Regime.DISRUPTIONS: 3,
+}  # in which more pods are told apart
+_OPEN_WAITS = (GapEffect.WAITS, GapEffect.COUNTS, GapEffect.EVERYTHING)
 
 
 class ProofStatus(Enum):
@@ -49,8 +60,8 @@ class Method(Enum):
 class RuleVerdict(NamedTuple):
     """Verdict on a rule in a regime.
 
-    limit: the most or least that the rule allows, at the wanted replicas. states: number of visited states. regime: in
-    which a witness was found first. witness: shortest way to a violation.
+    limit: the most or least that the rule allows, at the wanted replicas. states: number of visited states; 0 if gaps
+    leave the rule undecided. regime: in which a witness was found first. witness: shortest way to a violation.
     """
 
     rule: PolicyRule
@@ -81,13 +92,14 @@ class RegimeResult(NamedTuple):
 
 
 class GroupResult(NamedTuple):
-    """Verdicts on a group."""
+    """Verdicts on a group; neighbours: workloads that were followed as well, because they decide where pods go."""
 
     name: str
     workloads: tuple[OwnerKey, ...]
     pods: int
     results: tuple[RegimeResult, ...]
-    notes: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    neighbours: tuple[OwnerKey, ...] = ()
 
     @property
     def verdict(self) -> ProofStatus:
@@ -137,7 +149,7 @@ def prove(
     results = tuple(prover.regime(regime) for regime in REGIMES if regime in regimes)
     workloads = tuple(member.key for member in members)
     pods = sum(member.controller.workload.replicas or 0 for member in members)
-    return GroupResult(name, workloads, pods, results, tuple(prover.notes))
+    return GroupResult(name, workloads, pods, results, tuple(prover.gaps), prover.neighbours)
 
 
 class _Prover:
@@ -150,36 +162,39 @@ class _Prover:
         effort: Effort,
         name: str,
     ) -> None:
-        self._members = members
+        self._around = surroundings(members, cluster, profiles)
+        self._members = (*members, *self._around.followed)
+        self.neighbours = tuple(member.key for member in self._around.followed)
         self._cluster = cluster
         self._profiles = profiles
         self._rules = rules
         self._effort = effort
         self._name = name
         self._keys = tuple(dict.fromkeys(rule.topology_key for rule in rules if rule.topology_key))
-        self._builders: dict[bool, GroupBuilder] = {}
-        self._filters: dict[tuple[bool, Optional[Disruption]], Filters] = {}
+        self._builders: dict[int, GroupBuilder] = {}
+        self._filters: dict[tuple[int, Optional[Disruption]], Filters] = {}
         self._refuted: dict[int, RuleVerdict] = {}
         self._last: dict[int, RuleVerdict] = {}
-        self.notes: dict[str, None] = {}
+        self.gaps: dict[Gap, None] = {}
 
     def _builder(self, regime: Regime) -> GroupBuilder:
-        """Return the builder of the group. If the number of replicas changes, it keeps the ordinals of pods."""
-        is_scaled = regime in (Regime.SCALING, Regime.DISRUPTIONS)
-        found = self._builders.get(is_scaled)
+        """Return the builder of the group; for rollouts and for scaling it may tell more pods apart."""
+        stage = _STAGES[regime]
+        found = self._builders.get(stage)
         if found is None:
-            found = self._builders[is_scaled] = GroupBuilder(
-                self._members, self._cluster, self._profiles, self._keys, regime=regime, name=self._name
-            )
-            self.notes |= found.notes
+            found = self._builders[stage] = GroupBuilder(
+                self._members, self._cluster, self._profiles, self._keys,
+                regime=regime, name=self._name, around=self._around,
+            )  # fmt: skip
+            self.gaps |= dict.fromkeys(found.group.gaps)
         return found
 
     def _space(self, regime: Regime) -> Space:
         builder = self._builder(regime)
-        is_scaled = regime in (Regime.SCALING, Regime.DISRUPTIONS)
+        stage = _STAGES[regime]
 
         def filters(disruption: Optional[Disruption]) -> Filters:
-            key = (is_scaled, disruption)
+            key = (stage, disruption)
             if key not in self._filters:
                 self._filters[key] = builder.filters(disruption)
             return self._filters[key]
@@ -196,7 +211,7 @@ class _Prover:
         """Return the verdicts in a regime."""
         begin = time.monotonic()
         space = self._space(regime)
-        if regime is Regime.SCALING and all(owner.bounds is None for owner in space.group.owners):
+        if regime is Regime.SCALING and all(owner.bounds is None for owner in space.group.owners if owner.is_judged):
             none = tuple(RuleVerdict(rule, ProofStatus.NOT_APPLICABLE, Method.NONE) for rule in self._rules)
             return RegimeResult(regime, none)
         found: dict[int, RuleVerdict] = {}
@@ -222,7 +237,7 @@ class _Prover:
         alive = self._alive(space)
         wanted = self._wanted(space.group)
         if rule.kind is RuleKind.PLACED:
-            found = always_placed(space.filters(0), alive) if space.group.is_certain else None
+            found = always_placed(space.filters(0), alive, space.group.judged) if self._is_sure(space, rule) else None
             return None if found is None else RuleVerdict(rule, ProofStatus.PROVED, Method.BOUND, 0, found)
         versions = [space.filters(at) for at in range(len(space.disruptions) + 1)]
         found = bounds(space.group, versions, rule, alive)
@@ -247,27 +262,28 @@ class _Prover:
             for at, item in enumerate(space.disruptions, 1)
             if item.kind is LossKind.LOSS and item.topology_key == rule.topology_key and len(item.domains) == rule.lost
         ]
-        if losses and not space.group.is_certain:
+        if losses and space.group.has_gap(*_OPEN_WAITS):
             return False
-        return all(always_placed(space.filters(at), alive) is not None for at in losses)
+        return all(always_placed(space.filters(at), alive, space.group.judged) is not None for at in losses)
 
     @staticmethod
     def _wanted(group: GroupModel) -> int:
-        return sum(owner.replicas for owner in group.owners)
+        return sum(owner.replicas for owner in group.owners if owner.is_judged)
 
     @staticmethod
     def _fewest(group: GroupModel) -> int:
-        return sum(owner.replicas if owner.bounds is None else owner.bounds.least for owner in group.owners)
+        return sum(owner.least for owner in group.owners if owner.is_judged)
 
     @staticmethod
     def _most(group: GroupModel) -> int:
-        return sum(owner.replicas if owner.bounds is None else owner.bounds.most for owner in group.owners)
+        return sum(owner.most for owner in group.owners if owner.is_judged)
 
     # Searches.
 
     def _search(self, space: Space, regime: Regime, rules: list[int]) -> dict[int, RuleVerdict]:
         """Return verdicts by searches: for a near violation, on merged states, on all states, along random paths."""
-        if self._effort.is_quick and any(space.rules[at].kind is not RuleKind.PLACED for at in rules):
+        is_beyond = self._effort.is_quick and any(space.rules[at].kind is not RuleKind.PLACED for at in rules)
+        if is_beyond or space.group.has_gap(GapEffect.EVERYTHING):
             return {at: self._undecided(space, at, 0) for at in rules}
         found: dict[int, RuleVerdict] = {}
         states = 0
@@ -280,9 +296,10 @@ class _Prover:
         if left:
             everything = search.explore(space, left, limits)
             self._take(space, regime, everything, rules=left, into=found)
-            states = everything.states
+            is_open = everything.is_exhaustive or any(at in everything.witness for at in left)
+            states = 0 if is_open else everything.states
             left = _missing(left, found)
-        if left:
+        if left and states:
             walk = limits._replace(max_states=min(_WALK, limits.max_states))
             self._take(space, regime, search.at_random(space, left, walk), rules=left, into=found)
         return found | {at: self._undecided(space, at, states) for at in _missing(left, found)}
@@ -317,15 +334,28 @@ class _Prover:
             if not simpler.can_prove(space.rules[at]):
                 continue
             found = search.explore(simpler, [at], limits, is_proof_only=True)
-            if found.is_exhaustive and not found.witness and self._is_sure(space, at):
+            if found.is_exhaustive and not found.witness and self._is_sure(space, space.rules[at]):
                 limit = _limit(space.rules[at], self._wanted(space.group))
                 into[at] = RuleVerdict(space.rules[at], ProofStatus.PROVED, Method.MERGED, limit, states=found.states)
         return _missing(rules, into)
 
-    def _is_sure(self, space: Space, rule: int) -> bool:
-        """Return whether a rule can be proved although some features of the pods are not followed."""
-        kind = space.rules[rule].kind
-        return space.group.is_certain or kind not in (RuleKind.PLACED, RuleKind.SURVIVE)
+    @staticmethod
+    def _is_sure(space: Space, rule: PolicyRule) -> bool:
+        """Return whether visited states can prove a rule although some features or pods are not followed."""
+        group = space.group
+        if group.has_gap(GapEffect.COUNTS, GapEffect.EVERYTHING):
+            return False
+        if group.has_gap(GapEffect.PREEMPTION) and (not space.level or space.filters(0).free):
+            return False  # Preempted pods are created again, as in the next regime; those of others leave room.
+        return rule.kind not in (RuleKind.PLACED, RuleKind.SURVIVE) or not group.has_gap(GapEffect.WAITS)
+
+    @staticmethod
+    def _can_refute(space: Space, rule: PolicyRule) -> bool:
+        """Return whether a violation can really happen."""
+        if space.group.has_gap(GapEffect.EVERYTHING):
+            return False
+        is_about_waiting = rule.kind is RuleKind.PLACED
+        return not (is_about_waiting and space.group.has_gap(GapEffect.PREEMPTION))
 
     def _take(
         self, space: Space, regime: Regime, result: Found, *, rules: Sequence[int], into: dict[int, RuleVerdict]
@@ -334,7 +364,7 @@ class _Prover:
         for at in rules:
             rule = space.rules[at]
             limit = _limit(rule, self._wanted(space.group))
-            if at in result.witness:
+            if at in result.witness and self._can_refute(space, rule):
                 way = result.witness[at]
                 refutation = witness(space, rule, way, is_shortest=result.is_shortest)
                 into[at] = RuleVerdict(
@@ -346,7 +376,7 @@ class _Prover:
                     regime=regime,
                     witness=refutation,
                 )
-            elif result.is_exhaustive and self._is_sure(space, at):
+            elif at not in result.witness and result.is_exhaustive and self._is_sure(space, rule):
                 into[at] = RuleVerdict(rule, ProofStatus.PROVED, Method.STATES, limit, states=result.states)
 
 

@@ -145,7 +145,7 @@ def _distance(space: Space, rule: PolicyRule) -> Callable[[State], int]:
         return lambda _: 0
 
     def missing(state: State) -> int:
-        most = rule.most(max(sum(state[3]), sum(state[1]))) if space.level < _SCALING else _least_limit(space, rule)
+        most = rule.most(_fewest(space))  # A share of more pods allows more.
         counts = space.domain_counts(rule.topology_key, state)
         # An event adds at most one pod to a domain.
         return max(0, (most or 0) + 1 - max(counts.values(), default=0))
@@ -157,19 +157,12 @@ def _unplaced(space: Space, state: State) -> int:
     """Return a lower limit of the events until all pods are placed, or until some are lost again."""
     if state[2]:
         return 0
-    wanted = sum(state[3]) if space.level < _SCALING else _fewest(space)
-    return max(0, wanted - sum(space.placed(state)))
+    return max(0, _fewest(space) - space.judged_placed(state))
 
 
 def _fewest(space: Space) -> int:
-    return sum(owner.replicas if owner.bounds is None else owner.bounds.least for owner in space.group.owners)
-
-
-_SCALING = 3
-
-
-def _least_limit(space: Space, rule: PolicyRule) -> int:
-    return rule.most(_fewest(space)) or 0
+    """Return the fewest judged replicas at any time."""
+    return sum(owner.least for owner in space.group.owners if owner.is_judged)
 
 
 def at_random(space: Space, rules: Iterable[int], limits: ProofLimits, *, seed: int = 0) -> Found:

@@ -27,6 +27,7 @@ from kubectl_spread.guarantee.model import (
     MOST_PODS,
     Spread,
 )
+from kubectl_spread.guarantee.ordinals import OrdinalRollouts
 from kubectl_spread.guarantee.owner_names import OwnerNames
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
@@ -72,6 +73,10 @@ class Space:
         ]
         self._ordinals = [any(kinds[at].ordinal >= 0 for at in mine) for mine in self._of_owner]
         self._twofold = [any(kinds[at].is_new for at in mine) for mine in self._of_owner]
+        self._judged_owners = [at for at, owner in enumerate(group.owners) if owner.is_judged]
+        judged = set(group.judged)
+        self._is_judged = tuple(at in judged for at in range(len(kinds)))
+        self.ordinals = OrdinalRollouts(group, self._of_owner)
         self.disruptions = self._distinct_disruptions()
         versions = len(self.disruptions) + 1
         self._names = OwnerNames(group, self._of_owner, self.filters, versions=versions, matching=self.matching)
@@ -168,9 +173,25 @@ class Space:
             if not self._ordinals[owner]:
                 found += [at for at in mine if state[1][at] > placed[at]]
                 continue
-            wanted = [at for at in mine if self.group.kinds[at].ordinal < state[3][owner] and not placed[at]]
+            wanted = self.ordinals.missing(owner, state, placed)
             found += wanted[:1] if self.group.owners[owner].is_ordered else wanted
         return found
+
+    def judged_waiting(self, state: State, placed: Sequence[int]) -> list[int]:
+        """Return the judged kinds of which a pod waits for a node."""
+        return [at for at in self.waiting(state, placed) if self._is_judged[at]]
+
+    def judged_placed(self, state: State) -> int:
+        """Return the number of placed pods that are judged."""
+        return sum([number for at, number in enumerate(self.placed(state)) if self._is_judged[at]])
+
+    def judged_number(self, content: int) -> int:
+        """Return the number of judged pods in a content."""
+        return self.matching(self._is_judged, content)
+
+    def judged_wanted(self, state: State) -> int:
+        """Return the replicas of the judged workloads."""
+        return sum([state[3][owner] for owner in self._judged_owners])
 
     def canonical(self, state: State) -> State:
         """Return the representative of all states that differ in interchangeable names only."""
@@ -199,7 +220,7 @@ class Space:
 
     def _rolls(self, state: State, owner: int) -> bool:
         if self._ordinals[owner]:
-            return False
+            return self.ordinals.is_rolling(owner, state)
         mine = self._of_owner[owner]
         if self._twofold[owner]:
             return bool(state[1][mine[1]])
@@ -237,6 +258,8 @@ class Space:
         if not self._rolls(state, owner):
             return False
         spec, mine = self.group.owners[owner], self._of_owner[owner]
+        if self._ordinals[owner]:
+            return self.ordinals.next_removed(owner, state, placed) is not None
         if self._twofold[owner]:
             return any(True for _ in self._old_removed(state, owner, placed))
         missing = state[1][mine[0]] - placed[mine[0]]
@@ -283,11 +306,15 @@ class Space:
             content = state[0][node]
             for at in range(len(self.group.kinds)) if content else ():
                 if count_of(content, at):
-                    yield Event(kind, at, node, self.group.kinds[at].owner), self._with(state, at, node, -1)
+                    after = self.ordinals.replaced(self._with(state, at, node, -1), at)
+                    yield Event(kind, at, node, self.group.kinds[at].owner), after
 
     def _rollout(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
         spec, mine = self.group.owners[owner], self._of_owner[owner]
-        if not spec.is_rolled or self._ordinals[owner]:
+        if not spec.is_rolled:
+            return
+        if self._ordinals[owner]:
+            yield from self.ordinals.events(owner, state, placed)
             return
         if self._twofold[owner]:
             yield from self._two_revisions(state, owner, placed)
@@ -362,6 +389,8 @@ class Space:
         spec, mine = self.group.owners[owner], self._of_owner[owner]
         if self._rolls(state, owner) or spec.bounds is None:
             return
+        if self._ordinals[owner] and self.ordinals.is_marked(owner, state):
+            return
         for wanted in range(spec.bounds.least, spec.bounds.most + 1):
             if wanted == state[3][owner]:
                 continue
@@ -408,15 +437,14 @@ class Space:
 
     def _condemned_removed(self, state: State, placed: Sequence[int]) -> Iterator[Next]:
         """Yield removals of StatefulSet pods with ordinals out of range, the highest first."""
-        for owner, mine in enumerate(self._of_owner):
+        for owner in range(len(self._of_owner)):
             if not self._ordinals[owner]:
                 continue
             condemned = [at for at in self._condemned(state, placed) if self.group.kinds[at].owner == owner]
             if not condemned:
                 continue
-            wanted = [at for at in mine if self.group.kinds[at].ordinal < state[3][owner]]
             if self.group.owners[owner].is_ordered:
-                if not all(placed[at] for at in wanted):
+                if self.ordinals.missing(owner, state, placed):
                     continue
                 condemned = condemned[-1:]
             for at in condemned:
@@ -459,6 +487,17 @@ class Space:
 
     # Rules.
 
+    def _keeps_waiting(self, state: State) -> bool:
+        """Return whether judged pods wait for ever."""
+        return self.is_stuck(state) and bool(self.judged_waiting(state, self.placed(state)))
+
+    def _is_settled(self, state: State) -> bool:
+        """Return whether the judged workloads are at rest."""
+        placed = self.placed(state)
+        if self.judged_waiting(state, placed) or any(self._rolls(state, owner) for owner in self._judged_owners):
+            return False
+        return not any(self._is_judged[at] for at in self._condemned(state, placed))
+
     def dead(self, facts: int) -> frozenset[int]:
         """Return the nodes whose pods do not run."""
         item = self.disruptions[facts - 1] if facts else None
@@ -467,12 +506,12 @@ class Space:
     def is_violated(self, rule: PolicyRule, state: State) -> bool:
         """Return whether a state violates a rule."""
         if rule.kind is RuleKind.PLACED:
-            return not state[2] and self.is_stuck(state)
+            return not state[2] and self._keeps_waiting(state)
         if rule.is_momentary:
             return self._is_too_full(rule, state)
         if rule.kind is RuleKind.MIN_DOMAINS:
             is_short = len(self.domain_counts(rule.topology_key, state)) < rule.amount.numerator
-            return is_short and self.is_at_rest(state) and not (self.dead(state[2]) and self._affected(state))
+            return is_short and self._is_settled(state) and not (self.dead(state[2]) and self._affected(state))
         return self._does_not_survive(rule, state)
 
     def domain_contents(self, key: str, state: State) -> dict[int, int]:
@@ -487,16 +526,17 @@ class Space:
 
     def domain_counts(self, key: str, state: State) -> dict[int, int]:
         """Return the running pods of each domain that has any."""
-        everything = (True,) * len(self.group.kinds)
-        return {at: self.matching(everything, content) for at, content in self.domain_contents(key, state).items()}
+        contents = self.domain_contents(key, state)
+        counts = {at: self.matching(self._is_judged, content) for at, content in contents.items()}
+        return {at: number for at, number in counts.items() if number}
 
     def base(self, state: State) -> int:
         """Return the number of pods that shares refer to."""
-        return max(sum(state[3]), sum(self.placed(state)))
+        return max(self.judged_wanted(state), self.judged_placed(state))
 
     def _is_too_full(self, rule: PolicyRule, state: State) -> bool:
         if rule.kind is RuleKind.SEPARATE:
-            for mine in self._of_owner:
+            for mine in [self._of_owner[owner] for owner in self._judged_owners]:
                 matches = tuple(at in mine for at in range(len(self.group.kinds)))
                 if any(
                     self.matching(matches, item) > 1 for item in self.domain_contents(rule.topology_key, state).values()
@@ -509,14 +549,14 @@ class Space:
 
     def _does_not_survive(self, rule: PolicyRule, state: State) -> bool:
         if not state[2]:
-            if not self.is_at_rest(state):
+            if not self._is_settled(state):
                 return False
             counts = sorted(self.domain_counts(rule.topology_key, state).values(), reverse=True)
-            left = sum(self.placed(state)) - sum(counts[: rule.lost])
-            return left < rule.amount.at_least(sum(state[3]))
+            left = self.judged_placed(state) - sum(counts[: rule.lost])
+            return left < rule.amount.at_least(self.judged_wanted(state))
         item = self.disruptions[state[2] - 1]
         is_meant = item.kind is LossKind.LOSS and item.topology_key == rule.topology_key
-        return is_meant and len(item.domains) == rule.lost and self.is_stuck(state)
+        return is_meant and len(item.domains) == rule.lost and self._keeps_waiting(state)
 
 
 def _sign(signs: list[list[object]], nodes: set[int]) -> None:

@@ -89,7 +89,7 @@ def witness(space: Space, rule: PolicyRule, way: Sequence[State], *, is_shortest
         result,
         counts,
         waiting,
-        sum(space.placed(last)) + sum(item.number for item in waiting) > sum(last[3]),
+        space.judged_placed(last) + sum(item.number for item in waiting) > space.judged_wanted(last),
         way[0] != space.canonical(space.start()),
         during,
     )
@@ -106,7 +106,8 @@ def _situation(space: Space, contents: Sequence[int], last: State, *, dead: froz
     group = space.group
     pods = []
     for node, content in enumerate(contents):
-        for at, kind in enumerate(group.kinds):
+        for at in group.judged:
+            kind = group.kinds[at]
             number = content >> (BITS * at) & MOST_PODS
             if node not in dead:
                 pods += [GroupPod(group.owners[kind.owner].key, group.layout.nodes[node])] * number
@@ -117,13 +118,13 @@ def _situation(space: Space, contents: Sequence[int], last: State, *, dead: froz
         key: {layout.nodes[node]: layout.values[key][domain] for node, domain in enumerate(domain_of) if domain >= 0}
         for key, domain_of in layout.domain_of.items()
     }
-    return GroupState(tuple(pods), sum(last[3]), domains)
+    return GroupState(tuple(pods), space.judged_wanted(last), domains)
 
 
 def _waiting(space: Space, state: State) -> tuple[StuckPods, ...]:
     placed = space.placed(state)
     found: dict[OwnerKey, int] = {}
-    for at in space.waiting(state, placed):
+    for at in space.judged_waiting(state, placed):
         kind = space.group.kinds[at]
         number = 1 if kind.ordinal >= 0 else state[1][at] - placed[at]
         if space.group.owners[kind.owner].is_ordered:
@@ -136,11 +137,10 @@ def _waiting(space: Space, state: State) -> tuple[StuckPods, ...]:
 def _counts(space: Space, key: str, contents: Sequence[int], *, dead: frozenset[int]) -> dict[str, int]:
     layout = space.group.layout
     found = dict.fromkeys(layout.values[key], 0)
-    everything = (True,) * len(space.group.kinds)
     for node, content in enumerate(contents):
         domain = layout.domain_of[key][node]
         if domain >= 0 and node not in dead:
-            found[layout.values[key][domain]] += space.matching(everything, content)
+            found[layout.values[key][domain]] += space.judged_number(content)
     return dict(sorted(found.items()))
 
 

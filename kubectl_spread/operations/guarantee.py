@@ -8,11 +8,12 @@ from typing import Optional, Protocol
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, SourceError
-from kubectl_spread.guarantee.build import KINDS, Member
 from kubectl_spread.guarantee.groups import by_selectors, matched
+from kubectl_spread.guarantee.member import KINDS, Member
 from kubectl_spread.guarantee.prove import Effort, GroupResult, ProofStatus, prove
 from kubectl_spread.guarantee.recommendation.result import Recommendation
 from kubectl_spread.guarantee.recommendation.search import recommend
+from kubectl_spread.objects.pod import Pod
 from kubectl_spread.operations.inputs import missing
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
 from kubectl_spread.operations.inputs.selection import Selection
@@ -23,6 +24,7 @@ from kubectl_spread.policy.rule import PolicyRule
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.files import inputs
 from kubectl_spread.text.wording import did_you_mean
+from kubectl_spread.timeline.steps import CreatePod
 
 
 class GuaranteeRequest(NamedTuple):
@@ -123,7 +125,7 @@ def guarantee_policy(request: GuaranteeRequest, listener: Optional[ProofListener
     listener = listener or _Silent()
     read = _read(request)
     scene = SimulationSetup(read)
-    cluster = scene.situation.cluster
+    cluster = _with_created_pods(scene)
     chosen = scene.created.concerns if request.paths or request.kustomize else _selected(request, cluster, read)
     members, skipped = _members(chosen, cluster)
     _check_keys(request.policy, cluster)
@@ -133,6 +135,17 @@ def guarantee_policy(request: GuaranteeRequest, listener: Optional[ProofListener
             known = read.known._replace(cluster=cluster)
             groups.append(_judged(spec, name, found, request=request, known=known, listener=listener))
     return GuaranteeResult(request.policy, tuple(groups), read.known, scene.errors, skipped, listener.is_stopped)
+
+
+def _with_created_pods(scene: SimulationSetup) -> Cluster:
+    """Return the cluster with the Pods of the manifests, which have no node yet."""
+    cluster = scene.situation.cluster
+    found = [
+        Pod(op.name, f"manifest-{op.cls.namespace}-{op.name}", op.cls)
+        for op in scene.created.ops
+        if isinstance(op, CreatePod)
+    ]
+    return cluster._replace(pods=(*cluster.pods, *found)) if found else cluster
 
 
 def _read(request: GuaranteeRequest) -> SimulateInputs:

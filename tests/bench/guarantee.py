@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
-from kubectl_spread.guarantee.build import Member
+from kubectl_spread.guarantee.member import Member
 from kubectl_spread.guarantee.prove import Effort, ProofStatus, prove
 from kubectl_spread.guarantee.recommendation.search import recommend
 from kubectl_spread.policy import parse

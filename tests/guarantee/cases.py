@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
-from kubectl_spread.guarantee.build import Member
+from kubectl_spread.guarantee.member import Member
 from kubectl_spread.objects.reading import read
 from kubectl_spread.operations.inputs import cluster_source
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
@@ -61,8 +61,8 @@ def _workload(chance: random.Random, pods: int, regime: str, *, is_one: bool) ->
         if chance.random() < 0.2:
             constraint["min"] = chance.choice((2, 3, 4))
         constraint["honor"] = chance.random() < 0.4
-        if is_one and not found["stateful"]:
-            constraint["revision"] = chance.random() < 0.25
+        if is_one:
+            constraint["revision"] = chance.random() < 0.3
         found["constraints"].append(constraint)
     if chance.random() < 0.25:
         found["apart"] = (chance.choice(KEYS),)

@@ -1,8 +1,9 @@
 """A slow judge of policies: every order of events on plain data, without bounds, symmetry or merged workloads.
 
 A case is a dict: `nodes` (name to labels, `taint`, `slots`), `workloads` and `rules`. A state is a tuple of pods
-(workload, revision or ordinal, node or None), the sizes of old and new ReplicaSets, the wanted replicas, and the
-disruption. What Kubernetes does is written here once more, from the descriptions of its controllers.
+(workload, revision, node or None), the sizes of old and new ReplicaSets, the wanted replicas, and the disruption. Pods
+of a StatefulSet have (ordinal, revision) instead, and its sizes are whether it is rolled out, and the ordinals that are
+of the new revision. What Kubernetes does is written here once more, from the descriptions of its controllers.
 """
 
 from __future__ import annotations
@@ -76,7 +77,11 @@ class Twin:
     def is_seen(self, name: str, revision: Any, constraint: dict[str, Any], other: Any) -> bool:
         if not constraint.get("all") and other[0] != name:
             return False
-        return not constraint.get("revision") or (other[0] == name and other[1] == revision)
+        if not constraint.get("revision"):
+            return True
+        if self.is_stateful(name):
+            return bool(other[0] == name and other[1][1] == revision[1])
+        return bool(other[0] == name and other[1] == revision)
 
     # States.
 
@@ -86,7 +91,7 @@ class Twin:
         wanted = {}
         for name, spec in self.workloads.items():
             wanted[name] = spec["replicas"]
-            sizes[name] = (spec["replicas"], 0)
+            sizes[name] = (False, ()) if spec.get("stateful") else (spec["replicas"], 0)
         return self.frozen({"pods": pods, "sizes": sizes, "wanted": wanted, "closed": (), "lost": False, "loss": None})
 
     def frozen(self, state: dict[str, Any]) -> tuple[Any, ...]:
@@ -107,7 +112,10 @@ class Twin:
         return bool(self.workloads[name].get("stateful"))
 
     def is_rolling(self, name: str, state: dict[str, Any]) -> bool:
-        return not self.is_stateful(name) and bool(state["sizes"][name][1])
+        if not self.is_stateful(name):
+            return bool(state["sizes"][name][1])
+        marked, new = state["sizes"][name]
+        return bool(marked) and len(new) < state["wanted"][name]
 
     def placed(self, name: str, state: dict[str, Any], revision: Any = None) -> list[Any]:
         return [pod for pod in state["pods"] if pod[0] == name and (revision is None or pod[1] == revision)]
@@ -117,8 +125,10 @@ class Twin:
         found: list[tuple[str, Any]] = []
         for name, spec in self.workloads.items():
             if self.is_stateful(name):
-                there = {pod[1] for pod in self.placed(name, state)}
-                missing = [number for number in range(state["wanted"][name]) if number not in there]
+                there = {pod[1][0] for pod in self.placed(name, state)}
+                new = state["sizes"][name][1]
+                numbers = [number for number in range(state["wanted"][name]) if number not in there]
+                missing = [(number, "new" if number in new else "old") for number in numbers]
                 found += [(name, number) for number in (missing if spec.get("parallel") else missing[:1])]
                 continue
             for revision, size in zip(("old", "new"), state["sizes"][name], strict=True):
@@ -131,7 +141,7 @@ class Twin:
             for name in self.workloads
             if self.is_stateful(name)
             for pod in self.placed(name, state)
-            if pod[1] >= state["wanted"][name]
+            if pod[1][0] >= state["wanted"][name]
         ]
 
     def is_at_rest(self, state: dict[str, Any]) -> bool:
@@ -157,6 +167,7 @@ class Twin:
         for name in self.workloads:
             if self.is_stateful(name):
                 yield from self.scaled_in(state, name)
+                yield from self.updated(state, name)
             elif self.is_rolling(name, state):
                 yield from self.rolled(state, name)
 
@@ -175,6 +186,35 @@ class Twin:
                 yield self.without(state, [pod])
         elif not any(other == name for other, _ in self.waiting(state)):
             yield self.without(state, [max(mine, key=lambda pod: pod[1])])
+
+    def updated(self, state: dict[str, Any], name: str) -> Iterator[tuple[Any, ...]]:
+        """Delete the highest pod of the old revision once those above it are ready; end with the last one."""
+        marked, new = state["sizes"][name]
+        if not marked:
+            return
+        wanted = state["wanted"][name]
+        there = {pod[1][0]: pod for pod in self.placed(name, state)}
+        is_blocked = any(who == name for who, _ in self.waiting(state)) or any(number >= wanted for number in there)
+        if self.workloads[name].get("parallel") or not is_blocked:
+            for number in reversed(range(wanted)):
+                if number not in new:
+                    gone = [there[number]] if number in there else []
+                    sizes = {**state["sizes"], name: (True, tuple(sorted((*new, number))))}
+                    yield self.without(state, gone, sizes=sizes)
+                    break
+                if number not in there:
+                    break
+        if all(number in new and number in there for number in range(wanted)):
+            pods = [(pod[0], (pod[1][0], "old"), pod[2]) if pod[0] == name else pod for pod in state["pods"]]
+            yield self.frozen({**state, "pods": pods, "sizes": {**state["sizes"], name: (False, ())}})
+
+    def deleted(self, state: dict[str, Any], pod: Any) -> tuple[Any, ...]:
+        """Delete a pod, which is created again; in a StatefulSet's rollout, with the new revision."""
+        name, number = pod[0], pod[1]
+        if self.is_stateful(name) and state["sizes"][name][0] and number[1] == "old":
+            new = tuple(sorted((*state["sizes"][name][1], number[0])))
+            return self.without(state, [pod], sizes={**state["sizes"], name: (True, new)})
+        return self.without(state, [pod])
 
     def fenceposts(self, name: str, wanted: int) -> tuple[int, int]:
         surge, unavailable = self.workloads[name].get("surge", 1), self.workloads[name].get("unavailable", 0)
@@ -207,7 +247,7 @@ class Twin:
             return
         if self.level >= 1:
             for pod in state["pods"]:
-                yield self.without(state, [pod])
+                yield self.deleted(state, pod)
         if self.level >= 2:
             for name in self.workloads:
                 yield from self.rollout(state, name)
@@ -220,6 +260,8 @@ class Twin:
 
     def rollout(self, state: dict[str, Any], name: str) -> Iterator[tuple[Any, ...]]:
         wanted = state["wanted"][name]
+        if self.is_stateful(name) and wanted and not state["sizes"][name][0]:
+            yield self.frozen({**state, "sizes": {**state["sizes"], name: (True, ())}})
         if self.is_stateful(name) or self.is_rolling(name, state) or not wanted:
             return
         surge = self.fenceposts(name, wanted)[0]
@@ -233,11 +275,15 @@ class Twin:
     def scaled(self, state: dict[str, Any], name: str) -> Iterator[tuple[Any, ...]]:
         if "range" not in self.workloads[name] or self.is_rolling(name, state):
             return
+        if self.is_stateful(name) and state["sizes"][name][0]:
+            return
         least, most = self.workloads[name]["range"]
         for wanted in range(least, most + 1):
             if wanted == state["wanted"][name]:
                 continue
-            changes = {"wanted": {**state["wanted"], name: wanted}, "sizes": {**state["sizes"], name: (wanted, 0)}}
+            changes = {"wanted": {**state["wanted"], name: wanted}}
+            if not self.is_stateful(name):
+                changes["sizes"] = {**state["sizes"], name: (wanted, 0)}
             mine = self.placed(name, state)
             surplus = 0 if self.is_stateful(name) else len(mine) - wanted
             if surplus <= 0:

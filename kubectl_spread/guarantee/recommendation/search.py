@@ -13,7 +13,7 @@ from itertools import product
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, Controller
-from kubectl_spread.guarantee.build import Member
+from kubectl_spread.guarantee.member import Member
 from kubectl_spread.guarantee.prove import Effort, GroupResult, ProofStatus, prove
 from kubectl_spread.guarantee.recommendation.constraints import (
     changed_template,

@@ -16,7 +16,7 @@ from kubectl_spread.policy.policy import Policy
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.policy.wording import rule_text
 from kubectl_spread.report.documents import API_VERSION
-from kubectl_spread.report.guarantee import recommendation, words
+from kubectl_spread.report.guarantee import gaps, recommendation, words
 from kubectl_spread.report.unread import document as unread_document
 
 Plain = dict[str, Any]
@@ -56,7 +56,8 @@ def _group(result: GroupResult, found: Optional[Recommendation]) -> Plain:
         "workloads": [key._asdict() for key in result.workloads],
         "pods": result.pods,
         "regimes": [_regime(item) for item in result.results],
-        "notes": list(result.notes),
+        "neighbours": [key._asdict() for key in result.neighbours],
+        "notes": [gaps.sentence(gap) for gap in result.gaps],
     }
     if found is not None:
         made["recommendation"] = _recommendation(found)

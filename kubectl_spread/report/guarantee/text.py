@@ -9,7 +9,7 @@ from kubectl_spread.guarantee.recommendation.result import Recommendation
 from kubectl_spread.guarantee.witness import Witness
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.wording import domain, rule_text
-from kubectl_spread.report.guarantee import recommendation, words
+from kubectl_spread.report.guarantee import gaps, recommendation, words
 from kubectl_spread.report.simulation.words import name
 from kubectl_spread.report.table import paint, Style, table, wrapped
 from kubectl_spread.text.wording import counted, listed
@@ -43,8 +43,13 @@ def _group(result: GroupResult, style: Style) -> Iterator[list[str]]:
     yield _overview(result, style)
     for at in range(len(result.results[0].rules) if result.results else 0):
         yield list(_rule([(item.regime, item.rules[at]) for item in result.results], style))
-    if result.notes:
-        yield ["Not followed:", *[line for note in result.notes for line in wrapped(note, style.width, indent="  ")]]
+    if result.neighbours:
+        names = listed([name(key) for key in result.neighbours], most=10_000 if style.is_wide else _MOST_WORKLOADS)
+        sentence = f"Also followed, because it decides where these pods can go: {names}"
+        yield wrapped(sentence, style.width, hanging="  ")
+    if result.gaps:
+        notes = map(gaps.sentence, result.gaps)
+        yield ["Not followed:", *[line for note in notes for line in wrapped(note, style.width, indent="  ")]]
 
 
 def _overview(result: GroupResult, style: Style) -> list[str]:
@@ -79,7 +84,7 @@ def _rule(found: list[tuple[Regime, RuleVerdict]], style: Style) -> Iterator[str
 
 def _undecided(item: RuleVerdict) -> str:
     if not item.states:
-        return "not decided: some features of the pods are not followed"
+        return "not decided: something that matters is not followed; see below"
     return f"not decided: no violation in {item.states:,} visited states, and there are more"
 
 

@@ -75,6 +75,8 @@ def _reason(bound: Bound) -> str:
         return f"there are fewer {where} than minDomains, so that the minimum is 0 and maxSkew {skew} decides"
     if bound.kind is BoundKind.ANTI_AFFINITY:
         return "required anti-affinity"
+    if bound.kind is BoundKind.RUNNING:
+        return "so many run now"
     if bound.kind is BoundKind.ROOM:
         return "more do not have room"
     if bound.kind in (BoundKind.PARTS, BoundKind.OWNERS) and isinstance(bound.part, Bound):
@@ -124,12 +126,12 @@ def _finds(number: int) -> str:
 def _pod(event: WitnessEvent) -> str:
     name = "" if event.owner is None else event.owner.name
     if event.ordinal >= 0:
-        return f"{name}-{event.ordinal}"
+        return f"the new {name}-{event.ordinal}" if event.is_new else f"{name}-{event.ordinal}"
     return f"a {'new ' if event.is_new else ''}pod of {name}"
 
 
 def _capital(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}" if text.startswith("a ") else text
+    return f"{text[0].upper()}{text[1:]}" if text.startswith(("a ", "the ")) else text
 
 
 def _where(event: WitnessEvent) -> str:

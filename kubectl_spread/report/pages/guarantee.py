@@ -13,7 +13,7 @@ from kubectl_spread.guarantee.witness import Witness
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import RuleKind
 from kubectl_spread.policy.wording import domain, rule_text
-from kubectl_spread.report.guarantee import recommendation, words
+from kubectl_spread.report.guarantee import gaps, recommendation, words
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.charts import bars, Chart
 from kubectl_spread.report.pages.witness import WitnessArtist
@@ -77,7 +77,7 @@ def _group(result: GroupResult, found: Optional[Recommendation], cluster: Cluste
             for verdicts in by_rule
         ],
         "rules": [_rule(verdicts, result, cluster) for verdicts in by_rule],
-        "notes": result.notes,
+        "notes": [gaps.sentence(gap) for gap in result.gaps],
         "recommendation": "\n\n".join("\n".join(block) for block in lines if block),
     }
 

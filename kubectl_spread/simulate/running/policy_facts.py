@@ -14,7 +14,7 @@ from kubectl_spread.policy.wording import rule_text, violation_text
 from kubectl_spread.scheduler.framework.profile import Profile
 
 if TYPE_CHECKING:  # 10 ms
-    from kubectl_spread.guarantee.build import Member
+    from kubectl_spread.guarantee.member import Member
     from kubectl_spread.guarantee.prove import GroupResult
 
 Plain = dict[str, Any]
@@ -52,11 +52,13 @@ class PolicyFacts:
     def _results(
         self, policy: Policy, workload: Workload, cluster: Cluster, *, profiles: Mapping[str, Profile]
     ) -> Iterator[GroupResult]:
-        from kubectl_spread.guarantee.build import KINDS
         from kubectl_spread.guarantee.groups import by_selectors, matched
+        from kubectl_spread.guarantee.member import KINDS
         from kubectl_spread.guarantee.prove import Effort, prove
 
         members = [self._member(item, cluster) for item in self._workloads or [workload] if item.kind in KINDS]
+        around = {item.key: item.controller for item in members}
+        cluster = cluster._replace(controllers={**cluster.controllers, **around})
         for spec in policy.groups:
             chosen = [item._replace(bounds=spec.replicas or item.bounds) for item in members if matched(item, spec)]
             parts = [[item] for item in chosen] if spec.is_each else by_selectors(chosen)
@@ -68,7 +70,7 @@ class PolicyFacts:
                     yield prove(part, cluster, profiles, spec.rules, regimes=policy.regimes, effort=effort)
 
     def _member(self, workload: Workload, cluster: Cluster) -> Member:
-        from kubectl_spread.guarantee.build import Member
+        from kubectl_spread.guarantee.member import Member
 
         key = OwnerKey(workload.kind, workload.namespace, workload.name)
         scaler = cluster.autoscalers.get(key)

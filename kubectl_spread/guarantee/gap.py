@@ -1,0 +1,74 @@
+"""Features and other pods that proofs do not follow, and what they leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.records import NamedTuple
+
+
+class GapEffect(Enum):
+    """Answers that a gap leaves open."""
+
+    NONE = "none"  # an assumption, which the answer names
+    WAITS = "waits"  # whether every pod finds a node cannot be proved
+    COUNTS = "counts"  # constraints and visited states limit nothing, and prove nothing
+    PREEMPTION = "preemption"  # a pod that finds no node may make room
+    EVERYTHING = "everything"  # nothing is proved or refuted, but that there are not more pods
+
+
+class GapKind(Enum):
+    """Kind of a gap."""
+
+    FEATURE = "feature"
+    SCHEDULER = "scheduler"  # another scheduler
+    NODE_NAME = "nodeName"  # the scheduler is bypassed
+    RUNNING = "running"  # the pods that run now cannot be told apart, or are too many
+    COUNTED = "counted"  # constraints count pods that are not followed
+    APART = "apart"  # anti-affinity or a host port keeps the pods from others that are not followed
+    ROOM = "room"  # other pods that are not placed yet may take the room
+    PREEMPTION = "preemption"
+    STAYING = "staying"  # other pods are taken to stay where they are
+    ONE_ROLLOUT = "oneRollout"  # revisions are counted separately, and there is one rollout at a time
+    LOST_ORDINALS = "lostOrdinals"  # pods of a StatefulSet keep their names on lost nodes
+
+
+EFFECTS = {
+    GapKind.FEATURE: GapEffect.WAITS,
+    GapKind.SCHEDULER: GapEffect.EVERYTHING,
+    GapKind.NODE_NAME: GapEffect.EVERYTHING,
+    GapKind.RUNNING: GapEffect.EVERYTHING,
+    GapKind.COUNTED: GapEffect.COUNTS,
+    GapKind.APART: GapEffect.WAITS,
+    GapKind.ROOM: GapEffect.WAITS,
+    GapKind.PREEMPTION: GapEffect.PREEMPTION,
+    GapKind.STAYING: GapEffect.NONE,
+    GapKind.ONE_ROLLOUT: GapEffect.NONE,
+    GapKind.LOST_ORDINALS: GapEffect.NONE,
+}
+
+
+class Gap(NamedTuple):
+    """A feature, or other pods, that are not followed.
+
+    owner: workload whose pods it concerns. others: other workloads or pods. what: a feature, in words. number: of
+    other pods.
+    """
+
+    kind: GapKind
+    owner: Optional[OwnerKey] = None
+    others: tuple[OwnerKey, ...] = ()
+    what: str = ""
+    number: int = 0
+
+    @property
+    def effect(self) -> GapEffect:
+        return EFFECTS[self.kind]
+
+
+def has_effect(gaps: Iterable[Gap], *effects: GapEffect) -> bool:
+    """Return whether some gap has one of these effects."""
+    return any(gap.effect in effects for gap in gaps)

@@ -1,0 +1,23 @@
+"""Workloads of a group."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Controller, OwnerKey
+from kubectl_spread.policy.policy import ReplicaBounds
+from kubectl_spread.records import NamedTuple
+
+KINDS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
+
+
+class Member(NamedTuple):
+    """A workload of a group, as it is stored; bounds: range of its replicas.
+
+    is_judged: its pods are judged. Otherwise they are followed only because they decide where judged pods go.
+    """
+
+    key: OwnerKey
+    controller: Controller
+    bounds: Optional[ReplicaBounds] = None
+    is_judged: bool = True

@@ -1,0 +1,173 @@
+"""Other pods that decide where the pods of a group go: workloads to follow as well, and gaps; loads numpy.
+
+A workload is a neighbour if a hard constraint, a required anti-affinity or a host port of the group concerns its pods,
+or the other way round, or if it is a neighbour of a neighbour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Optional
+
+from kubectl_spread.cluster.building.stored import admitted, as_stored
+from kubectl_spread.cluster.ownership import OwnedPods, workload_of
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.guarantee.gap import Gap, GapKind
+from kubectl_spread.guarantee.member import KINDS, Member
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.workloads.replica import replica
+from kubectl_spread.policy.policy import ReplicaBounds
+from kubectl_spread.records import NamedTuple
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+
+
+class Unplaced(NamedTuple):
+    """Pods of a workload that is not followed and that are not placed yet; is_daemon: one for each node."""
+
+    key: OwnerKey
+    cls: PodClass
+    number: int
+    is_daemon: bool = False
+
+
+class Surroundings(NamedTuple):
+    """The other pods around a group.
+
+    followed: neighbours. gaps: other pods that matter and are not followed. unplaced: pods of other workloads that
+    may take room.
+    """
+
+    followed: tuple[Member, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    unplaced: tuple[Unplaced, ...] = ()
+
+
+ALONE = Surroundings()
+
+
+def surroundings(members: Sequence[Member], cluster: Cluster, profiles: Mapping[str, Profile]) -> Surroundings:
+    """Return the other pods around a group."""
+    return _Finder(members, cluster, profiles).found()
+
+
+class _Finder:
+    def __init__(self, members: Sequence[Member], cluster: Cluster, profiles: Mapping[str, Profile]) -> None:
+        self._cluster = cluster
+        self._profiles = profiles
+        self._columns = Columns(cluster._replace(pods=()))
+        self._minor = next(iter(profiles.values())).minor
+        self._owned = OwnedPods(cluster)
+        self._foreign: Optional[list[Pod]] = None
+        self._members = list(members)
+        own = {member.key for member in members}
+        self._classes = {member.key: self._class_of(member) for member in members}
+        self._selectors: dict[PodClass, tuple[Selector, ...]] = {}
+        self._others = {
+            key: Member(key, controller, self._bounds(key), is_judged=False)
+            for key, controller in sorted(cluster.controllers.items())
+            if key not in own and key not in cluster.owners
+        }
+        self._other_classes = {key: self._class_of(member) for key, member in self._others.items()}
+
+    def _bounds(self, key: OwnerKey) -> Optional[ReplicaBounds]:
+        scaler = self._cluster.autoscalers.get(key)
+        return None if scaler is None else ReplicaBounds(scaler.min_replicas, scaler.max_replicas)
+
+    def _class_of(self, member: Member) -> PodClass:
+        workload = as_stored(admitted(member.controller.workload, self._cluster), self._minor)
+        return replica(workload, 0).cls
+
+    def found(self) -> Surroundings:
+        """Follow the neighbours, and theirs."""
+        followed = dict(self._classes)
+        queue = list(followed.values())
+        gaps: dict[Gap, None] = {}
+        while queue:
+            cls = queue.pop()
+            for key, other in self._other_classes.items():
+                kind = None if key in followed else self._concerns(cls, other)
+                if kind is not None and key.kind in KINDS:
+                    followed[key] = other
+                    queue.append(other)
+        for key, cls in followed.items():
+            for gap in self._gaps(key, cls, followed):
+                gaps[gap] = None
+        neighbours = tuple(self._others[key] for key in followed if key in self._others)
+        return Surroundings(neighbours, tuple(gaps), tuple(self._unplaced(followed)))
+
+    def _gaps(self, key: OwnerKey, cls: PodClass, followed: Mapping[OwnerKey, PodClass]) -> Iterator[Gap]:
+        """Yield the gaps of a followed workload, those of the same kind together."""
+        by_kind: dict[GapKind, dict[OwnerKey, None]] = {}
+        for other, theirs in self._other_classes.items():
+            kind = None if other in followed else self._concerns(cls, theirs)
+            if kind is not None:
+                by_kind.setdefault(kind, {})[other] = None
+        for pod in self._foreign_pods(followed):
+            kind = self._concerns(cls, pod.cls)
+            if kind is GapKind.COUNTED or (kind is not None and not pod.node_name):
+                by_kind.setdefault(kind, {})[workload_of(pod, self._cluster)] = None
+        for kind, others in by_kind.items():
+            yield Gap(kind, key, tuple(sorted(others)))
+
+    def _foreign_pods(self, followed: Mapping[OwnerKey, PodClass]) -> list[Pod]:
+        """Return the pods that no followed workload owns."""
+        if self._foreign is None:
+            own = {pod.uid for key in followed for pod in self._owned.of(key)}
+            visible = [pod for pod in self._cluster.pods if pod.is_visible and not pod.terminating]
+            self._foreign = [pod for pod in visible if pod.uid not in own]
+        return self._foreign
+
+    def _unplaced(self, followed: Mapping[OwnerKey, PodClass]) -> Iterator[Unplaced]:
+        for key, member in self._others.items():
+            if key in followed:
+                continue
+            wanted = member.controller.workload.replicas or 0
+            running = sum(1 for pod in self._owned.of(key) if pod.node_name and pod.is_visible)
+            if key.kind == "DaemonSet":
+                if running < len(self._cluster.nodes):
+                    yield Unplaced(key, self._other_classes[key], 1, is_daemon=True)
+            elif wanted > running:
+                yield Unplaced(key, self._other_classes[key], wanted - running)
+        for pod in self._foreign_pods(followed):
+            if not pod.node_name and pod.owner is None:
+                yield Unplaced(OwnerKey("Pod", pod.namespace, pod.name), pod.cls, 1)
+
+    # Relations of two pods.
+
+    def _concerns(self, cls: PodClass, other: PodClass) -> Optional[GapKind]:
+        """Return how another pod matters for a pod; None if it does not."""
+        labels = dict(other.labels)
+        if cls.namespace == other.namespace and any(item.matches(labels) for item in self._hard(cls)):
+            return GapKind.COUNTED
+        if self._repels(cls, other) or self._repels(other, cls):
+            return GapKind.APART
+        if any(one.conflicts(item) for one in cls.host_ports for item in other.host_ports):
+            return GapKind.APART
+        return None
+
+    def _repels(self, cls: PodClass, other: PodClass) -> bool:
+        namespace = self._cluster.namespaces.get(other.namespace, {})
+        labels = dict(other.labels)
+        return any(term.matches(other.namespace, labels, namespace) for term in cls.pod_anti_affinity)
+
+    def _hard(self, cls: PodClass) -> tuple[Selector, ...]:
+        found = self._selectors.get(cls)
+        if found is None:
+            found = self._selectors[cls] = tuple(
+                item.selector
+                for item in hard_constraints(cls, self._columns, self._profiles)
+                if not item.selector.is_empty
+            )
+        return found
+
+
+def hard_constraints(cls: PodClass, columns: Columns, profiles: Mapping[str, Profile]) -> tuple[Constraint, ...]:
+    """Return the hard constraints of a pod, the cluster's defaults if it has none."""
+    profile = profiles.get(cls.scheduler_name)
+    plugins = profile.pre_filter if profile else ()
+    plugin = next((item for item in plugins if isinstance(item, PodTopologySpread)), None)
+    return () if plugin is None else plugin.constraints(cls, columns, hard=True)
