@@ -99,7 +99,7 @@ def _excerpt(output: str, beginnings: list[str]) -> str:
 
 def _rules() -> str:
     rows = [f"| {' | '.join(row(rule))} |" for rule in RULES.values()]
-    head = "| code | name | severity | followed | fix | what it finds |"
+    head = "| code | name | severity | runs | fix | what it finds |"
     return "\n".join([head, "|---|---|---|---|---|---|", *rows, ""])
 
 

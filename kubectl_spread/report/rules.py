@@ -37,13 +37,13 @@ def _fenced(match: re.Match[str]) -> str:
 
 def listed(rules: Iterable[RuleMeta]) -> list[str]:
     """Return a line for each rule, below a header."""
-    return table([("CODE", "NAME", "SEVERITY", "FOLLOWED", "FIX", "FINDS"), *map(row, rules)])
+    return table([("CODE", "NAME", "SEVERITY", "RUNS", "FIX", "FINDS"), *map(row, rules)])
 
 
 def row(rule: RuleMeta) -> tuple[str, ...]:
     """Return code, name, severity, conditions, fixes (empty: none) and summary."""
-    followed = ", ".join(_conditions(rule)) or "always"
-    return rule.code, rule.name, rule.severity.value, followed, ", ".join(_fixes(rule)), rule.summary
+    runs = ", ".join(_conditions(rule)) or "always"
+    return rule.code, rule.name, rule.severity.value, runs, ", ".join(_fixes(rule)), rule.summary
 
 
 def plain(rule: RuleMeta) -> dict[str, Any]:

@@ -16,7 +16,7 @@ def test_without_a_word_every_rule_has_a_line(capsys: pytest.CaptureFixture[str]
     assert 0 == run(["rule"])
     head, *lines = capsys.readouterr().out.splitlines()
 
-    assert ["CODE", "NAME", "SEVERITY", "FOLLOWED", "FIX", "FINDS"] == head.split()
+    assert ["CODE", "NAME", "SEVERITY", "RUNS", "FIX", "FINDS"] == head.split()
     assert sorted(RULES) == [line.split()[0] for line in lines]
 
 

@@ -87,11 +87,8 @@ spec:
 
 _PAGES = {
     "yaml-syntax": _Page(
-        what=(
-            "Reports a document that cannot be parsed as YAML. The other documents of the file are checked all the "
-            "same."
-        ),
-        why="kubectl refuses the document too. Nothing is known of its content, so the exit code is 3.",
+        what=("Reports a document that cannot be parsed as YAML. The other documents of the file are still checked."),
+        why="kubectl refuses the document too. Its content was not checked, so the exit code is 3.",
         example="""\
 apiVersion: apps/v1
 kind: StatefulSet
@@ -173,12 +170,12 @@ spec:
     "separator-text": _Page(
         what=(
             "Reports a line that starts with `---` and has text other than a comment after it. The object below is "
-            "checked all the same."
+            "still checked."
         ),
         why=(
-            "kubectl takes every line that starts with `---` for a separator and stops at such a line with `invalid "
-            "Yaml document separator`. Nothing below the line is applied. YAML itself allows the text, so other "
-            "tools read the file without a complaint. kubectl before 1.22 silently dropped the next object.\n\n"
+            "kubectl treats every line that starts with `---` as a separator. It stops at a line with such text: "
+            "`invalid Yaml document separator`. Nothing below the line is applied. YAML itself allows the text, so "
+            "other tools read the file without a complaint. kubectl before 1.22 silently dropped the next object.\n\n"
             "A comment (`--- # web`) is not reported: only kubectl before 1.22 fails on it."
         ),
         example="""\
@@ -211,10 +208,10 @@ spec:
     ),
     "unused-suppression": _Page(
         what=(
-            "Reports an ignore comment, an annotation, or an entry of the config that suppresses no finding. It may "
-            "name no rule, an unknown rule, or a rule that finds nothing there."
+            "Reports an ignore comment, an annotation, or an entry of the configuration that suppresses no finding. "
+            "It may name no rule, an unknown rule, or a rule that finds nothing there."
         ),
-        why="It would hide the next finding of that rule at this place.",
+        why="It would silently hide a future finding of that rule at this place.",
         example=_with("""\
 - maxSkew: 1  # spread: ignore[SPR304] our zones are alike
   topologyKey: topology.kubernetes.io/zone
@@ -222,22 +219,22 @@ spec:
   labelSelector: {matchLabels: {app: web}}
 """),
         instead=(
-            "Remove the comment, the annotation's entry or the config's entry. To suppress a finding, name the rule "
-            "in brackets: `# spread: ignore[SPR304] the reason`."
+            "Remove the comment, or the entry of the annotation or configuration. To suppress a finding, name the "
+            "rule in brackets: `# spread: ignore[SPR304] the reason`."
         ),
         safety=(
-            "The fix is safe: it removes the comment, or replaces a rule's old name by its present one. Annotations "
-            "and the config are left alone."
+            "The fix is safe: it removes the comment, or replaces a rule's old name with its new one. Annotations "
+            "and the configuration are not changed."
         ),
     ),
     "unmapped-podspec": _Page(
         what="Reports, once for each file, an object of an unknown kind that contains `topologySpreadConstraints`.",
         why=(
-            "Operators, GitOps tools and charts keep constraints in kinds of their own. It is not known where such "
-            "a kind has its replicas, the labels of its pods and the rest of the pod spec. The constraints get only "
-            "the checks that need no pod: values that the API server refuses (SPR101 to SPR108, SPR110 to SPR112, "
-            "SPR114), keys that no node has (SPR216, SPR302), deprecated keys (SPR602), and tainted nodes that "
-            "count as domains (SPR301, as info). Selectors that match no pod, for example, are not found."
+            "Operators, GitOps tools and charts keep constraints in kinds of their own. In such a kind, the place of "
+            "the replicas, the pods' labels and the rest of the pod spec is unknown. The constraints get only the "
+            "checks that need no pod: values that the API server refuses (SPR101 to SPR108, SPR110 to SPR112, "
+            "SPR114), keys that no node has (SPR216, SPR302), deprecated keys (SPR602), and tainted nodes that count "
+            "as domains (SPR301, as info). Selectors that match no pod, for example, are not found."
         ),
         example="""\
 apiVersion: example.com/v1
@@ -252,8 +249,8 @@ spec:
     labelSelector: {matchLabels: {db: ledger}}
 """,
         instead=(
-            "Add the path of the pod spec to the config (`podspecPaths`), or check the workloads that the operator "
-            "creates: `kubectl get statefulsets -o yaml | kubectl spread check -`."
+            "Add the path of the pod spec to the configuration (`podspecPaths`), or check the workloads that the "
+            "operator creates: `kubectl get statefulsets -o yaml | kubectl spread check -`."
         ),
     ),
     "max-skew-not-positive": _Page(
@@ -420,7 +417,7 @@ spec:
     ),
     "match-keys-without-selector": _Page(
         what="Reports a constraint with `matchLabelKeys` and no `labelSelector`.",
-        why="The keys narrow the selector. The API server refuses them where there is none.",
+        why="The keys narrow the selector. Without a selector, the API server refuses them.",
         example=_with("""\
 - maxSkew: 1
   topologyKey: topology.kubernetes.io/zone
@@ -593,7 +590,7 @@ spec:
             "Reports an ignore comment or annotation with nothing after the rules. This rule is an opinion, and off "
             "by default."
         ),
-        why="Whoever reads `# spread: ignore[SPR304]` a year later cannot tell whether the problem is accepted.",
+        why="A year later, a reader of `# spread: ignore[SPR304]` cannot tell why the problem was accepted.",
         example=_with("""\
 - maxSkew: 1
   topologyKey: kubernetes.io/zone  # spread: ignore[SPR302]

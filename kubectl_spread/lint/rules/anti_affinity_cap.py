@@ -2,8 +2,8 @@
 
 ## What it does
 
-Reports required anti-affinity of the pods to each other with room for the autoscaler's minimum and not for its
-maximum, on the known nodes.
+Reports pods with required anti-affinity to each other, if the known nodes have room for the autoscaler's minimum but
+not for its maximum.
 
 ## Why it matters
 

@@ -3,7 +3,7 @@
 ## What it does
 
 Reports a selector whose only other matches are in another namespace of the input or of the cluster. This rule is an
-opinion, and off by default. A workload of the same name in another namespace is taken for the same workload in another
+opinion, and off by default. A workload of the same name in another namespace is treated as the same workload in another
 environment.
 
 ## Why it matters

@@ -7,8 +7,8 @@ Reports constraints in the pod template of a DaemonSet.
 ## Why it matters
 
 The DaemonSet controller creates one pod for each node and ties it to that node. By default only that node's domain
-counts, so the constraint refuses nothing. With `nodeAffinityPolicy: Ignore` it can keep the pod Pending, as no other
-node will do.
+counts, so the constraint refuses nothing. With `nodeAffinityPolicy: Ignore` it can keep the pod Pending, because the
+pod can run on no other node.
 
 ## Example
 

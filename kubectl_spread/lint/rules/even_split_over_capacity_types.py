@@ -7,9 +7,9 @@ an opinion, and off by default.
 
 ## Why it matters
 
-Most clusters have two values of this label, so there are two domains. Neither takes more than `maxSkew` pods more than
-the other: the constraint splits the pods in half and cannot ask for another share. If the on-demand nodes are full,
-pods stay Pending next to free spot nodes.
+Most clusters have two values of this label, so there are two domains. Neither can exceed the other by more than
+`maxSkew` pods, so the constraint splits the pods in half and cannot ask for another share. If the on-demand nodes are
+full, pods stay Pending next to free spot nodes.
 
 ## Example
 

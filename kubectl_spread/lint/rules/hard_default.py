@@ -6,10 +6,9 @@ Reports DoNotSchedule in the `defaultConstraints` of a KubeSchedulerConfiguratio
 
 ## Why it matters
 
-The constraint applies to every pod that has a Service or a controller and no constraints of its own.
-cluster-autoscaler simulates with the built-in defaults, and Karpenter uses others only if configured. Neither sees why
-such a pod is Pending: they add no node, or one that does not help. If some nodes lack the label, no such pod goes
-there.
+The constraint applies to every pod that has a Service or a controller and no constraints of its own. cluster-autoscaler
+simulates with the built-in defaults, and Karpenter uses others only if configured. Neither knows why such a pod is
+Pending, so they add no node, or a node that does not help. If some nodes lack the label, no such pod goes there.
 
 ## Example
 

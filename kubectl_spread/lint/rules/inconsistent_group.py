@@ -7,8 +7,8 @@ is searched, workloads in unrelated directories are not compared, unless both na
 
 ## Why it matters
 
-Each pod is placed by its own constraints. A pod of one workload may go where the other's constraint is then violated,
-so the pods as a group satisfy neither.
+Each pod is placed by its own constraints. A pod of one workload can violate the constraint of the other, so the group
+as a whole may satisfy neither.
 
 ## Example
 

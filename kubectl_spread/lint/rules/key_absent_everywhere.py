@@ -2,8 +2,8 @@
 
 ## What it does
 
-Reports a DoNotSchedule constraint whose label is on no node that the pods may use. Nodes outside their node affinity,
-with a taint that they do not tolerate, or cordoned do not help.
+Reports a DoNotSchedule constraint whose label is on no node that the pods may use. The label does not help on cordoned
+nodes, on nodes outside the pods' node affinity, and on nodes with a taint that they do not tolerate.
 
 ## Why it matters
 

@@ -2,17 +2,17 @@
 
 ## What it does
 
-Reports a constraint whose label some of the nodes that the pods may use lack.
+Reports a constraint whose label is missing on some nodes that the pods may use.
 
 ## Why it matters
 
-DoNotSchedule refuses a node without the label, so the pods never run there. Without the label of a ScheduleAnyway
-constraint a node gets no score from any of the pod's ScheduleAnyway constraints and its pods do not count, so most
-pods go elsewhere.
+DoNotSchedule refuses a node without the label, so the pods never run there. A node without the label of a
+ScheduleAnyway constraint gets no score from any of the pod's ScheduleAnyway constraints, and pods on it do not count.
+So most pods go to other nodes.
 
-A node that lacks the label of one DoNotSchedule constraint counts for none of them. If a whole zone lacks the rack
-label, a constraint over zones does not count that zone. All pods may end up in one zone, none is Pending, and no event
-shows it.
+A node that lacks the label of one DoNotSchedule constraint does not count for the others either. If a whole zone lacks
+the rack label, a constraint over zones does not count that zone. All pods may end up in one zone, none is Pending, and
+no event shows it.
 
 ## Example
 

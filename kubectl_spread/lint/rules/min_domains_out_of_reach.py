@@ -3,12 +3,13 @@
 ## What it does
 
 Reports a `minDomains` above the number of values that nodeSelector and required node affinity allow for the topology
-key. It is an error if the workload has more pods than then find room. It is a warning if only a rolling update or an
-autoscaler may have, if the number is unknown, for Jobs, and for other schedulers. A single allowed value is SPR207.
+key. It is an error if some pods of the workload then stay Pending. It is a warning if only a rolling update or an
+autoscaler may add such pods, if their number is unknown, for Jobs, and for other schedulers. A single allowed value is
+SPR207.
 
 ## Why it matters
 
-Only nodes that the pod may use make domains (`nodeAffinityPolicy` is Honor by default). With two allowed zones and
+Only nodes that the pod may use form domains (`nodeAffinityPolicy` is Honor by default). With two allowed zones and
 `minDomains: 3` each zone takes at most `maxSkew` pods in any cluster. The rest stay Pending, however many nodes are
 added.
 

@@ -2,7 +2,7 @@
 
 ## What it does
 
-Reports a PodDisruptionBudget that asks for all pods of its workloads in the input. For a workload with an autoscaler
+Reports a PodDisruptionBudget that asks for all pods of its workloads in the input. If an autoscaler sets the replicas,
 its minimum counts.
 
 ## Why it matters

@@ -2,8 +2,8 @@
 
 ## What it does
 
-Reports a PodDisruptionBudget of one workload that is spread over the zones of the known cluster. Its replicas are the
-fewest that an autoscaler allows. This rule is an opinion, and off by default.
+Reports a PodDisruptionBudget of one workload that is spread over the zones of the known cluster. If an autoscaler sets
+the replicas, its minimum counts. This rule is an opinion, and off by default.
 
 ## Why it matters
 

@@ -3,9 +3,9 @@
 ## What it does
 
 Reports workloads whose constraints do not keep one of the policies that the configuration names under `policies`. It
-needs cluster facts. Each order of events is considered, as by `kubectl spread guarantee`, which shows them in full. A
-group of workloads is reported once, for its first workload. The search visits a limited number of states: a rule that
-cannot be decided so quickly is not reported.
+needs cluster facts. Every order of events is considered; `kubectl spread guarantee` shows the events in full. A group
+of workloads is reported once, for its first workload. The search visits a limited number of states. A rule of the
+policy that cannot be decided within this limit is not reported.
 
 ## Why it matters
 

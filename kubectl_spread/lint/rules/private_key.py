@@ -3,7 +3,7 @@
 ## What it does
 
 Reports a key without a prefix. Bare names of well-known labels, such as `zone`, are SPR302. This rule is an opinion,
-and off by default: select it if your manifests go to clusters of others.
+and off by default: select it if other people's clusters use your manifests.
 
 ## Why it matters
 

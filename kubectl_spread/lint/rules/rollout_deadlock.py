@@ -2,8 +2,9 @@
 
 ## What it does
 
-Reports a Deployment whose `maxUnavailable` comes to 0 and whose pods have required anti-affinity to each other. For
-the hostname it is info, as there is often a spare node. A term over a misspelt key keeps no pods apart and is SPR302.
+Reports a Deployment whose `maxUnavailable` is 0 after rounding, and whose pods have required anti-affinity to each
+other. For the hostname it is info, as there is often a spare node. A term over a misspelt key keeps no pods apart, and
+is reported as SPR302.
 
 With cluster facts, the next rollout is simulated over time, and the Deployment is reported only if it gets stuck.
 

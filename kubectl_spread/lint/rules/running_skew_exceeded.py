@@ -7,8 +7,8 @@ Reports a DoNotSchedule constraint that the running pods do not satisfy now.
 ## Why it matters
 
 A constraint is evaluated when a pod is scheduled, and never again. Pods that end, new nodes and rolling updates leave
-the others where they are. New pods go to the emptiest domains, and the fullest one gets none until these have caught
-up. A domain that cannot catch up keeps pods Pending.
+the others where they are. New pods go to the emptiest domains, and the fullest one gets none until the others have
+caught up. A domain that cannot catch up keeps pods Pending.
 
 ## Example
 

@@ -8,9 +8,10 @@ If pods are unready or have deletion costs, the scale-down is simulated.
 
 ## Why it matters
 
-A ReplicaSet ignores constraints when it removes pods. Of ready pods it first removes those on the nodes with the most
-of them, counted once. Suppose two zones have one node with three pods each, and a third has its pods on two nodes. The
-two zones then lose all pods before the third loses any. Nothing moves the pods that are left.
+A ReplicaSet ignores constraints when it removes pods. Among ready pods, it first removes those on the nodes with the
+most of them, and counts these only once, at the start. Suppose two zones have three pods each on a single node, and a
+third has its pods on two nodes. The two zones then lose all pods before the third loses any. Nothing moves the pods
+that are left.
 
 ## Example
 

@@ -3,12 +3,12 @@
 ## What it does
 
 Reports constraints on a Job or CronJob with `parallelism: 1`, the default. Jobs that may run at the same time are not
-reported: those of a CronJob that allows it, or created with `generateName`. Nor is a selector that counts other
-workloads of the input.
+reported: those of a CronJob that allows it, or created with `generateName`. A selector that counts other workloads of
+the input is not reported either.
 
 ## Why it matters
 
-The next pod starts when the last one has ended, and ended pods do not count. Every pod finds all domains empty, so
+The next pod starts when the previous one has ended, and ended pods do not count. Every pod finds all domains empty, so
 there is nothing to spread.
 
 ## Example

@@ -7,8 +7,8 @@ Reports a DoNotSchedule constraint over `kubernetes.io/hostname` if several node
 ## Why it matters
 
 The kubelet sets the label to the node's own name, but a cloned machine or a label set by hand may repeat it. The
-constraint counts the pods of these nodes together, and gives them as many as one other node. No pod is Pending, and no
-event shows it.
+constraint counts the pods of these nodes together, so together they get as many pods as one other node. No pod is
+Pending, and no event shows it.
 
 ## Example
 

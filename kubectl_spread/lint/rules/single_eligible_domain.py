@@ -2,8 +2,8 @@
 
 ## What it does
 
-Reports a DoNotSchedule constraint with a single domain. Nodes outside the pod's node affinity, and with
-`nodeTaintsPolicy: Honor` tainted nodes, make no domain.
+Reports a DoNotSchedule constraint with a single domain. Nodes outside the pod's node affinity do not count, nor do
+tainted nodes under `nodeTaintsPolicy: Honor`.
 
 ## Why it matters
 

@@ -2,17 +2,17 @@
 
 ## What it does
 
-Reports a ScheduleAnyway constraint that the placement shown by `check` does not satisfy. If the scheduler can choose
-among nodes with equal scores, it is one of several placements.
+Reports a ScheduleAnyway constraint that the placement shown by `check` does not satisfy. If nodes have equal scores,
+this placement is only one of several possible ones.
 
 Nothing is reported for workloads with a DoNotSchedule constraint or with running pods, for nodes if there is another
 constraint, and for the capacity type (SPR313). Counted pods of other workloads are taken into account.
 
 ## Why it matters
 
-A ScheduleAnyway constraint is one score among several. Preferred node affinity, PreferNoSchedule taints, free
-resources and present images also count and may outweigh it, and a full domain is no choice. The pods run, and nothing
-shows that they are uneven.
+A ScheduleAnyway constraint is one score among several. Preferred node affinity, PreferNoSchedule taints, free resources
+and present images also count and may outweigh it, and a full domain cannot take a pod. The pods run, and nothing shows
+that they are uneven.
 
 ## Example
 

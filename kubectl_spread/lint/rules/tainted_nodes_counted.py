@@ -2,21 +2,21 @@
 
 ## What it does
 
-Reports a DoNotSchedule constraint over zones or hostnames that leaves `nodeTaintsPolicy` to its default, `Ignore`.
-Over zones it is info, as a zone needs to have no other node; it is also info if the pods are not known, as in values
-of a chart.
+Reports a DoNotSchedule constraint over zones or hostnames that leaves `nodeTaintsPolicy` to its default, `Ignore`. Over
+zones it is info, because a zone is affected only if all its nodes are tainted. It is also info if the pods are unknown,
+as in values of a chart.
 
 Nothing is reported if the pods tolerate every NoSchedule taint, if there are at most `maxSkew` of them, if
 anti-affinity or a host port allows only one pod in a domain, or if the API server is too old for the field. If the
-nodes are known, SPR903 reports the real ones instead. Nor is a written `Ignore` reported. It is right where new nodes
-start with a taint that is removed once they are ready.
+nodes are known, SPR903 reports the real ones instead. An explicit `Ignore` is not reported either: it is right if new
+nodes start with a taint that is removed once they are ready.
 
 ## Why it matters
 
 The scheduler allows at most `maxSkew` more pods in a domain than in the emptiest one. Control-plane nodes, dedicated
 nodes and nodes cordoned for a drain count as domains that always hold 0 of these pods. While one exists, every other
-domain takes at most `maxSkew` pods and the rest stay Pending, although nodes have room. During a drain, the evicted
-pods find no node.
+domain takes at most `maxSkew` pods and the rest stay Pending, although nodes have room. During a drain, evicted pods
+can stay Pending.
 
 ## Example
 

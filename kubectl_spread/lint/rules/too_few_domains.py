@@ -37,8 +37,8 @@ With `--topology zones=2,nodes=2`:
 
 ## Use instead
 
-Add nodes in another domain, or lower `minDomains`. Under a node autoscaler that can add the domain this is the purpose
-of `minDomains`: ignore the rule there.
+Add nodes in another domain, or lower `minDomains`. If a node autoscaler can add the domain, this is the purpose of
+`minDomains`: ignore the rule there.
 """
 
 from __future__ import annotations

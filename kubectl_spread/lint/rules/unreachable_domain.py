@@ -8,8 +8,8 @@ it, and a warning if the extra pods of a rolling update or of an autoscaler woul
 ## Why it matters
 
 Domains count by the labels of their nodes, whether or not the pod can run there: `nodeTaintsPolicy` is Ignore by
-default, and a cordoned or full node counts like any other. A domain that no new pod can go to keeps its few pods,
-mostly none, and stays the emptiest. Every other domain takes at most `maxSkew` pods more.
+default, and a cordoned or full node counts like any other. A domain that no new pod can go to keeps its few pods
+(usually none) and stays the emptiest. Every other domain takes at most `maxSkew` pods more.
 
 ## Example
 
