@@ -6,12 +6,10 @@ other workloads' pods and claims that do not exist are ignored, because other wo
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Optional
 
-from kubectl_spread.cluster.building.stored import admitted, as_stored
 from kubectl_spread.cluster.facts import (
     AntiAffinity,
     ConstraintFacts,
@@ -23,55 +21,32 @@ from kubectl_spread.cluster.facts import (
     RolloutFacts,
     Server,
 )
-from kubectl_spread.cluster.ownership import OwnedPods, owner_of, workload_of
+from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.cluster.tables.arrays import distinct
-from kubectl_spread.cluster.tables.columns import Columns
-from kubectl_spread.explain.constraints.report import (
-    constraint_reports,
-    ConstraintReport,
-    passes_all_but_spread,
-    SharedDomains,
-)
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.constraints.uncounted import Uncounted, uncounted
-from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.releases.version import kubelet_minor
-from kubectl_spread.objects.storage import NO_PROVISIONER, ObjectKey
-from kubectl_spread.objects.workloads.replica import replica
-from kubectl_spread.objects.workloads.workload import made_claims, replica_name, Workload
+from kubectl_spread.objects.storage import NO_PROVISIONER
+from kubectl_spread.objects.workloads.workload import made_claims, Workload
 from kubectl_spread.policy.policy import Policy
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
-from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
-from kubectl_spread.scheduler.unsupported import not_evaluated
-from kubectl_spread.simulate import exhaustive, node_kinds, replicas, scale_down
-from kubectl_spread.simulate.first_replica import (
-    account_of,
-    counts_of,
-    domain_of,
-    Evidence,
-    own_matching,
-    passes,
-    Shared,
-    without_own,
-)
+from kubectl_spread.simulate import exhaustive, node_kinds, replicas
+from kubectl_spread.simulate.evidence import EvidenceFinder, key_of, PerWorkload
+from kubectl_spread.simulate.first_replica import account_of, counted_constraint, CountedConstraint, Evidence, Shared
 from kubectl_spread.simulate.placement import Certainty, Placement
 from kubectl_spread.simulate.rollouts import scaling
 from kubectl_spread.simulate.rollouts.result import Rollouts
-from kubectl_spread.simulate.running.controllers import as_running
 from kubectl_spread.simulate.running.policy_facts import PolicyFacts
 
 Plain = dict[str, Any]
 
 _FIELD = "topologySpreadConstraints"
 
-# Plugins whose verdict does not depend on other pods.
-_ABOUT_THE_NODE = (names.NODE_UNSCHEDULABLE, names.NODE_NAME, names.TAINT_TOLERATION, names.NODE_AFFINITY)
 _NO_SPECS: Mapping[str, Plain] = {}
 _CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 _WORK = 50_000  # Limit of replicas times nodes in one search, about a second.
@@ -108,15 +83,12 @@ class KnownCluster:
         """
         self._cluster = cluster
         self._profiles = scheduler_profiles.profiles() if profiles is None else profiles
-        self._minor = next(iter(self._profiles.values())).minor
-        self._namespace = namespace
         self._keys = keys
         self._rollouts = rollouts
-        self._placements = {_key(placement.workload): placement for placement in placements}
-        self._evidence: dict[tuple[Any, ...], tuple[Workload, Optional[Evidence]]] = {}
-        self._known: dict[tuple[Any, ...], tuple[Workload, Optional[Placement]]] = {}
-        self._impossible: dict[tuple[Any, ...], tuple[Workload, Optional[Impossible]]] = {}
-        self._shared_reports = SharedDomains()
+        self._placements = {key_of(placement.workload): placement for placement in placements}
+        self._evidence = EvidenceFinder(cluster, self._profiles, self._placements, namespace=namespace, keys=keys)
+        self._placement_of = PerWorkload(self._placement)
+        self._impossible = PerWorkload(self._search)
         self._shared_domains: Shared = {}
         self._searched = 0
         self._policies = PolicyFacts(policies, [item.workload for item in self._placements.values()], specs)
@@ -147,7 +119,7 @@ class KnownCluster:
 
     def constraint_facts(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[ConstraintFacts]:
         """Return a constraint's domains and counts without the workload's own pods."""
-        found = self._evidence_of(workload)
+        found = self._evidence(workload)
         if found is None or constraint.position not in found.positions:
             return None
         position = found.positions.index(constraint.position)
@@ -159,23 +131,24 @@ class KnownCluster:
 
     def live(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[ConstraintCounts]:
         """Return the counts of a hard constraint if pods of the workload run."""
-        found, report = self._hard(workload, constraint)
-        if found is None or report is None or not found.own or not report.eligible_domains:
+        hard = self._hard(workload, constraint)
+        if hard is None or not hard.evidence.own or not hard.report.eligible_domains:
             return None
-        return report.counts
+        return hard.report.counts
 
     def uncounted(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Uncounted]:
         """Return the workload's running pods that a constraint's selector does not match, if it matches others."""
-        found = self._evidence_of(workload)
+        found = self._evidence(workload)
         if found is None or not found.own:
             return None
         return uncounted(constraint, found.own, dict(found.pod_class.labels))
 
     def placed_again(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
         """Place the running pods again as if none of them ran; returns None unless all find a node."""
-        found, report = self._hard(workload, constraint)
-        if found is None or report is None:
+        hard = self._hard(workload, constraint)
+        if hard is None:
             return None
+        found = hard.evidence
         gone = {pod.key for pod in found.own}
         without = self._cluster._replace(pods=tuple(pod for pod in self._cluster.pods if pod.key not in gone))
         (placement,) = replicas.place([found.owner._replace(replicas=len(found.own))], without, self._profiles)
@@ -190,25 +163,23 @@ class KnownCluster:
 
     def others(self, workload: Workload, constraint: TopologySpreadConstraint) -> tuple[ForeignPods, ...]:
         """Return the other workloads whose running pods a hard constraint counts."""
-        found, report = self._hard(workload, constraint)
-        counts = None if found is None or report is None else counts_of(report, found)
-        if found is None or report is None or counts is None or report.selector.is_empty:
+        hard = self._hard(workload, constraint)
+        if hard is None or hard.report.selector.is_empty:
             return ()
-        own = {pod.key for pod in found.own}
+        own = {pod.key for pod in hard.evidence.own}
         domains: dict[OwnerKey, list[str]] = {}
-        for pod in self._by_namespace.get(found.pod_class.namespace, ()):
+        for pod in self._by_namespace.get(hard.evidence.pod_class.namespace, ()):
             owner = owner_of(pod.cls, self._cluster)
-            if owner is not None and pod.key not in own and report.selector.matches(dict(pod.cls.labels)):
-                value = domain_of(pod, counts, found)
-                if value is not None:
-                    domains.setdefault(owner, []).append(value)
+            value = hard.domain_of(pod) if hard.selects(pod) and pod.key not in own else None
+            if owner is not None and value is not None:
+                domains.setdefault(owner, []).append(value)
         return tuple(ForeignPods(key.kind, key.name, tuple(sorted(domains[key]))) for key in sorted(domains))
 
     def pods_of_other_namespaces(
         self, workload: Workload, constraint: TopologySpreadConstraint
     ) -> tuple[tuple[str, int], ...]:
         """Count the pods of other namespaces that a constraint selects, without workloads of the same kind and name."""
-        found = self._evidence_of(workload)
+        found = self._evidence(workload)
         if found is None or constraint.position not in found.positions:
             return ()
         report = found.reports[found.positions.index(constraint.position)]
@@ -225,30 +196,14 @@ class KnownCluster:
         self, workload: Workload, constraint: TopologySpreadConstraint, replicas: int
     ) -> Optional[ConstraintCounts]:
         """Return the smallest skew that a scale-down can leave: over all simulated outcomes, or else a bound."""
-        found, report = self._hard(workload, constraint)
-        counts = None if found is None or report is None else counts_of(report, found)
-        if found is None or report is None or counts is None or len({pod.owner for pod in found.own}) != 1:
+        hard = self._hard(workload, constraint)
+        if hard is None or workload.kind not in ("Deployment", "ReplicaSet"):
             return None
-        if workload.kind not in ("Deployment", "ReplicaSet") or any(pod.phase != "Running" for pod in found.own):
-            return None
-        pods = [(pod.node_name, domain_of(pod, counts, found)) for pod in found.own]
-        own = own_matching(report, found)
-        base = {item.value: item.matching - own.get(item.value, 0) for item in report.domains if item.eligible}
-        bound = scale_down.least_uneven(pods, base, replicas)
-        if bound is None or all(pod.is_ready is not False and not pod.deletion_cost for pod in found.own):
-            return bound  # It is exact for pods that are all ready and equally cheap to delete.
-        outcomes = scaling.remaining(
-            found.owner._replace(replicas=len(found.own)), replicas, self._cluster, self._profiles, bound=self._columns
-        )
-        if not outcomes or any(len(nodes) != replicas for nodes in outcomes):
-            return bound
-        domains = dict(pods)  # by node
-        best = _least_uneven(base, [Counter(domains.get(node) for node in nodes) for nodes in outcomes])
-        return bound if best.skew == bound.skew else best  # Of equal domains the bound names the same each time.
+        return scaling.least_uneven(hard, replicas, self._cluster, self._profiles, bound=self._evidence.columns)
 
     def has_claims(self, workload: Workload) -> bool:
         """Return whether a claim that a StatefulSet creates for one of its pods exists already."""
-        owner = self._located(workload)
+        owner = self._evidence.located(workload)
         prefixes = tuple(made_claims(owner, f"{owner.name}-"))
         return any(
             key.namespace == owner.namespace and key.name.startswith(prefixes) for key in self._cluster.storage.claims
@@ -271,7 +226,7 @@ class KnownCluster:
 
     def anti_affinities(self, workload: Workload) -> tuple[AntiAffinity, ...]:
         """Return the required anti-affinities between the workload's own pods that limit their number."""
-        found = self._evidence_of(workload)
+        found = self._evidence(workload)
         if found is None:
             return ()
         pod_class, columns = found.pod_class, found.filtered.columns
@@ -290,14 +245,11 @@ class KnownCluster:
 
     def impossible(self, workload: Workload) -> Optional[Impossible]:
         """Return the hard constraints that keep some pod Pending in every possible placement; None without any."""
-        key = _identity(workload)
-        if key not in self._impossible:
-            self._impossible[key] = workload, self._search(workload)
-        return self._impossible[key][1]
+        return self._impossible(workload)
 
     def rollout(self, workload: Workload) -> Optional[RolloutFacts]:
         """Return how the next rollout of a workload ends; None if it was not simulated."""
-        found = None if self._rollouts is None else self._rollouts.rollout_of(_key(self._located(workload)))
+        found = None if self._rollouts is None else self._rollouts.rollout_of(key_of(self._evidence.located(workload)))
         if found is None or found.verdict is None:
             return None
         if found.summary is None:
@@ -317,18 +269,6 @@ class KnownCluster:
         return ()
 
     @cached_property
-    def _owned(self) -> OwnedPods:
-        return OwnedPods(self._cluster)
-
-    @cached_property
-    def _columns(self) -> Columns:
-        return Columns(self._cluster)
-
-    @cached_property
-    def _scheduler(self) -> Scheduler:
-        return Scheduler(self._columns, self._profiles)
-
-    @cached_property
     def _by_namespace(self) -> dict[str, list[Pod]]:
         """Return the bound pods that constraints count, by namespace."""
         found: dict[str, list[Pod]] = {}
@@ -337,102 +277,26 @@ class KnownCluster:
                 found.setdefault(pod.namespace, []).append(pod)
         return found
 
-    @cached_property
-    def _own_pods(self) -> dict[OwnerKey, list[Pod]]:
-        """Return the running pods by their controllers and by their own name."""
-        found: dict[OwnerKey, list[Pod]] = {}
-        for pod in self._cluster.bound():
-            if not pod.terminating:
-                for key in self._keys_of(pod):
-                    found.setdefault(key, []).append(pod)
-        return found
-
-    def _keys_of(self, pod: Pod) -> Iterable[OwnerKey]:
-        own = OwnerKey("Pod", pod.namespace, pod.name)
-        return dict.fromkeys((*self._cluster.owners_of(pod), workload_of(pod, self._cluster), own))
-
-    def _located(self, workload: Workload) -> Workload:
-        return workload._replace(namespace=self._namespace) if workload.namespace == "default" else workload
-
-    def _hard(
-        self, workload: Workload, constraint: TopologySpreadConstraint
-    ) -> tuple[Optional[Evidence], Optional[ConstraintReport]]:
-        """Return the plugin's report of a hard constraint."""
-        found = self._evidence_of(workload)
+    def _hard(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[CountedConstraint]:
+        """Return a hard constraint with the plugin's counts; None if it does not count the workload's pods."""
+        found = self._evidence(workload)
         if found is None or constraint.position not in found.positions or not constraint.is_hard:
-            return None, None
-        return found, found.reports.get(found.positions.index(constraint.position))
-
-    def _evidence_of(self, workload: Workload) -> Optional[Evidence]:
-        key = _identity(workload)
-        if key not in self._evidence:
-            self._evidence[key] = workload, self._ask(workload)
-        return self._evidence[key][1]
-
-    def _ask(self, workload: Workload) -> Optional[Evidence]:
-        spec = workload.template.get("spec") or {}
-        if workload.kind in ("DaemonSet", "PodTemplate") or spec.get("nodeName") or not self._cluster.nodes:
             return None
-        owner = self._located(workload)
-        owner, positions = _as_known(owner, self._keys)
-        own = tuple(self._own_pods.get(_key(owner), ()))
-        alone = self._owned.only(own)
-        pod = self._first_replica(as_running(as_stored(admitted(owner, alone.cluster), self._minor), alone))
-        pod_class = self._without_others(pod.cls, owner)
-        profile = self._profiles.get(pod_class.scheduler_name)
-        if not_evaluated(pod_class, profile, self._cluster):
-            return None
-        filtered = self._scheduler.filter(pod._replace(cls=pod_class))
-        if filtered.rejection is not None:
-            return None
-        made = constraint_reports(pod_class, filtered, shared=self._shared_reports)
-        reports = {item.constraint.position: item for item in made if not item.is_default}
-        chosen, candidates = passes(filtered, (names.NODE_AFFINITY,)), passes(filtered, _ABOUT_THE_NODE)
-        usable = without_own(passes_all_but_spread(filtered), filtered, own)
-        return Evidence(owner, pod, pod_class, filtered, chosen, candidates, usable, own, reports, positions, {})
-
-    def _first_replica(self, owner: Workload) -> Pod:
-        """Return the first pod of a workload, created here unless the placement has created it already."""
-        known = self._placements.get(_key(owner))
-        if known is not None and known.first_replica is not None and known.workload == owner:
-            return known.first_replica
-        return replica(owner, 0)
-
-    def _without_others(self, pod_class: PodClass, owner: Workload) -> PodClass:
-        """Return the class without requirements that other pods or later claims decide."""
-        claims = self._cluster.storage.claims
-        made = made_claims(owner, replica_name(owner, 0))
-        kept = tuple(
-            volume
-            for volume in pod_class.volumes
-            if not volume.claim
-            or (
-                volume.claim not in made
-                and not volume.is_ephemeral
-                and (claim := claims.get(ObjectKey(pod_class.namespace, volume.claim))) is not None
-                and claim.is_bound
-            )
-        )
-        return pod_class._replace(pod_affinity=(), volumes=kept)
-
-    def _placement_of(self, workload: Workload) -> Optional[Placement]:
-        key = _identity(workload)
-        if key not in self._known:
-            self._known[key] = workload, self._placement(workload)
-        return self._known[key][1]
+        report = found.reports.get(found.positions.index(constraint.position))
+        return None if report is None else counted_constraint(report, found)
 
     def _placement(self, workload: Workload) -> Optional[Placement]:
-        owner, _ = _as_known(self._located(workload), self._keys)
-        if self._evidence_of(workload) is None or (owner.template.get("spec") or {}).get("schedulingGates"):
+        owner, _ = self._evidence.known_part(workload)
+        if self._evidence(workload) is None or (owner.template.get("spec") or {}).get("schedulingGates"):
             return None
-        known = self._placements.get(_key(owner))
+        known = self._placements.get(key_of(owner))
         if known is None or not _is_same(known.workload, owner):
             (known,) = replicas.place([owner], self._cluster, self._profiles)
         return None if known.unpredicted else known
 
     def _search(self, workload: Workload) -> Optional[Impossible]:
         """Search all placements of the missing pods, if there are not too many."""
-        found = self._evidence_of(workload)
+        found = self._evidence(workload)
         if found is None:
             return None
         missing = (found.owner.replicas or 0) - len(found.own)
@@ -464,19 +328,10 @@ class KnownCluster:
         return len(placement.placed) == owner.replicas
 
 
-def _key(owner: Workload) -> OwnerKey:
-    return OwnerKey(owner.kind, owner.namespace, owner.name)
-
-
 def _is_same(placed: Workload, owner: Workload) -> bool:
     """Return whether a workload was placed with the same constraints, as a rule may ask about changed ones."""
     specs = [item.template.get("spec") or {} for item in (placed, owner)]
     return placed.replicas == owner.replicas and specs[0].get(_FIELD) == specs[1].get(_FIELD)
-
-
-def _identity(workload: Workload) -> tuple[Any, ...]:
-    """Return a key of a workload. It contains the id() of the template, so store the workload with the key."""
-    return (*_key(workload), workload.replicas, id(workload.template))
 
 
 def _spread(placement: Placement, constraint: TopologySpreadConstraint) -> PodsPerDomain:
@@ -498,30 +353,3 @@ def _read(placement: Placement) -> PlacedReplicas:
         evicts or any(item.explanation.nominated_node for item in pending),
         any(part.position is not None for item in requirements for part in (item, *item.parts)),
     )
-
-
-def _as_known(owner: Workload, keys: Optional[frozenset[str]]) -> tuple[Workload, tuple[int, ...]]:
-    """Return a workload reduced to fields about known node labels, and the positions of the constraints left.
-
-    The reduced workload requires less. So if it does not fit, the written one does not fit either.
-    """
-    spec: Plain = owner.template.get("spec") or {}
-    written = mappings(spec.get(_FIELD))
-    if keys is None:
-        return owner, tuple(range(len(written)))
-    positions = tuple(at for at, item in enumerate(written) if item.get("topologyKey") in keys)
-    kept: Plain = {
-        _FIELD: [written[at] for at in positions],
-        "nodeSelector": {key: value for key, value in (spec.get("nodeSelector") or {}).items() if key in keys},
-        "affinity": {"podAntiAffinity": (spec.get("affinity") or {}).get("podAntiAffinity") or {}},
-    }
-    if spec.get("schedulerName"):
-        kept["schedulerName"] = spec["schedulerName"]
-    template = {"metadata": owner.template.get("metadata") or {}, "spec": kept}
-    return owner._replace(template=template, claim_templates=()), positions
-
-
-def _least_uneven(base: Mapping[str, int], outcomes: Sequence[Counter[Optional[str]]]) -> ConstraintCounts:
-    """Return the counts with the smallest skew; base: other matching pods, by domain."""
-    results = [ConstraintCounts({value: base[value] + pods[value] for value in base}) for pods in outcomes]
-    return min(results, key=lambda counts: counts.skew or 0)

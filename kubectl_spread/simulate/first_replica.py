@@ -46,6 +46,43 @@ class Evidence(NamedTuple):
     accounts: dict[int, ConstraintFacts]
 
 
+class CountedConstraint(NamedTuple):
+    """A hard constraint of a workload, with the plugin's counts."""
+
+    evidence: Evidence
+    report: ConstraintReport
+    counts: DomainCounts
+
+    def domain_of(self, pod: Pod) -> Optional[str]:
+        """Return the domain in which the constraint counts a pod, if its node is counted."""
+        at = self.evidence.filtered.columns.index.get(pod.node_name)
+        if at is None or not self.counts.included[at]:
+            return None
+        value: str = self.counts.topology.values[self.counts.topology.codes[at]]
+        return value
+
+    def selects(self, pod: Pod) -> bool:
+        """Return whether the selector matches a pod."""
+        return self.report.selector.matches(dict(pod.cls.labels))
+
+    def own_matching(self) -> dict[str, int]:
+        """Count the workload's own pods in each domain."""
+        numbers: dict[str, int] = {}
+        for pod in () if self.report.selector.is_empty else self.evidence.own:
+            value = self.domain_of(pod)
+            if value is not None and self.selects(pod):
+                numbers[value] = numbers.get(value, 0) + 1
+        return numbers
+
+
+def counted_constraint(report: ConstraintReport, found: Evidence) -> Optional[CountedConstraint]:
+    """Return a constraint with the plugin's counts; None for a soft one."""
+    position = report.constraint.position
+    states = [verdict.state for verdict in found.filtered.plugin_results if isinstance(verdict.state, PreFilterState)]
+    counts = next((item for state in states for item in state.counts if item.constraint.position == position), None)
+    return None if counts is None else CountedConstraint(found, report, counts)
+
+
 def passes(filtered: FilterResult, plugins: tuple[str, ...]) -> Bools:
     """Return a mask of the nodes that no plugin refuses, bool (N,)."""
     left: Bools = filtered.considered.copy()
@@ -85,7 +122,8 @@ def account_of(report: ConstraintReport, found: Evidence, shared: Shared) -> Con
     columns = found.filtered.columns
     topology = columns.topology(report.constraint.topology_key)
     has_key = topology.codes >= 0
-    own = own_matching(report, found)
+    counted = counted_constraint(report, found)
+    own = {} if counted is None else counted.own_matching()
     nodes = (found.chosen, found.usable, found.candidates)
     key = (id(report.domains), *(mask.tobytes() for mask in nodes), tuple(own.items()))
     domains = shared.get(key)
@@ -100,7 +138,7 @@ def account_of(report: ConstraintReport, found: Evidence, shared: Shared) -> Con
         candidates=int(found.candidates.sum()),
         without_key=tuple(columns.nodes[node].name for node in np.flatnonzero(found.candidates & ~has_key)),
         domains=domains,
-        sharing=_sharing(report, found) if report.constraint.topology_key == HOSTNAME else (),
+        sharing=() if counted is None or report.constraint.topology_key != HOSTNAME else _sharing(counted),
     )
 
 
@@ -126,43 +164,12 @@ def _domains(
     )
 
 
-def _sharing(report: ConstraintReport, found: Evidence) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _sharing(counted: CountedConstraint) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return the hostname values that several counted nodes share, with the names of these nodes."""
-    counts = counts_of(report, found)
-    if counts is None:
-        return ()
+    found, counts = counted.evidence, counted.counts
     nodes: dict[str, list[str]] = {}
     for at in np.flatnonzero(found.candidates & counts.included).tolist():
         nodes.setdefault(counts.topology.values[counts.topology.codes[at]], []).append(
             found.filtered.columns.nodes[at].name
         )
     return tuple((value, tuple(names)) for value, names in sorted(nodes.items()) if len(names) > 1)
-
-
-def counts_of(report: ConstraintReport, found: Evidence) -> Optional[DomainCounts]:
-    """Return the plugin's counts of a hard constraint."""
-    position = report.constraint.position
-    states = [verdict.state for verdict in found.filtered.plugin_results if isinstance(verdict.state, PreFilterState)]
-    return next((item for state in states for item in state.counts if item.constraint.position == position), None)
-
-
-def domain_of(pod: Pod, counts: DomainCounts, found: Evidence) -> Optional[str]:
-    """Return the domain in which a constraint counts a pod, if its node is counted."""
-    at = found.filtered.columns.index.get(pod.node_name)
-    if at is None or not counts.included[at]:
-        return None
-    value: str = counts.topology.values[counts.topology.codes[at]]
-    return value
-
-
-def own_matching(report: ConstraintReport, found: Evidence) -> dict[str, int]:
-    """Count the workload's own pods that a hard constraint counts in each domain."""
-    counts = counts_of(report, found)
-    numbers: dict[str, int] = {}
-    if counts is None or report.selector.is_empty:
-        return numbers
-    for pod in found.own:
-        value = domain_of(pod, counts, found)
-        if value is not None and report.selector.matches(dict(pod.cls.labels)):
-            numbers[value] = numbers.get(value, 0) + 1
-    return numbers
