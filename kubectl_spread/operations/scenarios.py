@@ -8,7 +8,7 @@ from typing import Optional
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import ConfigError, RequestError, SourceError, SpreadError
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
-from kubectl_spread.operations.simulate import read_inputs, SimulateRequest, SimulationSetup
+from kubectl_spread.operations.simulate import read_inputs, SimulateInputs, SimulateRequest, SimulationSetup
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.simulation.scenarios import ScenarioResult, UnmetExpectation
 from kubectl_spread.sources import scenario as scenarios
@@ -70,24 +70,16 @@ def run_scenarios(
 
 
 def _run(scenario: Scenario, request: ScenarioRequest, watch: Watch) -> ScenarioResult:
-    try:
-        read = read_inputs(_request(scenario, request))
-    except SourceError as error:
-        raise _placed(error, scenario, request) from None
-    except RequestError as error:  # a wrong topology, which is an option elsewhere
-        if isinstance(error.__cause__, SourceError):
-            raise _placed(error.__cause__, scenario, request) from None
-        raise
-    missing = tuple(_placed(item, scenario, request) for item in read.given if isinstance(item, SourceError))
+    read = _read(scenario, request)
+    missing = [item for item in read.given if isinstance(item, SourceError)]
     if missing:
-        return ScenarioResult(scenario.file, scenario.name, Simulation(()), errors=missing)
+        return _failed(scenario, (_placed(item, scenario, request) for item in missing))
     scene = SimulationSetup(read, directory=scenario.directory)
     if len(scene.errors) > len(read.known.errors):  # What else would be wrong follows from the incomplete manifests.
-        errors = tuple(_placed(item, scenario, request) for item in scene.errors)
-        return ScenarioResult(scenario.file, scenario.name, Simulation(()), errors=errors)
+        return _failed(scenario, (_placed(item, scenario, request) for item in scene.errors))
     effects, mistakes = _effects(scenario, scene)
     if mistakes:
-        return ScenarioResult(scenario.file, scenario.name, Simulation(()), errors=(*scene.errors, *mistakes))
+        return _failed(scenario, (*scene.errors, *mistakes))
     answer = scene.play((item.ops for item in effects), _limits(scenario, request.limits), watch)
     played: list[Played] = []
     failures: list[UnmetExpectation] = []
@@ -108,6 +100,27 @@ def _run(scenario: Scenario, request: ScenarioRequest, watch: Watch) -> Scenario
         scene.errors,
         sum(step.expect is not None for step in scenario.steps),
     )
+
+
+def _read(scenario: Scenario, request: ScenarioRequest) -> SimulateInputs:
+    """Read the inputs of a scenario.
+
+    Raises:
+        SourceError: an input cannot be read; the error has the place in the scenario.
+    """
+    try:
+        return read_inputs(_request(scenario, request))
+    except SourceError as error:
+        raise _placed(error, scenario, request) from None
+    except RequestError as error:  # a wrong topology, which is an option elsewhere
+        if isinstance(error.__cause__, SourceError):
+            raise _placed(error.__cause__, scenario, request) from None
+        raise
+
+
+def _failed(scenario: Scenario, errors: Iterable[SpreadError]) -> ScenarioResult:
+    """Return the result of a scenario that cannot be run."""
+    return ScenarioResult(scenario.file, scenario.name, Simulation(()), errors=tuple(errors))
 
 
 def _effects(scenario: Scenario, scene: SimulationSetup) -> tuple[list[CommandEffect], list[SourceError]]:

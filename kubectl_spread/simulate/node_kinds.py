@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.amounts.resources import PODS
+from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
 from kubectl_spread.scheduler.cycle import Scheduler
@@ -39,17 +40,26 @@ def alike_to_filter(pod_class: PodClass, filtered: FilterResult) -> list[int]:
         return list(range(columns.n))
     keys = [item.topology_key for item in pod_class.constraints]
     keys += [term.topology_key for term in pod_class.pod_anti_affinity]
-    resources = [name for name, _ in pod_class.requests if name in columns.allocatable and name != PODS]
-    states = [result.state for result in filtered.plugin_results if isinstance(result.state, PreFilterState)]
-    counts = [item for state in states for item in state.counts]
     return _numbered(
         _domains(keys, columns),
-        _rows([columns.allocatable[name] - columns.requested_of(name) for name in resources], columns),
+        _rows(_free(pod_class, columns), columns),
         (columns.slots() - columns.pod_count).tolist(),
         _rows([result.bits for result in filtered.plugin_results], columns),
         filtered.considered.tolist(),
-        _rows([array for item in counts for array in (item.included, item.on_nodes)], columns),
+        _rows(_counted(filtered), columns),
     )
+
+
+def _free(pod_class: PodClass, columns: Columns) -> list[NDArray[Any]]:
+    """Return the free amounts of the resources that a pod requests, int64 (N,) each."""
+    resources = [name for name, _ in pod_class.requests if name in columns.allocatable and name != PODS]
+    return [columns.allocatable[name] - columns.requested_of(name) for name in resources]
+
+
+def _counted(filtered: FilterResult) -> list[NDArray[Any]]:
+    """Return the nodes that each hard constraint includes, and the pods that it counts on them, (N,) each."""
+    states = [result.state for result in filtered.plugin_results if isinstance(result.state, PreFilterState)]
+    return [array for state in states for item in state.counts for array in (item.included, item.on_nodes)]
 
 
 def alike_to_scheduler(
@@ -71,18 +81,22 @@ def alike_to_scheduler(
     points = _points(pod, filtered, scheduler)
     return _numbered(
         looks,
-        (tuple(sorted(node.allocatable.items())) for node in columns.nodes),
+        (_soft_traits(node, pod_class) for node in columns.nodes),
         _rows([*requested, columns.nonzero_cpu, columns.nonzero_memory, columns.pod_count], columns),
-        (tuple(taint for taint in node.taints if taint.effect == PREFER_NO_SCHEDULE) for node in columns.nodes),
-        (tuple(image for image in node.images if image[0] in pod_class.images) for node in columns.nodes),
-        (
-            tuple(item.term.matches(node.labels, node.name) for item in pod_class.node_affinity.preferred)
-            for node in columns.nodes
-        ),
         _rows([item.on_nodes for item in counts], columns),
         (points.get(at) for at in range(columns.n)),
         (tuple(other.uid for other in scheduler.nominated_to(at, pod)) for at in range(columns.n)),
         _domains([item.constraint.topology_key for item in counts], columns),
+    )
+
+
+def _soft_traits(node: Node, pod_class: PodClass) -> Hashable:
+    """Return the fields of a node that only the Score plugins see."""
+    return (
+        tuple(sorted(node.allocatable.items())),
+        tuple(taint for taint in node.taints if taint.effect == PREFER_NO_SCHEDULE),
+        tuple(image for image in node.images if image[0] in pod_class.images),
+        tuple(item.term.matches(node.labels, node.name) for item in pod_class.node_affinity.preferred),
     )
 
 

@@ -154,17 +154,25 @@ def _warning_without_nodes(paths: tuple[str, ...], errors: list[SourceError], he
         "save the output of `kubectl get nodes,namespaces,pods,replicasets -A -o yaml`",
     )
     if not errors and not head and len(paths) == 1:
-        if os.path.isdir(paths[0]) and not os.listdir(paths[0]):
-            raise SourceError(paths[0], "no file in the directory")
-        if os.path.isdir(paths[0]) and next(iter(files.inputs(paths, recursive=True)), None) is None:
-            others = listed(sorted(os.listdir(paths[0])), most=_MOST_NAMES)
-            raise SourceError(paths[0], f"no .yaml, .yml or .json file in the directory, only {others}")
-        if os.path.isfile(paths[0]) and not os.path.getsize(paths[0]):
-            raise SourceError(paths[0], "the file is empty")
+        _refuse_empty(paths[0])
     if errors or not head:
         lost = [error for error in errors if isinstance(error, _LostNodeError)]
         raise (lost or errors)[0] if lost or len(errors) == 1 else without
     return [] if head.get("kind") in ("Snapshot", "NodeList") else [str(without)]
+
+
+def _refuse_empty(path: str) -> None:
+    """Raise SourceError if a path is an empty file, or a directory without a file of facts."""
+    if os.path.isfile(path) and not os.path.getsize(path):
+        raise SourceError(path, "the file is empty")
+    if not os.path.isdir(path):
+        return
+    entries = sorted(os.listdir(path))
+    if not entries:
+        raise SourceError(path, "no file in the directory")
+    if next(iter(files.inputs((path,), recursive=True)), None) is None:
+        others = listed(entries, most=_MOST_NAMES)
+        raise SourceError(path, f"no .yaml, .yml or .json file in the directory, only {others}")
 
 
 def _add(item: _Item, assembler: ClusterBuilder, errors: list[SourceError]) -> None:

@@ -45,7 +45,7 @@ The fix is unsafe: during an update one pod fewer may be ready.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Optional
 
 from kubectl_spread.cluster.facts import RolloutFacts
@@ -76,11 +76,10 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         for term in reversed(list(_between_revisions(subject)))
         if not misspelt_keys.is_absent(term.topology_key, project)
     }
-    wider = [key for key in terms if key != HOSTNAME]
     rollout = project.facts.rollout(subject.workload) if project.facts is not None and terms else None
     if rollout is not None and not rollout.stuck:
         return
-    for key in (wider or list(terms))[:1]:
+    for key in _wider_keys(terms)[:1]:
         route = (*terms[key].route, "topologyKey")
         yield RuleFinding(
             _message(key, replicas) if rollout is None else _simulated(rollout),
@@ -91,6 +90,11 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             Severity.INFO if key == HOSTNAME and rollout is None else None,
             Fix("let one old pod stop before its successor is ready", (_one_unavailable(subject),)),
         )
+
+
+def _wider_keys(terms: Iterable[str]) -> list[str]:
+    """Return the topology keys other than the hostname; all of them if there is no other."""
+    return [key for key in terms if key != HOSTNAME] or list(terms)
 
 
 def _message(key: str, replicas: ReplicaRange) -> str:

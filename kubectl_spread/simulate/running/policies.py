@@ -65,20 +65,24 @@ def _groups(
     spec: GroupSpec, found: dict[OwnerKey, list[GroupPod]], labels: dict[OwnerKey, Labels], *, cluster: Cluster
 ) -> Iterable[GroupStatus]:
     """Yield the groups that a specification makes: by namespace, or of one workload each."""
-    parts: dict[tuple[str, str], list[OwnerKey]] = {}
+    members: dict[tuple[str, str], list[OwnerKey]] = {}
     for key in sorted(found, key=lambda item: (item.namespace, item.kind, item.name)):
-        if spec.namespace and key.namespace != spec.namespace:
-            continue
-        if spec.selector is None or spec.selector.matches(labels[key]):
-            parts.setdefault((key.namespace, f"{key.kind}/{key.name}" if spec.is_each else ""), []).append(key)
+        if _is_member(key, labels[key], spec):
+            members.setdefault((key.namespace, f"{key.kind}/{key.name}" if spec.is_each else ""), []).append(key)
     domains = node_domains(cluster, spec.rules)
-    for (namespace, own), keys in parts.items():
+    for (namespace, own), keys in members.items():
+        name = "/".join(filter(None, (spec.name, own))) or f"{keys[0].kind}/{keys[0].name}"
         pods = tuple(pod for key in keys for pod in found[key])
-        wanted = sum(_wanted(key, found[key], cluster) for key in keys)
-        name = "/".join(part for part in (spec.name, own) if part) or f"{keys[0].kind}/{keys[0].name}"
         running = sum(1 for pod in pods if pod.node and not pod.is_terminating)
+        wanted = sum(_wanted(key, found[key], cluster) for key in keys)
         rules = tuple(evaluate(spec.rules, GroupState(pods, wanted, domains)))
         yield GroupStatus(name, namespace, tuple(keys), running, wanted, rules)
+
+
+def _is_member(key: OwnerKey, labels: Labels, spec: GroupSpec) -> bool:
+    if spec.namespace and key.namespace != spec.namespace:
+        return False
+    return spec.selector is None or spec.selector.matches(labels)
 
 
 def _wanted(key: OwnerKey, pods: list[GroupPod], cluster: Cluster) -> int:

@@ -198,17 +198,17 @@ def _labels(key: OwnerKey, own: list[Pod], cluster: Cluster) -> Labels:
 
 def _status(key: OwnerKey, labels: Labels, own: list[Pod], known: _Known) -> CountedWorkload:
     staying = [pod for pod in own if not pod.terminating]
-    controller = known.cluster.controllers.get(key)
-    is_counted = controller is not None and key.kind not in ("DaemonSet", "Job", "CronJob")
+    bound = [pod for pod in staying if pod.node_name]
+    lost = tuple(pod.name for pod in bound if pod.node_name not in known.columns.index)
     status = WorkloadStatus(
         key=key,
         labels=labels,
-        wanted=controller.workload.replicas if controller is not None and is_counted else None,
-        running=sum(pod.node_name in known.columns.index for pod in staying),
+        wanted=_wanted(key, known.cluster),
+        running=len(bound) - len(lost),
         terminating=len(own) - len(staying),
         pending=tuple(pod for pod in staying if not pod.node_name),
         constraints=(),
-        lost=tuple(pod.name for pod in staying if pod.node_name and pod.node_name not in known.columns.index),
+        lost=lost,
         uncreated=next(uncreated([key], known.owned), None),
     )
     pod_class = _next_class(key, own, known)
@@ -216,9 +216,16 @@ def _status(key: OwnerKey, labels: Labels, own: list[Pod], known: _Known) -> Cou
     if isinstance(plugin, str):
         return CountedWorkload(status._replace(constraints=_unknown(pod_class, plugin), why=plugin), ())
     found = _constraints(pod_class, plugin, known, kind=key.kind)
-    running = [pod for pod in staying if pod.node_name]
-    constraints = tuple(_with_uncounted(item, pod_class, running) for item, _ in found)
+    constraints = tuple(_with_uncounted(item, pod_class, bound) for item, _ in found)
     return CountedWorkload(status._replace(constraints=constraints), tuple(counts for _, counts in found))
+
+
+def _wanted(key: OwnerKey, cluster: Cluster) -> Optional[int]:
+    """Return the wanted number of replicas; None if the workload is unknown, or has no such number."""
+    controller = cluster.controllers.get(key)
+    if controller is None or key.kind in ("DaemonSet", "Job", "CronJob"):
+        return None
+    return controller.workload.replicas
 
 
 def _plugin(pod_class: PodClass, known: _Known) -> Union[PodTopologySpread, str]:

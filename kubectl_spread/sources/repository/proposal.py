@@ -85,18 +85,22 @@ def _paths(repository: Repository) -> tuple[str, ...]:
 
 
 def _roots(repository: Repository) -> tuple[str, ...]:
-    """Return the globs of sibling directories that hold copies of objects; a kustomization's files have their root."""
-    listed = {path for item in repository.kustomizations.values() for path in item.listed}
-    listed |= {path for item in repository.kustomizations.values() for path in item.patches}
-    copies: dict[tuple[str, str, str], set[str]] = {}
-    for item in repository.workloads:
-        file = file_of(item)
-        if os.path.join(repository.root, *file.split("/")) not in listed and _is_named(item):
-            copies.setdefault((item.kind, item.namespace, item.name), set()).add(os.path.dirname(file))
-    parents = {_siblings(directories) for directories in copies.values() if len(directories) > 1}
+    """Return the globs of sibling directories that hold copies of objects."""
+    parents = {_siblings(directories) for directories in _copies(repository) if len(directories) > 1}
     found = {parent for parent in parents if parent is not None}
     inner = {parent for parent in found if any(other != parent and _is_below(parent, other) for other in found)}
     return tuple(f"{parent}/*" if parent else "./*" for parent in sorted(found - inner))
+
+
+def _copies(repository: Repository) -> Iterable[set[str]]:
+    """Return the directories of each named workload; a kustomization's files have their root already."""
+    kustomized = {path for item in repository.kustomizations.values() for path in (*item.listed, *item.patches)}
+    copies: dict[tuple[str, str, str], set[str]] = {}
+    for item in repository.workloads:
+        file = file_of(item)
+        if os.path.join(repository.root, *file.split("/")) not in kustomized and _is_named(item):
+            copies.setdefault((item.kind, item.namespace, item.name), set()).add(os.path.dirname(file))
+    return copies.values()
 
 
 def _is_named(item: Manifest) -> bool:
