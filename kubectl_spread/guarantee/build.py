@@ -192,6 +192,10 @@ class GroupBuilder:
             self._gaps[Gap(GapKind.ROOM, first, tuple(item.key for item in others))] = None
         if self.cluster.pods and self._resources(columns):
             self._gaps[Gap(GapKind.STAYING, first, number=len(self.cluster.pods))] = None
+        self._examine_priorities()
+
+    def _examine_priorities(self) -> None:
+        """Note workloads whose pods may preempt others."""
         classes = (*{pod.cls for pod in self.cluster.pods}, *self.classes)
         lowest = min((cls.priority for cls in classes), default=0)
         for kind, cls in zip(self.group.kinds, self.classes, strict=True):
