@@ -17,7 +17,8 @@ from kubectl_spread.timeline.commands.interpret import effect
 from kubectl_spread.timeline.commands.situation import CommandEffect
 from kubectl_spread.timeline.commands.targets import CommandTarget, require
 from kubectl_spread.timeline.results.answer import Outcome
-from kubectl_spread.timeline.results.summary import is_settled, Played, Range, Simulation, summarize
+from kubectl_spread.timeline.results.domain_pods import Range
+from kubectl_spread.timeline.results.summary import is_settled, Played, Simulation, summarize
 from kubectl_spread.timeline.run import Limits, Mode, StepAnswer, Watch
 from kubectl_spread.timeline.steps import CreatePod
 

@@ -11,7 +11,8 @@ from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.simulation import story
 from kubectl_spread.report.unread import document as unread_document
 from kubectl_spread.timeline.results.answer import TraceEvent
-from kubectl_spread.timeline.results.summary import Ending, Played, Range, Simulation, WorkloadSpread, WorkloadSummary
+from kubectl_spread.timeline.results.domain_pods import Range
+from kubectl_spread.timeline.results.summary import Ending, Played, Simulation, WorkloadSpread, WorkloadSummary
 
 Plain = dict[str, Any]
 
@@ -121,7 +122,7 @@ def _ending(ending: Ending) -> Plain:
             {
                 "object": key._asdict(),
                 "domains": {
-                    topology_key: {value: sum(numbers.values()) for value, numbers in counts.items()}
+                    topology_key: {value: sum(counts.get(value, {}).values()) for value in ending.domains[topology_key]}
                     for topology_key, counts in by_key.items()
                 },
             }

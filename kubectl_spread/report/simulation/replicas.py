@@ -10,7 +10,8 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.simulation.words import name, span, VERDICTS
 from kubectl_spread.report.table import table, wrapped
-from kubectl_spread.timeline.results.summary import Played, Range, Verdict, WorkloadSummary
+from kubectl_spread.timeline.results.domain_pods import Range
+from kubectl_spread.timeline.results.summary import Played, Verdict, WorkloadSummary
 
 Plain = dict[str, Any]
 

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from kubectl_spread.report.simulation import story
 from kubectl_spread.report.simulation.words import certainty, name, plural, pods, share, span, VERDICTS
 from kubectl_spread.report.table import paint, table, wrapped
+from kubectl_spread.timeline.results.domain_pods import DomainPods, Range
 from kubectl_spread.timeline.results.summary import (
-    DomainPods,
     Played,
-    Range,
     Simulation,
     StepSummary,
     Verdict,

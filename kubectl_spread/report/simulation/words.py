@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.timeline.results.summary import Range, StepSummary, Verdict
+from kubectl_spread.timeline.results.domain_pods import Range
+from kubectl_spread.timeline.results.summary import StepSummary, Verdict
 
 VERDICTS = {
     Verdict.COMPLETES: "completes",

@@ -154,6 +154,10 @@ class Outcome:
         """Return the domain of each node that has a label, by the node's name."""
         return self._view.domains_of(self.state, topology_key)
 
+    def domain_values(self, topology_key: str) -> tuple[str, ...]:
+        """Return the domains of a key, sorted; outcomes with the same nodes have one tuple."""
+        return self._view.domains(self.state, topology_key)
+
     def trace(self) -> tuple[TraceEvent, ...]:
         """Return the events on the shortest known path to this outcome."""
         return tuple(event for step in self._path() for event in self._events(step))
@@ -184,6 +188,8 @@ class View:
         self._start = start
         self._message = message
         self._counted: dict[tuple[int, tuple[int, ...], str], CountedNodes] = {}
+        self._domains: dict[tuple[int, str], dict[str, str]] = {}
+        self._values: dict[tuple[int, str], tuple[str, ...]] = {}
         self.pending_before = Counter(
             self._key(pod) for pod in start.pods if pod.node == PENDING and pod.end == Deletion.ALIVE
         )
@@ -322,10 +328,12 @@ class View:
             self._counted[at] = counted_nodes(self.world, *at)
         return self._counted[at].skew(pod for pod in state.pods if pod.owner in owners)
 
-    def domains(self, state: State, topology_key: str) -> list[str]:
+    def domains(self, state: State, topology_key: str) -> tuple[str, ...]:
         """Return the domains of a key, sorted."""
-        nodes = self.world.facts[state.facts].nodes
-        return sorted({node.labels[topology_key] for node in nodes if node is not None and topology_key in node.labels})
+        at = (state.facts, topology_key)
+        if at not in self._values:
+            self._values[at] = tuple(sorted(set(self.domains_of(state, topology_key).values())))
+        return self._values[at]
 
     def quiet_pods(self, state: State) -> tuple[PodState, ...]:
         """Return the pods of a state without messages, which take long."""
@@ -360,10 +368,15 @@ class View:
 
     def domains_of(self, state: State, topology_key: str) -> dict[str, str]:
         """Return the domain of each node that has a label, by the node's name."""
-        nodes = self.world.facts[state.facts].nodes
-        return {
-            node.name: node.labels[topology_key] for node in nodes if node is not None and topology_key in node.labels
-        }
+        at = (state.facts, topology_key)
+        if at not in self._domains:
+            nodes = self.world.facts[state.facts].nodes
+            self._domains[at] = {
+                node.name: node.labels[topology_key]
+                for node in nodes
+                if node is not None and topology_key in node.labels
+            }
+        return self._domains[at]
 
     def event(self, move: Move) -> TraceEvent:
         """Return a move as an event with names of objects."""

@@ -7,12 +7,11 @@ nodeLabelsMatchSpreadConstraints (v1.36.2).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache
 from typing import Optional
 
 from kubectl_spread.objects.constraints.constraint import HONOR, TopologySpreadConstraint
-from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.records import NamedTuple
@@ -21,14 +20,18 @@ from kubectl_spread.timeline.world import World
 
 
 class CountedNodes(NamedTuple):
-    """The domain of each node that a constraint counts, by the node's index."""
+    """The domain of each node that a constraint counts, by the node's index; `domains`: the number of domains."""
 
     domain_of: dict[int, str]
+    domains: int
 
     def skew(self, pods: Iterable[P]) -> int:
         """Return the number of pods in the fullest domain minus the number in the emptiest."""
-        counts = Counter(self.domain_of[pod.node] for pod in pods if not pod.end and pod.node in self.domain_of)
-        return ConstraintCounts({value: counts[value] for value in self.domain_of.values()}).skew or 0
+        found = self.domain_of
+        counts = Counter(found[pod.node] for pod in pods if not pod.end and pod.node in found).values()
+        if not counts:
+            return 0
+        return max(counts) - (min(counts) if len(counts) == self.domains else 0)
 
 
 def class_of(world: World, rev: int) -> Optional[PodClass]:
@@ -42,16 +45,16 @@ def class_of(world: World, rev: int) -> Optional[PodClass]:
 def counted_nodes(world: World, facts: int, revs: Iterable[int], topology_key: str) -> CountedNodes:
     """Return the nodes that a constraint of some revision counts; without a constraint, all that have the key."""
     classes = [cls for rev in revs if (cls := class_of(world, rev)) is not None]
+    constraints = [(cls, item) for cls in classes for item in cls.constraints if item.topology_key == topology_key]
     found = {
         at: node.labels[topology_key]
         for at, node in enumerate(world.facts[facts].nodes)
-        if node is not None and topology_key in node.labels and _is_counted(node, classes, topology_key)
+        if node is not None and topology_key in node.labels and _is_counted(node, constraints)
     }
-    return CountedNodes(found)
+    return CountedNodes(found, len(set(found.values())))
 
 
-def _is_counted(node: Node, classes: Iterable[PodClass], topology_key: str) -> bool:
-    constraints = [(cls, item) for cls in classes for item in cls.constraints if item.topology_key == topology_key]
+def _is_counted(node: Node, constraints: Collection[tuple[PodClass, TopologySpreadConstraint]]) -> bool:
     return not constraints or any(_counts(node, cls, item) for cls, item in constraints)
 
 

@@ -11,6 +11,7 @@ from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.results.answer import Outcome, PodState, SteadyWorkload, TraceEvent
+from kubectl_spread.timeline.results.domain_pods import counts_of, domain_pods, DomainPods, Range, range_of
 from kubectl_spread.timeline.results.frames import step_frames, StepFrames
 from kubectl_spread.timeline.run import StepAnswer
 
@@ -23,22 +24,6 @@ class Verdict(Enum):
     COMPLETES = "completes"
     MAY_GET_STUCK = "mayGetStuck"
     GETS_STUCK = "getsStuck"
-
-
-class Range(NamedTuple):
-    """Lowest and highest value over all outcomes."""
-
-    least: int
-    most: int
-
-
-class DomainPods(NamedTuple):
-    """Pods of a workload in one domain; `revisions`: after the step, by the number of the revision."""
-
-    value: str
-    before: Range
-    after: Range
-    revisions: dict[int, Range]
 
 
 class WorkloadSpread(NamedTuple):
@@ -103,11 +88,16 @@ class BlockedEviction(NamedTuple):
 
 
 class Ending(NamedTuple):
-    """A distinct outcome; counts: pods by workload, topology key, domain and revision."""
+    """A distinct outcome.
+
+    counts: pods by workload, topology key, domain and revision, of domains that have any. domains: all domains of each
+    topology key.
+    """
 
     is_complete: bool
     is_endless: bool
     counts: dict[OwnerKey, dict[str, dict[str, dict[int, int]]]]
+    domains: dict[str, tuple[str, ...]]
     pending: tuple[PodState, ...]
 
 
@@ -172,6 +162,7 @@ class _Summary:
         self.step = step
         self.outcomes = step.outcomes
         self.before = step.before
+        self._known_values: dict[str, list[str]] = {}
         self.keys = tuple(sorted({key for item in (*self.outcomes, *self.before) for key in item.workloads}))
         blocked = {item.pod.owner for outcome in self.outcomes for item in outcome.blocked}
         self.concerns = frozenset(
@@ -243,7 +234,7 @@ class _Summary:
             _over(after, lambda state: state.updated),
             _over(after, lambda state: state.pending),
             _over(after, lambda state: state.not_created),
-            _range(item.restarts.get(key, 0) for item in self.outcomes),
+            range_of(item.restarts.get(key, 0) for item in self.outcomes),
             self.step.fewest_ready.get(key, 0),
             max((item.revision_of(key) for item in self.outcomes), default=0),
             self._revisions(key),
@@ -263,9 +254,10 @@ class _Summary:
         return [next((name for name in (ZONE, HOSTNAME) if self._values(name)), HOSTNAME)]
 
     def _values(self, topology_key: str) -> list[str]:
-        return sorted(
-            {value for item in (*self.before, *self.outcomes) for value in item.domains_of(topology_key).values()}
-        )
+        if topology_key not in self._known_values:
+            lists = {id(found): found for found in map(_lister(topology_key), (*self.before, *self.outcomes))}
+            self._known_values[topology_key] = sorted({value for found in lists.values() for value in found})
+        return self._known_values[topology_key]
 
     def _together(self) -> tuple[WorkloadSpread, ...]:
         """Return the pods of all concerned workloads together, for their common topology keys."""
@@ -276,44 +268,19 @@ class _Summary:
         return tuple(self._spread(keys, name)._replace(on_the_way=None) for name in common)
 
     def _spread(self, keys: Sequence[OwnerKey], topology_key: str) -> WorkloadSpread:
-        values = self._values(topology_key)
-        before = [_counts(item, keys, topology_key) for item in self.before]
-        after = [_counts(item, keys, topology_key) for item in self.outcomes]
-        totals = [Counter({value: sum(item[value].values()) for value in item}) for item in after]
-        kinds = self.step.symmetry.alike(topology_key)
-        domains = tuple(
-            DomainPods(
-                value,
-                _range(sum(item[value].values()) if value in item else 0 for item in before),
-                self._alike(value, values, kinds, totals),
-                self._by_revision(value, values, kinds, after),
-            )
-            for value in values
-        )
         return WorkloadSpread(
             topology_key,
-            domains,
-            _range(item.skew(keys, topology_key) for item in self.before),
-            _range(item.skew(keys, topology_key) for item in self.outcomes),
+            domain_pods(
+                self._values(topology_key),
+                (self.before, self.outcomes),
+                keys,
+                topology_key=topology_key,
+                kinds=self.step.symmetry.alike(topology_key),
+            ),
+            range_of(item.skew(keys, topology_key) for item in self.before),
+            range_of(item.skew(keys, topology_key) for item in self.outcomes),
             self.step.worst_skew.get((keys[0], topology_key)),
         )
-
-    def _alike(
-        self, value: str, values: Sequence[str], kinds: dict[str, object], totals: Sequence[Counter[str]]
-    ) -> Range:
-        """Return the range of a domain, over all domains that are interchangeable with it."""
-        same = [other for other in values if kinds.get(other, other) == kinds.get(value, value)]
-        return _range(item[other] for item in totals for other in same if other in item)
-
-    def _by_revision(
-        self, value: str, values: Sequence[str], kinds: dict[str, object], after: Sequence[Counts]
-    ) -> dict[int, Range]:
-        same = [other for other in values if kinds.get(other, other) == kinds.get(value, value)]
-        numbers = sorted({number for item in after for counts in item.values() for number in counts})
-        return {
-            number: _range(item[other][number] for item in after for other in same if other in item)
-            for number in numbers
-        }
 
     def _waiting(self) -> Iterator[PendingPods]:
         numbers: dict[_Waits, list[int]] = {}
@@ -342,11 +309,13 @@ class _Summary:
     def _endings(self) -> tuple[tuple[Ending, Outcome], ...]:
         """Return the outcomes that a user can distinguish."""
         found: dict[str, tuple[Ending, Outcome]] = {}
+        lists: dict[tuple[str, ...], int] = {}
         for outcome in self.outcomes:
             ending = self._ending(outcome)
             blocked = sorted((item.pod.name, item.pod.node) for item in outcome.blocked)
             pending = sorted((pod.name, pod.message) for pod in ending.pending)
-            key = (ending.is_complete, ending.is_endless, ending.counts, pending, blocked)
+            domains = [lists.setdefault(values, len(lists)) for values in ending.domains.values()]
+            key = (ending.is_complete, ending.is_endless, ending.counts, domains, pending, blocked)
             found.setdefault(repr(key), (ending, outcome))
         return tuple(found.values())
 
@@ -355,14 +324,19 @@ class _Summary:
             key: {
                 topology_key: {
                     value: dict(sorted(numbers.items()))
-                    for value, numbers in sorted(_counts(outcome, [key], topology_key).items())
+                    for value, numbers in sorted(counts_of(outcome, [key], topology_key).items())
                 }
                 for topology_key in self._topology_keys(key)
             }
             for key in self.keys
             if key in self.concerns
         }
-        return Ending(outcome not in self.bad, not outcome.is_steady, counts, outcome.pending)
+        domains = {name: outcome.domain_values(name) for by_key in counts.values() for name in by_key}
+        return Ending(outcome not in self.bad, not outcome.is_steady, counts, domains, outcome.pending)
+
+
+def _lister(topology_key: str) -> Callable[[Outcome], tuple[str, ...]]:
+    return lambda outcome: outcome.domain_values(topology_key)
 
 
 def _pods_of(outcome: Outcome, key: OwnerKey) -> tuple[tuple[object, ...], ...]:
@@ -387,18 +361,6 @@ def is_settled(outcome: Outcome, key: OwnerKey) -> bool:
     return state.is_complete or (outcome.is_paused(key) and state.ready >= state.desired)
 
 
-Counts = dict[str, Counter[int]]  # pods by domain and number of the revision
-
-
-def _counts(outcome: Outcome, keys: Sequence[OwnerKey], topology_key: str) -> Counts:
-    domains = outcome.domains_of(topology_key)
-    found: Counts = {value: Counter() for value in domains.values()}
-    for pod in outcome.pods:
-        if pod.owner in keys and not pod.is_terminating and pod.node in domains:
-            found[domains[pod.node]][pod.number] += 1
-    return found
-
-
 def _verdict(complete: int, outcomes: int) -> Verdict:
     if not outcomes:
         return Verdict.MAY_GET_STUCK  # the search ended before it found one
@@ -408,12 +370,7 @@ def _verdict(complete: int, outcomes: int) -> Verdict:
 
 
 def _over(states: Iterable[SteadyWorkload], number: Callable[[SteadyWorkload], int]) -> Range:
-    return _range(map(number, states))
-
-
-def _range(numbers: Iterable[int]) -> Range:
-    found = list(numbers)
-    return Range(min(found, default=0), max(found, default=0))
+    return range_of(map(number, states))
 
 
 class Played(NamedTuple):
