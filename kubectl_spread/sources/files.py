@@ -14,7 +14,8 @@ from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
 
 EXTENSIONS = (".yaml", ".yml", ".json")
-CONFIGS = (".kubectl-spread.yaml", ".kubectl-spread.yml")  # These files are no manifests.
+CONFIGS = (".kubectl-spread.yaml", ".kubectl-spread.yml")
+_NO_MANIFESTS = frozenset({*CONFIGS, ".pre-commit-config.yaml", ".pre-commit-hooks.yaml"})
 STDIN = "-"
 
 _GZIP = b"\x1f\x8b"
@@ -217,7 +218,7 @@ def _directory(path: str, *, recursive: bool, exclusion: Exclusion) -> Iterator[
         return
     for entry in entries:
         is_directory = _is_directory(entry)
-        if not is_directory and (not entry.name.endswith(EXTENSIONS) or entry.name in CONFIGS):
+        if not is_directory and (not entry.name.endswith(EXTENSIONS) or entry.name in _NO_MANIFESTS):
             continue
         # A link to a directory may lead back up.
         if is_directory and (not recursive or entry.is_symlink() or entry.name.startswith(".")):

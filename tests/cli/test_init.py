@@ -340,3 +340,80 @@ def test_a_missing_directory_is_unreadable(repository: Path, capsys: pytest.Capt
     assert 2 == run(["init", "nowhere", "more"])
     assert 3 == run(["init", "/no/such/directory"])
     assert capsys.readouterr().err.endswith("error: /no/such/directory: no such file or directory\n")
+
+
+DATABASE = """\
+apiVersion: example.com/v1
+kind: Database
+metadata: {name: db}
+spec:
+  pod: &pod
+    containers: [{name: c, image: db}]
+    topologySpreadConstraints:
+    - {maxSkew: 1, topologyKey: example.com/rack, whenUnsatisfiable: DoNotSchedule, labelSelector: {}}
+  placement:
+    topologySpreadConstraints:
+    - {maxSkew: 1, topologyKey: example.com/rack, whenUnsatisfiable: DoNotSchedule, labelSelector: {}}
+  pools:
+    small: {template: {metadata: {labels: {a: b}}, spec: *pod}}
+    very.large: {template: {metadata: {labels: {a: b}}, spec: *pod}}
+  shards:
+  - {name: one, template: {metadata: {labels: {a: b}}, spec: *pod}}
+"""
+
+
+def test_pods_in_custom_resources_get_paths(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Constraints in an operator's own field, without containers, are no pod. Names of list items and dots become *."""
+    put(repository, deploy__db=DATABASE)
+    found = proposed(repository)["podspecPaths"]
+    capsys.readouterr()
+
+    assert found == [
+        {"kind": "Database", "group": "example.com", "path": "spec.pools.*.template"},
+        {"kind": "Database", "group": "example.com", "path": "spec.shards.*.template"},
+        {"kind": "Database", "group": "example.com", "path": "spec.pod", "podSpec": True},
+    ]
+    assert 0 == run(["check", "deploy/db.yaml", "--select", "SPR006", "-o", "concise"])
+    assert capsys.readouterr().out.startswith("deploy/db.yaml:10:5: ")  # the operator's own field alone
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        WEB,
+        WEB.replace("kind: Deployment", "kind: Unknown").replace("      containers: [{name: c, image: web}]\n", ""),
+        WEB.replace("kind: Deployment", "kind: Unknown"),  # of a built-in group
+    ],
+    ids=["known kind", "no containers", "built-in group"],
+)
+def test_other_constraints_get_no_paths(repository: Path, text: str) -> None:
+    put(repository, deploy__web=text)
+
+    assert "podspecPaths" not in proposed(repository)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("web.yaml", "error: web.yaml: init looks at a directory; this is a file\n"),
+        ("nowhere", "error: nowhere: no such file or directory\n"),
+        ("", 'error: "": no such file or directory\n'),
+    ],
+)
+def test_a_path_that_is_no_directory_has_one_message(
+    name: str, message: str, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(repository, web=WEB)
+
+    assert 3 == run(["init", name])
+    assert ("", message) == capsys.readouterr()
+
+
+def test_the_configuration_of_pre_commit_is_no_checked_file(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(repository, web=WEB)
+    (repository / ".pre-commit-config.yaml").write_text(HOOKS)
+    run(["check", "."])
+
+    assert "in 1 file:" in capsys.readouterr().err

@@ -313,6 +313,14 @@ def test_bad_input_is_one_message(
     assert capsys.readouterr().err.startswith(f"error: {message}")
 
 
+def test_help_has_no_options_that_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 0 == run(["exporter", "--help"])
+    out = capsys.readouterr().out
+
+    assert "--scheduler-config" in out
+    assert not [name for name in ("--live", "--snapshot", "--topology", "--seed", "--all-nodes") if name in out]
+
+
 def test_without_prometheus_client_the_message_has_the_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

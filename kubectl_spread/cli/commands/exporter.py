@@ -12,7 +12,7 @@ import click
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.console.stderr import complain
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.parameters.options import as_usage_errors, cluster_facts
+from kubectl_spread.cli.parameters.options import as_usage_errors, live_cluster
 from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.errors import SourceError
 from kubectl_spread.operations.inputs import notices
@@ -25,7 +25,7 @@ _STUCK_INTERVALS, _LEAST_STUCK_S = 10, 1800.0
 
 
 @click.command(cls=SectionedCommand)
-@cluster_facts
+@live_cluster
 @click.option(
     "--listen",
     default="127.0.0.1:9464",

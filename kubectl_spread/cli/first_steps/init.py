@@ -10,6 +10,7 @@ import click
 from kubectl_spread.cli.console.stderr import flush
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.options import colour_option, wants_colour
+from kubectl_spread.errors import SourceError
 from kubectl_spread.text.wording import counted, safe
 
 if TYPE_CHECKING:
@@ -17,15 +18,16 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("directory", default=".", type=click.Path(file_okay=False), metavar="[DIRECTORY]")
+@click.argument("directory", default=".", type=click.Path(), metavar="[DIRECTORY]")
 @colour_option
 @click.option("--write", is_flag=True, help="Write the files. Without this option, only the changes are shown.")
 def command(directory: str, color: str, write: bool) -> int:
     """Propose a configuration and a pre-commit hook that fit a repository.
 
     init reads the repository of DIRECTORY (default: the working directory) and asks nothing. It looks for manifests,
-    kustomizations, charts, copies for several clusters, Kubernetes versions, zones and autoscalers. It prints the new
-    .kubectl-spread.yaml as a diff, and in a git repository also the change to .pre-commit-config.yaml.
+    kustomizations, charts, copies for several clusters, custom resources with pods, Kubernetes versions, zones and
+    autoscalers. It prints the new .kubectl-spread.yaml as a diff, and in a git repository also the change to
+    .pre-commit-config.yaml.
 
     An existing file keeps its content: settings and hooks that it lacks are added at its end. If a file cannot be
     edited safely, init prints what to add.
@@ -48,6 +50,8 @@ def command(directory: str, color: str, write: bool) -> int:
     from kubectl_spread.operations.setup.plan import plan_setup
     from kubectl_spread.operations.setup.plan import write as write_files
 
+    if not os.path.isdir(directory):
+        raise SourceError(directory or '""', _problem(directory))
     plan = plan_setup(directory)
     _print_survey(plan)
     if write:
@@ -64,6 +68,13 @@ def command(directory: str, color: str, write: bool) -> int:
             err=True,
         )
     return Exit.CLEAN
+
+
+def _problem(path: str) -> str:
+    """Return why init cannot look at a path."""
+    if os.path.lexists(path) and not os.path.islink(path):
+        return "init looks at a directory; this is a file"
+    return "no such file or directory"
 
 
 def _print_survey(plan: SetupPlan) -> None:

@@ -108,8 +108,17 @@ _OPTIONS = (
 
 def cluster_facts(function: F) -> F:
     """Add the options that name a cluster; the command gets them as one argument, `facts`, a ClusterSource."""
+    return connection(_facts(function))
+
+
+def live_cluster(function: F) -> F:
+    """Add the options of `cluster_facts` for a command that only reads a live cluster; --help leaves the others out."""
+    return connection(_facts(function, hidden=frozenset({"live", "snapshot", "topology", "seed", "all_nodes"})))
+
+
+def _facts(function: F, *, hidden: frozenset[str] = frozenset()) -> F:
     source = functools.partial(ClusterSource, listener=announce)
-    return connection(gathering("facts", source, _OPTIONS, fields=_FACTS, section=sections.FACTS)(function))
+    return gathering("facts", source, _OPTIONS, fields=_FACTS, section=sections.FACTS, hidden=hidden)(function)
 
 
 def connection(function: F) -> F:
@@ -124,6 +133,7 @@ def gathering(
     *,
     fields: tuple[str, ...],
     section: str = "",
+    hidden: frozenset[str] = frozenset(),
 ) -> Callable[[F], F]:
     """Return a decorator that adds options, and gives the command their values as one argument.
 
@@ -133,6 +143,7 @@ def gathering(
         options: click's decorators.
         fields: the parameters that the record takes away from the command.
         section: the section of --help for the options; empty for the command's own.
+        hidden: parameters that --help leaves out.
     """
 
     def decorate(function: F) -> F:
@@ -146,6 +157,8 @@ def gathering(
             wrapped = option(wrapped)
             if section:
                 wrapped.__click_params__[-1].section = section
+            if wrapped.__click_params__[-1].name in hidden:
+                wrapped.__click_params__[-1].hidden = True
         result: F = wrapped
         return result
 

@@ -60,6 +60,7 @@ def _sections(proposal: Proposal) -> Iterator[_Section]:
     yield _paths(proposal)
     yield _exclude(proposal)
     yield _roots(proposal)
+    yield _pod_paths(proposal)
     yield _Section(
         "ignores",
         ("Findings that are accepted, with the reason.",),
@@ -134,8 +135,26 @@ def _roots(proposal: Proposal) -> _Section:
     return _Section("roots", tuple(comment), (f"roots: {value}",), is_set=bool(proposal.roots))
 
 
+def _pod_paths(proposal: Proposal) -> _Section:
+    comment = ["Custom resources with pods, and the path of the pods."]
+    for hint in proposal.pod_paths[:_MOST_HINTS]:
+        more = f" and {counted(len(hint.files) - 1, 'more file')}" if len(hint.files) > 1 else ""
+        comment.append(f"  {hint.kind} in {hint.files[0]}{more}")
+    lines = ["podspecPaths:"]
+    for hint in proposal.pod_paths:
+        lines += [f"- kind: {_word(hint.kind)}", f"  group: {_word(hint.group)}", f"  path: {_word(hint.path)}"]
+        lines += ["  podSpec: true"] if hint.is_spec else []
+    if not proposal.pod_paths:
+        lines += ["- kind: Database", "  group: example.com", "  path: spec.pools.*.template"]
+    return _Section("podspecPaths", tuple(comment), tuple(lines), is_set=bool(proposal.pod_paths))
+
+
 def _flow(values: Sequence[str]) -> str:
-    return f"[{', '.join(value if _PLAIN.match(value) else _quoted(value) for value in values)}]"
+    return f"[{', '.join(map(_word, values))}]"
+
+
+def _word(value: str) -> str:
+    return value if _PLAIN.match(value) else _quoted(value)
 
 
 def _quoted(text: str) -> str:

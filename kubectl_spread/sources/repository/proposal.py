@@ -11,6 +11,7 @@ from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.repository import hints
 from kubectl_spread.sources.repository.hints import VersionHint, ZoneHint
+from kubectl_spread.sources.repository.pod_paths import pod_paths, PodPathHint
 from kubectl_spread.sources.repository.scan import file_of, Repository
 
 _MOST_PATHS = 8
@@ -27,6 +28,7 @@ class Proposal(NamedTuple):
         versions: the versions that files name.
         zones: the values of topology labels that files list.
         autoscaler: its name, and a file with its objects.
+        pod_paths: the places of pods in custom resources.
         compares_files: whether several files belong together, so that the whole project should be checked at once.
     """
 
@@ -37,6 +39,7 @@ class Proposal(NamedTuple):
     versions: tuple[VersionHint, ...]
     zones: tuple[ZoneHint, ...]
     autoscaler: Optional[tuple[str, str]]
+    pod_paths: tuple[PodPathHint, ...]
     compares_files: bool
 
     @property
@@ -66,6 +69,7 @@ def propose(repository: Repository) -> Proposal:
         versions=tuple(hints.versions(repository)),
         zones=tuple(hints.zones(repository)),
         autoscaler=hints.autoscaler(repository),
+        pod_paths=tuple(pod_paths(repository)),
         compares_files=bool(roots or repository.kustomizations or kinds & {"HorizontalPodAutoscaler", "ScaledObject"}),
     )
 
