@@ -15,7 +15,7 @@ from tests.cli.running_objects import constraint, deployment, node, pod, replica
 
 Plain = dict[str, Any]
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 REDIS = ROOT / "examples" / "simulations" / "redis" / "manifests"
 THREE_ZONES = ["--topology", "zones=3,nodes=2,cpu=4"]
 LATIN = ("00", "11", "22", "01", "12", "20", "02", "10", "21")  # rack and row of each pod's volume

@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
 
-REDIS = Path(__file__).parents[2] / "examples/simulations/redis/manifests"
+REDIS = Path(__file__).parents[3] / "examples/simulations/redis/manifests"
 SHARES = ("--max-share", "hostname<1/3", "--max-share", "zone<1/2", "--separate", "zone")
 THREE = ("-f", str(REDIS / "3-zones-3-shards.yaml"), "--topology", "zones=3,nodes=2")
 

@@ -19,7 +19,7 @@ from tests.cli.running_objects import constraint, deployment, node, pod, replica
 
 Plain = dict[str, Any]
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 SHOP = str(EXAMPLES / "shop" / "cluster.yaml")
 
 

@@ -14,7 +14,7 @@ import pytest
 from kubectl_spread.cli.completion import lines
 from tests.test_startup import HEAVY
 
-SHOP = str(Path(__file__).parents[2] / "examples" / "shop" / "cluster.yaml")
+SHOP = str(Path(__file__).parents[3] / "examples" / "shop" / "cluster.yaml")
 
 
 def values(*words: str) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_spread.cli.main import run
 
-CASES = Path(__file__).parents[1] / "cases" / "lint"
+CASES = Path(__file__).parents[2] / "cases" / "lint"
 NAMES = ("json6902", "kustomization", "cm", "values", "argoapp", "helmrelease", "ostemplate", "list")
 
 

@@ -18,7 +18,7 @@ from kubectl_spread.cli.main import run
 
 Plain = dict[str, Any]
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 SHOP = EXAMPLES / "shop" / "cluster.yaml"
 FACTS = sorted([SHOP, SHOP.with_name("running.yaml"), *EXAMPLES.glob("*/*/snapshot*.yaml")])
 

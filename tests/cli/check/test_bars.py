@@ -11,7 +11,7 @@ import pytest
 
 from kubectl_spread.report.bars import bars
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 STATUS = ["status", "-A", "--snapshot", str(EXAMPLES / "shop" / "running.yaml")]
 CHECK = ["check", str(EXAMPLES / "shop" / "web.yaml"), "--snapshot", str(EXAMPLES / "shop" / "cluster.yaml")]
 

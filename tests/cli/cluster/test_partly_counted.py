@@ -80,7 +80,7 @@ def test_pods_of_another_revision_are_left_out_by_intent(tmp_path: Path, capsys:
     assert "partly counted" not in capsys.readouterr().out
 
 
-MID_ROLLOUT = str(Path(__file__).parents[1] / "cases" / "explain" / "etcd-mid-rollout.json")
+MID_ROLLOUT = str(Path(__file__).parents[2] / "cases" / "explain" / "etcd-mid-rollout.json")
 
 
 def test_check_says_that_the_rest_of_the_rollout_gets_stuck(capsys: pytest.CaptureFixture[str]) -> None:

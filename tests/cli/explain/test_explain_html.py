@@ -14,7 +14,7 @@ from kubectl_spread.cli.main import run
 from tests.browser import CHROMIUM, needs_browser, run_in_pages
 from tests.pages.parsing import assert_is_closed_off, Page
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 SHOP = ["explain", "deploy/web", "-n", "shop", "--snapshot", str(EXAMPLES / "shop" / "cluster.yaml")]
 OUTVOTED = EXAMPLES / "scenarios" / "soft-constraint-outvoted"
 

@@ -12,7 +12,7 @@ import pytest
 from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
 from kubectl_spread.sources import json_schema
-from tests.cli.test_simulate import WEB
+from tests.cli.prediction.test_simulate import WEB
 
 Plain = dict[str, Any]
 

@@ -14,7 +14,7 @@ from kubectl_spread.cli.main import run
 
 Plain = dict[str, Any]
 
-SHOP = str(Path(__file__).parents[2] / "examples" / "shop" / "running.yaml")
+SHOP = str(Path(__file__).parents[3] / "examples" / "shop" / "running.yaml")
 
 
 def answer(capsys: pytest.CaptureFixture[str], *args: str) -> Plain:

@@ -1,7 +1,7 @@
 """The whole text of `explain`, at two widths, with and without colour.
 
-Each folder of `explained/` has a `command` and what it prints. `python -m tests.cli.test_explain_output` writes the
-texts anew: look at the difference before you keep it.
+Each folder of `explained/` has a `command` and what it prints. `python -m tests.cli.explain.test_explain_output` writes
+the texts again: look at the difference before you keep it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pytest
 from kubectl_spread.cli.main import run
 
 CASES = sorted(path.parent for path in (Path(__file__).parent / "explained").glob("*/command"))
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 WIDTHS = (60, 80, 160)
 COLOURS = ("never", "always")
 

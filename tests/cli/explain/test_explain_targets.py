@@ -12,7 +12,7 @@ import pytest
 from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
 
-FACTS = str(Path(__file__).parent.parent.parent / "examples" / "shop" / "cluster.yaml")
+FACTS = str(Path(__file__).parents[3] / "examples" / "shop" / "cluster.yaml")
 
 
 def test_a_target_that_does_not_exist_does_not_hide_the_others(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ from kubectl_spread.cli.main import run
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.check_source import Result
 
-CASES = Path(__file__).parent.parent / "cases" / "lint"
+CASES = Path(__file__).parents[2] / "cases" / "lint"
 
 WEB = """\
 # the shop

@@ -12,7 +12,7 @@ import pytest
 
 from kubectl_spread.cli.main import run
 
-CASES = Path(__file__).parent.parent / "cases" / "lint"
+CASES = Path(__file__).parents[2] / "cases" / "lint"
 
 CONSTRAINTS = """\
       - maxSkew: {skew}

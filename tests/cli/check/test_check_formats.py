@@ -15,7 +15,7 @@ from kubectl_spread.cli import summary
 from kubectl_spread.cli.main import run
 from kubectl_spread.lint.catalogue.registry import RULES
 from kubectl_spread.report.check.report import FORMATS
-from tests.cli import sarif_schema
+from tests.cli.check import sarif_schema
 
 WEB = """\
 apiVersion: v1

@@ -15,7 +15,7 @@ from kubectl_spread.report.explain.suggestions import effect_sentence
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.suggest.suggestion import Effect, Rollout, Suggestion
 
-CASES = Path(__file__).parents[1] / "cases" / "explain"
+CASES = Path(__file__).parents[2] / "cases" / "explain"
 ZONE = "its zone constraint (topology.kubernetes.io/zone, maxSkew 1)"
 NODE = "its node constraint (kubernetes.io/hostname, maxSkew 1)"
 ONLY_C = f"stays Pending: {ZONE} lets it only into c, whose only node c1 is refused by"

@@ -13,7 +13,7 @@ from click.shell_completion import ShellComplete
 
 from kubectl_spread.cli.main import commands
 
-SHOP = Path(__file__).parents[2] / "examples" / "shop"
+SHOP = Path(__file__).parents[3] / "examples" / "shop"
 
 
 def offered(*args: str, word: str) -> list[str]:

@@ -281,7 +281,7 @@ def test_a_manifest_with_a_mistake_is_named_with_its_place(
 
 def test_several_workloads_are_also_told_together(capsys: pytest.CaptureFixture[str]) -> None:
     """Three shards of Redis: in some orders the last pod finds no node; the way there is told."""
-    shards = Path(__file__).parents[2] / "examples/simulations/redis/manifests/3-zones-3-shards.yaml"
+    shards = Path(__file__).parents[3] / "examples/simulations/redis/manifests/3-zones-3-shards.yaml"
     code = run(["simulate", "apply", "-f", str(shards), "--topology", "zones=3,nodes=2,cpu=4"])
     out = capsys.readouterr().out
 
@@ -460,7 +460,7 @@ def test_an_empty_step(words: list[str], capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_pods_without_their_workload_say_what_to_add_to_the_snapshot(capsys: pytest.CaptureFixture[str]) -> None:
-    facts = str(Path(__file__).parents[2] / "examples/shop/cluster.yaml")
+    facts = str(Path(__file__).parents[3] / "examples/shop/cluster.yaml")
     assert run(["simulate", "rollout", "restart", "deploy/web", "-n", "shop", "--snapshot", facts]) == 1
     assert capsys.readouterr().err == (
         'error: the cluster facts hold pods of deployments.apps "web", but not the object itself; hint: run '
@@ -491,7 +491,7 @@ def test_a_missing_file_among_others_is_the_only_message(
 
 def test_an_event_does_not_name_one_of_equal_pods(capsys: pytest.CaptureFixture[str]) -> None:
     """Both running pods of web on a-1 are replaced. A name would be the same in both events."""
-    running = Path(__file__).parents[2] / "examples" / "shop" / "running.yaml"
+    running = Path(__file__).parents[3] / "examples" / "shop" / "running.yaml"
     run(["simulate", "rollout", "restart", "deploy/web", "-n", "shop", "--snapshot", str(running)])
     story = capsys.readouterr().out.partition("The shortest way to get stuck:")[2].splitlines()
 

@@ -9,7 +9,7 @@ import pytest
 from kubectl_spread.cli.first_steps import shop
 from kubectl_spread.cli.main import run
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(autouse=True)

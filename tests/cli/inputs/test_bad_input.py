@@ -360,7 +360,7 @@ def test_a_working_directory_that_was_removed_is_told(command: list[str], tmp_pa
     gone.mkdir()
     program = [sys.executable, "-m", "kubectl_spread", *command]
     script = "import os, sys; os.chdir(sys.argv[1]); os.rmdir(sys.argv[1]); os.execv(sys.argv[2], sys.argv[2:])"
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     done = subprocess.run(
         [sys.executable, "-c", script, str(gone), *program],
         capture_output=True,
