@@ -193,7 +193,7 @@ def _of_placements(placements: list[Placement]) -> list[str]:
     pending = sum(len(placement.pending) for placement in placements)
     unpredicted = sum(len(placement.unpredicted) for placement in placements)
     return [
-        f"{counted(pending, 'pod')} Pending" if pending else "nothing Pending",
+        f"{counted(pending, 'pod')} Pending" if pending else "no pod Pending",
         *_other_troubles(placements),
         *([f"{counted(unpredicted, 'pod')} not predictable"] if unpredicted else []),
     ]
@@ -226,7 +226,7 @@ def _of_waiting(waiting: tuple[WaitingGroup, ...]) -> list[str]:
     pending, soon = sizes[False], sizes[True]
     parts = [f"{counted(pending, 'pod')} Pending"] if pending else []
     parts += [f"{counted(soon, 'pod')} {'waits' if soon == 1 else 'wait'} to be scheduled"] if soon else []
-    return parts or ["nothing Pending"]
+    return parts or ["no pod Pending"]
 
 
 def _of_running(running: Running, *, is_all: bool) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kubectl_spread.objects.node_reason import NodeReason, NodeReasonKind
@@ -22,11 +22,14 @@ def called(workload: Workload) -> str:
 
 def named(names: Iterable[str]) -> str:
     """Return up to three names, and how many more there are."""
-    listed = [f"`{name}`" for name in names]
+    listed = [f"`{name}`" if name else "the empty value" for name in names]
     more = len(listed) - _MOST_NAMES
-    if more > 0:
-        return f"{', '.join(listed[:_MOST_NAMES])} and {more} more"
-    return ", ".join(listed)
+    return joined([*listed[:_MOST_NAMES], f"{more} more"] if more > 0 else listed)
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Return `a`, `a and b`, or `a, b and c`."""
+    return " and ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), *parts[-1:]])
 
 
 def node_reasons(reasons: Iterable[NodeReason]) -> str:
@@ -53,6 +56,11 @@ _NODE_REASONS = {
 }
 
 
+def has(names: Sequence[str]) -> str:
+    """Return the verb for so many domains."""
+    return "has" if len(names) == 1 else "have"
+
+
 def stay(pods: int) -> str:
     """Return the verb of so many pods."""
     return "stays" if pods == 1 else "stay"
@@ -65,12 +73,17 @@ def domain(key: str, *, plural: bool = False) -> str:
     return written if key in _NOUNS else f"{written} of `{key}`"
 
 
+def in_each(key: str) -> str:
+    """Return `in each zone`, `on each node`, or ``in each domain of `rack` ``."""
+    return f"{'on' if key == HOSTNAME else 'in'} each {domain(key)}"
+
+
 def domains(number: int, key: str) -> str:
     """Return `1 zone`, `2 nodes`, or ``2 domains of `rack` ``."""
     return f"{number} {domain(key, plural=number != 1)}"
 
 
 def named_domains(key: str, values: list[str]) -> str:
-    """Return `Zone `c``, `Nodes `a`, `b``, or ``Domain `r1` of `rack` ``, as the beginning of a sentence."""
+    """Return `Zone `c``, `Nodes `a` and `b``, or ``Domain `r1` of `rack` ``, as the beginning of a sentence."""
     noun = _NOUNS.get(key, "domain").capitalize() + ("" if len(values) == 1 else "s")
     return f"{noun} {named(values)}" + ("" if key in _NOUNS else f" of `{key}`")

@@ -55,6 +55,7 @@ from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts, outcome
 from kubectl_spread.lint.queries.unreachable import unreachable
+from kubectl_spread.lint.wording import joined
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.text.wording import counted
 
@@ -77,7 +78,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     route = (*subject.spec_route, FIELD)
     yield RuleFinding(
         f"only {then.placed} of {counted(most, 'pod')} find a node if {replicas.autoscaler.kind} "
-        f"{replicas.autoscaler.name} asks for its maximum. The rest stay Pending because of {', '.join(then.conflict)}",
+        f"{replicas.autoscaler.name} asks for its maximum. The rest stay Pending because of {joined(then.conflict)}",
         subject.place(route, key=True),
         subject.path(route),
         "make room in the domain that is full, raise maxSkew, or lower the maximum",

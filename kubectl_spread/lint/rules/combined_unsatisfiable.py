@@ -47,7 +47,7 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Label, RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.impossible import unsatisfiable
-from kubectl_spread.lint.wording import stay
+from kubectl_spread.lint.wording import joined, stay
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.text.wording import counted
@@ -73,7 +73,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 
 
 def _message(pods: int, most: int, *, conflict: tuple[str, ...]) -> str:
-    because = f" (conflict: {', '.join(conflict)})" if conflict else ""
+    because = f" (conflict: {joined(conflict)})" if conflict else ""
     if not most:
         return f"all pods stay Pending: no node satisfies all constraints together{because}"
     left = pods - most

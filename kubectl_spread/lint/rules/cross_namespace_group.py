@@ -59,7 +59,7 @@ from kubectl_spread.lint.wording import called
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.wording import counted
 
-_HINT = "bring the workloads into one namespace, or select the own pods only"
+_HINT = "move the workloads to one namespace, or select only the workload's own pods"
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:

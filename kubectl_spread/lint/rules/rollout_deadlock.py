@@ -107,7 +107,7 @@ def _message(key: str, replicas: ReplicaRange) -> str:
         )
     return (
         f"a rolling update of {number} replicas may never finish: it needs {domains(number + 1, key)}, because "
-        "maxUnavailable comes to 0 and anti-affinity keeps new pods away from old ones"
+        "maxUnavailable is 0, and anti-affinity keeps new pods away from old ones"
     )
 
 
@@ -126,7 +126,7 @@ def _fewest(replicas: ReplicaRange) -> Optional[int]:
 
 
 def _waits_for_new_pods(subject: Subject, replicas: ReplicaRange) -> bool:
-    """Return whether maxUnavailable comes to 0.
+    """Return whether maxUnavailable is 0 after rounding.
 
     Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts (v1.36.2): where both numbers are 0,
     one pod may be unavailable.

@@ -50,7 +50,7 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
-from kubectl_spread.lint.wording import named
+from kubectl_spread.lint.wording import has, named
 from kubectl_spread.lint.workload import Subject
 
 
@@ -68,11 +68,9 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             continue
         route = subject.route(constraint, "maxSkew")
         yield RuleFinding(
-            f"scaled down to {fewest} at once, the pods are unevenly spread: at best `{then.fullest}` has {then.most} "
-            "and "
-            f"{named(then.minimum_in)} {then.minimum}. That is a skew of {then.skew}, and maxSkew is "
-            f"{account.max_skew}: a "
-            "ReplicaSet removes pods by node, not by constraint",
+            f"after scaling down to {fewest} at once, the pods are unevenly spread: at best `{then.fullest}` has "
+            f"{then.most}, and {named(then.minimum_in)} {has(then.minimum_in)} {then.minimum}. That is a skew of "
+            f"{then.skew}, and maxSkew is {account.max_skew}: a ReplicaSet removes pods by node, not by constraint",
             subject.place(route),
             subject.path(route),
             "also spread over nodes, or restart the workload after scaling down",

@@ -85,9 +85,10 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             if most is not None and most <= room:
                 continue
             route = (*claim.route, "storageClassName")
+            it = "it" if len(excluded) == 1 else "them"
             yield RuleFinding(
                 f"pods beyond {room} stay Pending. The StorageClass allows no volume in "
-                f"{named(item.value for item in excluded)}, but the constraint counts it, so no other "
+                f"{named(item.value for item in excluded)}, but the constraint counts {it}, so no other "
                 f"{domain(constraint.topology_key)} takes more than {counted(most_in_a_domain, 'pod')}"
                 f"{_shown(subject, project, room=room)}",
                 subject.place(route),

@@ -156,7 +156,7 @@ def _domains(placement: Placement, bars_width: int) -> list[str]:
         lines_of_keys.append(drawn if values and len(drawn) + 2 <= bars_width else plain)
         matching = placement.matching.get(key, values)
         if matching != values:
-            lines_of_keys.append(f"  with all pods that the constraint selects: {_counts(matching)}")
+            lines_of_keys.append(f"  all pods that the constraint counts: {_counts(matching)}")
     return lines_of_keys
 
 

@@ -118,9 +118,9 @@ def _why(result: RolloutResult) -> str:
     if not result.is_stuck or summary is None:
         return ""
     if summary.is_endless:
-        return ": pods are replaced again and again"
+        return ", because pods are replaced again and again"
     pods = [item.name for item in summary.stuck] or [item.pod for item in summary.waiting]
-    return f": {_pod(pods[0])} stays Pending{_cause(result)}" if pods else ""
+    return f", because {_pod(pods[0])} stays Pending{_cause(result)}" if pods else ""
 
 
 def _pod(name: str) -> str:

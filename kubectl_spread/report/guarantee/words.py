@@ -105,7 +105,7 @@ def story(witness: Witness) -> list[str]:
             found[-1] = (sentence, found[-1][1] + 1)
         else:
             found.append((sentence, 1))
-    lines = [sentence if times == 1 else f"{sentence[:-1]}; {times} times." for sentence, times in found]
+    lines = [sentence if times == 1 else f"{sentence[:-1]} ({times} times)." for sentence, times in found]
     return lines if witness.evaluation.rule.is_momentary else [*lines, *waiting_sentences(witness)]
 
 
@@ -126,12 +126,12 @@ def _finds(number: int) -> str:
 def _pod(event: WitnessEvent) -> str:
     name = "" if event.owner is None else event.owner.name
     if event.ordinal >= 0:
-        return f"the new {name}-{event.ordinal}" if event.is_new else f"{name}-{event.ordinal}"
+        return f"the new pod {name}-{event.ordinal}" if event.is_new else f"pod {name}-{event.ordinal}"
     return f"a {'new ' if event.is_new else ''}pod of {name}"
 
 
 def _capital(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}" if text.startswith(("a ", "the ")) else text
+    return f"{text[0].upper()}{text[1:]}" if text.startswith(("a ", "the ", "pod ")) else text
 
 
 def _where(event: WitnessEvent) -> str:
@@ -149,8 +149,8 @@ def _disrupted(event: WitnessEvent) -> str:
 
 def _removed(event: WitnessEvent) -> str:
     if not event.node:
-        return f"{_capital(_pod(event))}, which is Pending, is scaled down."
-    return f"{_capital(_pod(event))} on {event.node} is scaled down."
+        return f"{_capital(_pod(event))}, which is Pending, is deleted by the scale-down."
+    return f"{_capital(_pod(event))} on {event.node} is deleted by the scale-down."
 
 
 _SENTENCES: dict[TransitionKind, Callable[[WitnessEvent], str]] = {

@@ -99,7 +99,7 @@ def _title(report: CheckReport) -> str:
     pending = _pending(report)
     tail = f", {counted(pending, 'pod')} without a node" if pending else ""
     if not pending and (report.placements or report.running is not None):
-        tail = ", nothing Pending"
+        tail = ", no pod Pending"
     return f"{checked} checked: {found}{tail}"
 
 

@@ -39,7 +39,7 @@ def _ends(played: Played) -> list[str]:
         if owner is not None and pod.endswith("-*"):
             found.append(f"{number} new {'pod' if number == 1 else 'pods'} of {owner.name} {_finds(number)}")
         else:
-            found.append(f"{pod} {_finds(number)}")
+            found.append(f"Pod {pod} {_finds(number)}")
     return found
 
 
@@ -57,7 +57,7 @@ def beginning(played: Played) -> str:
         f"{plural(number, 'pod')} of {owner.name if owner else ''} {f'on {node}' if node else 'Pending'}"
         for (owner, node), number in sorted(places.items(), key=lambda item: (str(item[0][0]), item[0][1]))
     ]
-    return f"In the beginning: {', '.join(parts)}."
+    return f"At the start: {', '.join(parts)}."
 
 
 class EventNames:
@@ -80,7 +80,7 @@ class EventNames:
                 found[-1] = (sentence, found[-1][1] + 1)
             else:
                 found.append((sentence, 1))
-        return [sentence if times == 1 else f"{sentence[:-1]}; {times} times." for sentence, times in found]
+        return [sentence if times == 1 else f"{sentence[:-1]} ({times} times)." for sentence, times in found]
 
     def sentence(self, event: TraceEvent) -> str:
         """Return the sentence about an event that is not a step of the user."""
@@ -92,7 +92,7 @@ class EventNames:
         if owner is None:
             return f"pod {event.pod}"
         revision = f" (revision {event.revision})" if owner in self._mixed and event.revision else ""
-        return f"{f'a pod of {owner.name}' if event.pod.endswith('-*') else event.pod}{revision}"
+        return f"{f'a pod of {owner.name}' if event.pod.endswith('-*') else f'pod {event.pod}'}{revision}"
 
 
 def _created(event: TraceEvent, pod: str) -> str:

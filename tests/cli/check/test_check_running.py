@@ -54,7 +54,7 @@ shop/deployment/web:19:7: info SPR507 drops-default-spread
   hint: add a ScheduleAnyway constraint over kubernetes.io/hostname
 
 shop/deployment/web:20:18: info SPR908 running-skew-exceeded
-  the running pods are unevenly spread: `a` has 2 and `b`, `c` 0. That is a skew of 2, and maxSkew is 1
+  the running pods are unevenly spread: `a` has 2, and `b` and `c` have 0. That is a skew of 2, and maxSkew is 1
   in Deployment shop/web
   20 |       - maxSkew: 1
      |                  ^

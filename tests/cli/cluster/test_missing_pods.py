@@ -60,7 +60,7 @@ def test_check_names_the_node_that_does_not_exist(lost: str, capsys: pytest.Capt
         "Lost: pod w-3 of deployment/web: node gone does not exist, so no kubelet runs it; "
         "the pod garbage collector deletes it\n"
     )
-    assert "nothing Pending, 1 pod on missing nodes" in err
+    assert "no pod Pending, 1 pod on missing nodes" in err
 
 
 def test_status_counts_pods_that_could_not_be_created(refused: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,7 +75,7 @@ def test_check_tells_why_pods_could_not_be_created(refused: str, capsys: pytest.
     out, err = capsys.readouterr()
 
     assert (1, f"Not created: 1 of 3 pods of deployment/web: {FORBIDDEN}\n") == (code, out)
-    assert "nothing Pending, 1 pod not created" in err
+    assert "no pod Pending, 1 pod not created" in err
 
 
 @pytest.mark.parametrize("facts", ["lost", "refused"])

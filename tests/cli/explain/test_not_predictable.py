@@ -43,7 +43,7 @@ def test_the_text_tells_what_it_depends_on_and_whom_others_did_not_see(
         "  nodes: node-1=1",
         "  without the pods of Pod default/gpu, whose nodes are not predictable",
     ] == told.out.splitlines()
-    assert "checked 2 workloads in 1 file: no findings, nothing Pending, 1 pod not predictable\n" == told.err
+    assert "checked 2 workloads in 1 file: no findings, no pod Pending, 1 pod not predictable\n" == told.err
 
 
 @pytest.mark.parametrize(("level", "code"), [("error", 0), ("warning", 1), ("info", 1), ("never", 0)])

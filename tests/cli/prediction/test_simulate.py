@@ -293,7 +293,7 @@ def test_several_workloads_are_also_told_together(capsys: pytest.CaptureFixture[
         "  node-a1                  0        0 to 1\n"
     ) in out
     assert "  1 pod of StatefulSet default/redis-1, in 1 of 4 outcomes\n" in out
-    assert "  18. redis-1-1 finds no node, and stays Pending.\n" in out
+    assert "  18. Pod redis-1-1 finds no node, and stays Pending.\n" in out
 
 
 def test_a_table_for_many_numbers_of_replicas(web: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -498,5 +498,5 @@ def test_an_event_does_not_name_one_of_equal_pods(capsys: pytest.CaptureFixture[
     assert [line for line in story if "deleted" in line or "gone" in line] == [
         "  9. A pod of web (revision 1) on a-1 is deleted.",
         "  15. A pod of web (revision 1) on a-1 is deleted.",
-        "  16. A pod of web (revision 1) on a-1 is gone; 2 times.",
+        "  16. A pod of web (revision 1) on a-1 is gone (2 times).",
     ]
