@@ -94,7 +94,8 @@ class Moves:
     def _after(self, state: State) -> list[Way]:
         victims = self._victims(state)
         if victims:
-            return [*victims, *self._scheduled(state)]  # the scheduler may be faster than the ReplicaSet
+            # The scheduler and kubelets may be faster than the ReplicaSet.
+            return [*victims, *self._scheduled(state), *self._ended(state)]
         lagging = self._lagging(state) or self._provisioned(state)
         if lagging:
             return lagging
@@ -413,8 +414,11 @@ class Moves:
         bound = [pod for pod in state.pods if pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE]
         if bound:
             return [partial(self._ready, state, bound)]
-        ending = [pod for pod in state.pods if pod.end in _ENDING]
-        return [partial(self._gone, state, ending)] if ending else []
+        return [partial(self.all_gone, state)] if without_ending(state) is not state else []
+
+    def all_gone(self, state: State) -> Step:
+        """Return the step in which all deletions finish."""
+        return self._gone(state, [pod for pod in state.pods if pod.end in _ENDING])
 
     def _given_up(self, state: State) -> list[Way]:
         """Return ways to end a command whose evictions stay refused, and to continue with the next."""
@@ -430,6 +434,12 @@ class Moves:
         draft.todo = (*others, *blocked)
         draft.moves += [Move(EventKind.REFUSED, pod, pod.node, text=text) for pod, text in refused if text]
         return [draft.step]
+
+
+def without_ending(state: State) -> State:
+    """Return the state without the pods whose deletion finishes; the same one if there are none."""
+    pods = tuple([pod for pod in state.pods if pod.end not in _ENDING])
+    return state if len(pods) == len(state.pods) else state._replace(pods=pods)
 
 
 def _named_once(state: State, item: Any, pod: P) -> State:

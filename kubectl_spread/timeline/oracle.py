@@ -6,9 +6,13 @@ follow. An answer is cached by the pods on which it depends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Union
+
+import numpy as np
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget, OwnerKey
+from kubectl_spread.cluster.tables.arrays import Int64s
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
@@ -47,6 +51,14 @@ class SchedulerAnswer(NamedTuple):
     """The scheduler's answer for a pod: nodes of equal rank for it, or none."""
 
     hosts: tuple[int, ...]
+
+
+class Scored(NamedTuple):
+    """The feasible nodes for a pod with their scores; a single node is not scored."""
+
+    nodes: tuple[int, ...]
+    by_plugin: Mapping[str, Union[Int64s, int]] = {}
+    total: Int64s = np.zeros(0, np.int64)
 
 
 class Oracle:
@@ -100,6 +112,24 @@ class Oracle:
         except ScoreError:
             return ()
         return tuple(kept.world_node[at] for at in found.tolist())
+
+    def scored(self, pod: P, state: State) -> Scored:
+        """Return the feasible nodes of a pending pod with their scores; none if it cannot be predicted.
+
+        Raises:
+            ScoreError: a plugin fails, and the scheduler would not place the pod.
+        """
+        if not self.is_predictable(pod.cls):
+            return Scored(())
+        kept = self._kept(state)
+        kept.show(_seen(state.pods), state.pods)
+        api_pod = kept.pod(pod)
+        filtered = kept.scheduler.filter(api_pod)
+        nodes = tuple(kept.world_node[at] for at in np.flatnonzero(filtered.feasible).tolist())
+        if len(nodes) < 2:
+            return Scored(nodes)
+        scores = kept.scheduler.score(api_pod, filtered)
+        return Scored(nodes, scores.by_plugin, scores.total)
 
     def evictions(self, pod: P, state: State) -> tuple[PreemptionOption, ...]:
         """Return the ways in which preemption may make room for a pod that fits on no node, all equally good."""

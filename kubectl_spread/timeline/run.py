@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import Enum
@@ -14,8 +15,9 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.counting.rollouts import Rollouts
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.moves import Moves
+from kubectl_spread.timeline.moves import Moves, without_ending
 from kubectl_spread.timeline.oracle import Involved, Oracle
 from kubectl_spread.timeline.results import answer
 from kubectl_spread.timeline.results.answer import Outcome, View
@@ -46,7 +48,8 @@ class Limits(NamedTuple):
 
     patience_s: simulated seconds that pass within a step; tolerationSeconds up to this value expire. has_messages: the
     answer has the scheduler's messages for Pending pods and `worst_skew`. Both are slow with many nodes. first_run_s:
-    seconds beyond the limit for the first run of a step; a step without any run has no outcomes.
+    seconds beyond the limit for the first run of a step; a step without any run has no outcomes. by_counts: visit the
+    states of a rollout as counts of pods per node where these decide; the results are equal, and found sooner.
     """
 
     mode: Mode = Mode.ALL
@@ -57,6 +60,7 @@ class Limits(NamedTuple):
     patience_s: float = float("inf")
     has_messages: bool = True
     first_run_s: float = 60.0
+    by_counts: bool = True
 
 
 class StepAnswer(NamedTuple):
@@ -308,7 +312,7 @@ class _Player:
             return StepAnswer((), False, 0, 0, {}, {}, self._symmetry(self._start))
         symmetries = [self._symmetry(start) for start in starts]
         found = self._look(starts, symmetries)
-        states = [state for item in found for state in item.came_from]
+        states = [state for item in found for state in (*item.came_from, *item.extremes)]
         outcomes: dict[State, Outcome] = {}
         for item, start, symmetry, before in zip(found, starts, symmetries, befores, strict=False):
             self._add_outcomes(outcomes, item, start, symmetry=symmetry, before=before)
@@ -364,6 +368,7 @@ class _Player:
                     max_states=limits.max_states,
                     deadline=deadline,
                     is_enough=self._watch.saw,
+                    rollouts=Rollouts(self._world, self._oracle, symmetry) if limits.by_counts else None,
                 )
                 if item.is_exhaustive:
                     found.append(item)
@@ -395,7 +400,9 @@ class _Player:
             self._watch.states = len(came_from)
             if self._watch.is_stopped or (deadline is not None and time.monotonic() > deadline + _GRACE_S):
                 break
-        return Exploration(tuple(steady), False, len(came_from), came_from, runs=done, loops=tuple(loops))
+        states = len(came_from) + (0 if before is None else before.states - len(before.came_from))
+        found = Exploration(tuple(steady), False, states, came_from, runs=done, loops=tuple(loops))
+        return found if before is None else found._replace(tails=before.tails, extremes=before.extremes)
 
 
 def named(ops: Iterable[steps.Op]) -> frozenset[str]:
@@ -429,26 +436,47 @@ class _Path:
 
     def __call__(self) -> tuple[Step, ...]:
         """Return the steps with their moves."""
+        made: list[Step] = []
+        now = self._start
+        way = self._states()
+        for before, wanted in itertools.pairwise(way):
+            # Of equal pods the first was chosen, which may be another one in the equivalent state.
+            steps = self._leading(now, wanted) or self._leading(before, wanted)
+            if not steps:
+                break
+            made += steps
+            now = steps[-1].state
+        return tuple(made)
+
+    def _states(self) -> list[State]:
+        """Return a state for each that was visited on the way, up to interchangeable nodes."""
+        tail = self._found.tails.get(self._end)
+        rolled = [] if tail is None else [self._symmetry.canonical(state) for state in tail()]
         way: list[State] = []
-        state: Optional[State] = self._end
+        state: Optional[State] = self._end if tail is None else self._entry(rolled[0])
         while state is not None:
             way.append(state)
             state = self._found.came_from.get(state)
-        way.reverse()
-        made: list[Step] = []
-        now = self._start
-        for wanted in way[1:]:
-            step = self._leading(now, wanted)
-            if step is None:
-                # Of equal pods the first was chosen, which may be another one in the equivalent state.
-                step = self._leading(way[way.index(wanted) - 1], wanted)
-            if step is None:
-                break
-            made.append(step)
-            now = step.state
-        return tuple(made)
+        return [*reversed(way), *rolled[1:]]
 
-    def _leading(self, now: State, wanted: State) -> Optional[Step]:
-        """Return the step from one state to another, or to an equivalent one."""
-        steps_after = (way() for moves in self._moves for way in moves.after(now))
-        return next((step for step in steps_after if self._symmetry.canonical(step.state) == wanted), None)
+    def _entry(self, first: State) -> Optional[State]:
+        """Return the visited state in which a rollout begins."""
+        canonical = self._symmetry.canonical
+        return next((state for state in self._found.came_from if canonical(without_ending(state)) == first), None)
+
+    def _leading(self, now: State, wanted: State) -> list[Step]:
+        """Return the steps from one state to another, or to an equivalent one.
+
+        In a rollout, pods that terminate may be gone before the step.
+        """
+        gone = self._moves[0].all_gone(now)
+        for first in ([], [gone]):
+            start = first[-1].state if first else now
+            for step in (way() for moves in self._moves for way in moves.after(start)):
+                if self._is(step.state, wanted) or self._is(without_ending(step.state), wanted):
+                    return [*first, step]
+        return []
+
+    def _is(self, state: State, wanted: State) -> bool:
+        """Return whether two states are equal up to interchangeable nodes; `wanted` is a representative."""
+        return self._symmetry.canonical(state) == wanted

@@ -104,6 +104,7 @@ BUDGETS: tuple[tuple[str, float, Callable[[], Answer]], ...] = (
     ("first outcome of a rollout, 100 replicas on 100 nodes", 2, lambda: rollout(100, 100, Limits(mode=Mode.FIRST))),
     ("all outcomes of a rollout, 6 replicas on 9 nodes", 10, lambda: rollout(6, 9, Limits(max_states=50_000))),
     ("all outcomes of a rollout, 9 replicas on 9 nodes", 10, lambda: rollout(9, 9, Limits(max_states=50_000))),
+    ("all outcomes of a rollout, 12 replicas on 9 nodes", 10, lambda: rollout(12, 9, Limits())),
     ("1,000 runs of a rollout, 12 replicas on 9 nodes", 20, lambda: rollout(12, 9, Limits(Mode.SAMPLE, samples=1000))),
     ("drain of one node of 1,000 with 30 pods", 5, drain),
 )

@@ -96,14 +96,14 @@ def victims(pods: Sequence[P], related: Sequence[P], count: int) -> list[tuple[P
     if count >= len(pods):
         return [tuple(pods)]
     on_node = Counter(pod.node for pod in related)
-    ranked = sorted([(_rank(pod, on_node), pod) for pod in pods], key=_FIRST)
+    ranked = sorted([(rank(pod, on_node[pod.node]), pod) for pod in pods], key=_FIRST)
     last = ranked[count - 1][0]
-    certain = [pod for rank, pod in ranked if rank < last]
-    tied = [pod for rank, pod in ranked if rank == last]
+    certain = [pod for key, pod in ranked if key < last]
+    tied = [pod for key, pod in ranked if key == last]
     return [(*certain, *rest) for rest in choices(tied, count - len(certain))]
 
 
-def _rank(pod: P, on_node: Counter[int]) -> tuple[int, ...]:
+def rank(pod: P, related: int) -> tuple[int, ...]:
     """Return the sort key of deletion; the lowest is deleted first.
 
     It compares node, phase, readiness, deletion cost, related pods on the node and the time since the pod is ready.
@@ -114,7 +114,7 @@ def _rank(pod: P, on_node: Counter[int]) -> tuple[int, ...]:
         stage in _RUNNING,
         stage == _READY,
         pod.cost,
-        -on_node[pod.node],
+        -related,
         pod.age,
     )
 

@@ -25,9 +25,9 @@ class Arrangement:
     """Nodes in an order that only depends on their contents, as far as they are interchangeable."""
 
     def __init__(self, root: TopologyTree) -> None:
-        self._tree = _tree(root) if root.classes or root.node != PENDING else ()
-        self._slots = _leaves(self._tree)
-        self.is_trivial = _is_trivial(self._tree)
+        self.tree: Tree = _tree(root) if root.classes or root.node != PENDING else ()
+        self.slots = _leaves(self.tree)
+        self.is_trivial = _is_trivial(self.tree)
         self._bare: dict[P, tuple[int, ...]] = {}
 
     def contents(self, pods: Iterable[P]) -> dict[int, list[tuple[int, ...]]]:
@@ -54,17 +54,17 @@ class Arrangement:
 
     def order(self, contents: Contents) -> tuple[Any, list[int]]:
         """Return the contents in an order independent of names, and the nodes in this order."""
-        return _ordered(self._tree, contents)
+        return _ordered(self.tree, contents)
 
     def places(self, contents: Contents) -> Optional[dict[int, int]]:
         """Return the new node of each node's contents; None if all stay."""
-        _, order = _ordered(self._tree, contents)
-        return None if order == self._slots else dict(zip(order, self._slots, strict=True))
+        _, order = _ordered(self.tree, contents)
+        return None if order == self.slots else dict(zip(order, self.slots, strict=True))
 
     def twins(self, contents: Contents) -> list[tuple[list[int], list[int]]]:
         """Return neighbours that are interchangeable and have equal contents, as lists of corresponding nodes."""
         found: list[tuple[list[int], list[int]]] = []
-        _twins(self._tree, contents, found)
+        _twins(self.tree, contents, found)
         return found
 
 

@@ -6,10 +6,13 @@ import heapq
 import random
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Optional
 
 from kubectl_spread.records import NamedTuple
+from kubectl_spread.timeline.counting.control import NotCountable
+from kubectl_spread.timeline.counting.rollouts import Rolled, Rollouts
+from kubectl_spread.timeline.counting.search import Limit
 from kubectl_spread.timeline.moves import Moves
 from kubectl_spread.timeline.state import State, Way
 
@@ -22,7 +25,8 @@ class Exploration(NamedTuple):
 
     steady: states in which no further move is possible. is_exhaustive: there are no other steady states. states: number
     of visited states. came_from: predecessor of each visited state on a shortest path. loops: states that a random run
-    repeats forever.
+    repeats forever. tails: for steady states of rollouts, functions that return the way from one of the visited
+    states. extremes: states of rollouts with the largest skews and the fewest ready pods.
     """
 
     steady: tuple[State, ...]
@@ -31,6 +35,8 @@ class Exploration(NamedTuple):
     came_from: dict[State, Optional[State]]
     runs: int = 0
     loops: tuple[State, ...] = ()
+    tails: Mapping[State, Callable[[], list[State]]] = {}
+    extremes: tuple[State, ...] = ()
 
 
 def everything(
@@ -41,6 +47,7 @@ def everything(
     max_states: int,
     deadline: Optional[float] = None,
     is_enough: Callable[[int], bool] = lambda _: False,
+    rollouts: Optional[Rollouts] = None,
 ) -> Exploration:
     """Visit every state in breadth-first order, until there are no more or a limit is reached.
 
@@ -51,30 +58,71 @@ def everything(
         max_states: maximum number of visited states.
         deadline: a `time.monotonic()` at which to stop.
         is_enough: is called with the number of visited states; returns whether to stop.
+        rollouts: takes the states in which one Deployment rolls out, whose further states are visited as counts.
     """
-    came_from: dict[State, Optional[State]] = {canonical(start): None for start in starts}
-    queue = deque(came_from)
-    steady: list[State] = []
-    while queue:
-        is_late = deadline is not None and time.monotonic() > deadline
-        if is_late or len(came_from) > max_states or is_enough(len(came_from)):
-            return Exploration(tuple(steady), False, len(came_from), came_from)
-        state = queue.popleft()
-        steps = moves.after(state)
+    visit = _Visit(moves, canonical, Limit(max_states, deadline, is_enough), rollouts)
+    visit.came_from.update((canonical(start), None) for start in starts)
+    visit.queue.extend(visit.came_from)
+    is_finished = visit.run()
+    rolled = visit.rolled
+    tails = {state: way for state, way in rolled.tails.items() if state not in visit.steady}
+    steady = (*visit.steady, *tails)
+    return Exploration(
+        steady,
+        is_finished and rolled.is_exhaustive and bool(steady) and not moves.is_cut,
+        len(visit.came_from) + rolled.states,
+        visit.came_from,
+        tails=tails,
+        extremes=rolled.extremes,
+    )
+
+
+class _Visit:
+    """The queue of a search, and what it has found."""
+
+    def __init__(self, moves: Moves, canonical: Canonical, limit: Limit, rollouts: Optional[Rollouts]) -> None:
+        self._moves = moves
+        self._canonical = canonical
+        self._limit = limit
+        self._rollouts = rollouts
+        self._taken: list[State] = []  # by the rollouts
+        self.came_from: dict[State, Optional[State]] = {}
+        self.queue: deque[State] = deque()
+        self.steady: dict[State, None] = {}
+        self.rolled = Rolled({}, True, 0, ())
+
+    def run(self) -> bool:
+        """Visit all states; return whether no limit was reached."""
+        while self._has_next():
+            if self._limit.is_over(len(self.came_from)):
+                return False
+            state = self.queue.popleft()
+            if self._rollouts is not None and self._rollouts.add(state):
+                self._taken.append(state)
+            else:
+                self._visit(state)
+        return True
+
+    def _has_next(self) -> bool:
+        if not self.queue and self._rollouts is not None and self._taken:
+            try:
+                self.rolled = self._rollouts.explored(self._canonical, self._limit.less(len(self.came_from)))
+            except NotCountable:
+                self.queue.extend(self._taken)
+            self._rollouts = None
+        return bool(self.queue)
+
+    def _visit(self, state: State) -> None:
+        steps = self._moves.after(state)
         if not steps:
-            steady.append(state)
+            self.steady[state] = None
         for way in steps:
-            if deadline is not None and time.monotonic() > deadline:
-                break
-            after = canonical(way().state)
-            if after not in came_from:
-                came_from[after] = state
-                queue.append(after)
-    return Exploration(tuple(steady), _has_end(steady) and not moves.is_cut, len(came_from), came_from)
-
-
-def _has_end(steady: list[State]) -> bool:
-    return bool(steady)
+            if self._limit.is_late():
+                return
+            after = self._canonical(way().state)
+            if after not in self.came_from:
+                self.came_from[after] = state
+                self.queue.append(after)
 
 
 def one(

@@ -51,6 +51,12 @@ class Questions:
         seen = tuple([tuple(contents[node]) if node in contents else None for node in order])
         return SchedulingQuestion((self._like[pod.cls], state.facts, self._traits, seen), order)
 
+    def likeness(self, cls: int) -> int:
+        """Return a number that is equal for classes of pods that differ in owners and unselected labels only."""
+        if self._numbered != len(self._world.classes):
+            self._number()
+        return self._like[cls]
+
     def _contents(self, pods: Iterable[P], without: tuple[P, ...]) -> Optional[dict[int, list[int]]]:
         """Return what the scheduler sees on each node, as sorted numbers; None if a pod is nominated."""
         like = self._like

@@ -68,16 +68,19 @@ class Symmetry:
         """
         self._world = world
         classes = _classes(world)
+        self._named, self._joined = tuple(named), joined
+        self.facts = start.facts
         nodes = {at: node for at, node in enumerate(world.facts[start.facts].nodes) if node is not None}
         keys = _node_keys(world, classes, nodes)
-        traits = _traits(world, start, nodes, {name for name in named if name in world.node_at})
+        traits = _traits(world, start, nodes, {name for name in self._named if name in world.node_at})
         claims_bind_late = _claims_bind_late(world)
         domains = _joined_domains(keys.topology, joined, nodes.values())
-        signed: dict[int, Any] = {}
+        signed: dict[int, str] = {}
         for at, node in nodes.items():
             own = at if claims_bind_late or _is_named(node, classes) else 0
             special = tuple(domain for domain in domains if node.labels.get(domain[0]) == domain[1])
             signed[at] = repr((own, marks.get(node.name), traits[at], keys.selected(node), special, keys.others(node)))
+        self.traits: Mapping[int, str] = signed  # by node; interchangeable nodes have equal traits
         paths: dict[int, tuple[Any, ...]] = dict.fromkeys(nodes, ())
         root, _ = _tree(keys.levels, nodes, signed, list(nodes), paths=paths)
         self.nodes = Arrangement(root)
@@ -87,6 +90,10 @@ class Symmetry:
         self._ready: dict[P, P] = {}
         self._moved: dict[int, dict[P, P]] = defaultdict(dict)
         self._domains = {key: _signatures(key, nodes, paths, depth) for key, depth in keys.depths()}
+
+    def of(self, state: State, marks: Mapping[str, object] = _NO_MARKS) -> Symmetry:
+        """Return the interchangeable nodes of another state of the same step; `marks` distinguish nodes by name."""
+        return Symmetry(self._world, state, self._named, joined=self._joined, marks=marks)
 
     def canonical(self, state: State) -> State:
         """Return the representative of all states that differ in interchangeable names only."""

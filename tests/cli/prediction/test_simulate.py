@@ -72,7 +72,7 @@ def test_a_rollout_that_completes(web: str, capsys: pytest.CaptureFixture[str]) 
         "  c                             1        0 to 2\n"
         "  skew: 0 before, at most 2 on the way, 0 to 2 at the end\n"
         "\n"
-        "There are 2 different outcomes, all of them found (20 states visited).\n"
+        "There are 2 different outcomes, all of them found (19 states visited).\n"
     )
 
 
