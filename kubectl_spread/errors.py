@@ -22,7 +22,7 @@ class SpreadError(Exception):
 class SourceError(SpreadError):
     """An input could not be read.
 
-    `line` and `column` are 1-based, or 0 where the input as a whole is meant.
+    `line` and `column` are 1-based, or 0 for the input as a whole.
     """
 
     def __init__(self, source: str, message: str, *, line: int = 0, column: int = 0) -> None:

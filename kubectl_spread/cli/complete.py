@@ -111,7 +111,7 @@ def _targets_after(before: tuple[str, ...], ctx: click.Context, incomplete: str)
 
 
 def files_or_targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return files and `TYPE/`; after a type that is no directory, return TYPE/NAME."""
+    """Return files and `TYPE/`; after a type that is not a directory, return TYPE/NAME."""
     import os
 
     from kubectl_spread.objects.workloads.kinds import kind_named

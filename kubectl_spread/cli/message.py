@@ -10,7 +10,7 @@ from kubectl_spread.cli.console import terminal
 from kubectl_spread.cli.console.stderr import complain, flush
 from kubectl_spread.cli.exit import Exit
 
-_WIDTH = 80  # if the output is no terminal
+_WIDTH = 80  # if the output is not a terminal
 
 
 def explain_message(text: str, output: str, *, colour: bool, is_alone: bool) -> int:

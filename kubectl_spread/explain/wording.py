@@ -60,7 +60,7 @@ def selector_text(selector: Selector) -> str:
     if selector.requirements is None:
         return "no label selector (which selects none)"
     if selector.is_empty:
-        return "any labels (an empty selector, of which the scheduler counts none)"
+        return "any labels (an empty selector, with which the scheduler counts no pods)"
     if selector == EVERY_POD:
         return "any labels (an empty selector, which counts every pod of the namespace up to Kubernetes 1.26)"
     return ",".join(dict.fromkeys(map(requirement_text, selector.requirements)))

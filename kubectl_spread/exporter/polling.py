@@ -1,4 +1,4 @@
-"""Repeated readings of the status, of which only the text of the metrics is kept."""
+"""Repeated readings of the status; only the text of the metrics is kept."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class ExporterServer(ThreadingHTTPServer):
         return HttpResponse(200, ("" if reading is None else reading.text) + health_text(self._registry), CONTENT_TYPE)
 
     def _healthz(self) -> HttpResponse:
-        """Answer whether the process works: an API server that does not answer is no reason to restart it."""
+        """Answer whether the process works: an API server that does not answer is not a reason to restart it."""
         if not self.poller.is_alive:
             return HttpResponse(500, "the reading thread has ended\n")
         if time.monotonic() - self.poller.began > self._stuck_s:

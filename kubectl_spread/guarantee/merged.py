@@ -1,4 +1,4 @@
-"""States that do not tell workloads apart: more can happen in them than in fact, so that they only prove.
+"""States without the names of workloads. They allow more than can really happen, so they can only prove rules.
 
 Several workloads whose pods pass the same filters become one. The anti-affinity between the pods of each is left out,
 except where a pod stays Pending: the siblings of a waiting pod keep it from at most as many domains as they are.
@@ -19,7 +19,7 @@ _LEVEL = REGIMES.index(Regime.ROLLOUTS)
 
 
 def merged(space: Space) -> Optional[MergedSpace]:
-    """Return the states without the workloads' names; None if that makes no difference, or is not possible."""
+    """Return the states without the workloads' names; None if this is impossible or makes no difference."""
     group = space.group
     if len(group.owners) < 2 or space.level > _LEVEL or group.placed:
         return None
@@ -77,7 +77,7 @@ class MergedSpace(Space):
         return sorted(set(found))
 
     def _fewest_of_a_wait(self, pods: int, surge: int) -> int:
-        """Return the most placed pods with which a pod may still wait for ever."""
+        """Return the most placed pods with which a pod may still wait forever."""
         if not surge:
             return pods - 1
         return self._most - 1

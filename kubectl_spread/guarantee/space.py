@@ -167,7 +167,7 @@ class Space:
         return [total >> (BITS * at) & MOST_PODS for at in range(len(self.group.kinds))]
 
     def waiting(self, state: State, placed: Sequence[int]) -> list[int]:
-        """Return the kinds of which a pod waits for a node."""
+        """Return the kinds with a pod that waits for a node."""
         found: list[int] = []
         for owner, mine in enumerate(self._of_owner):
             if not self._ordinals[owner]:
@@ -178,7 +178,7 @@ class Space:
         return found
 
     def judged_waiting(self, state: State, placed: Sequence[int]) -> list[int]:
-        """Return the judged kinds of which a pod waits for a node."""
+        """Return the judged kinds with a pod that waits for a node."""
         return [at for at in self.waiting(state, placed) if self._is_judged[at]]
 
     def judged_placed(self, state: State) -> int:
@@ -242,7 +242,7 @@ class Space:
         ]
 
     def is_stuck(self, state: State) -> bool:
-        """Return whether pods wait for ever: none finds a node, and no controller makes room."""
+        """Return whether pods wait forever: none finds a node, and no controller makes room."""
         placed = self.placed(state)
         waiting = self.waiting(state, placed)
         if not waiting or any(self.hosts(state[2], at, state[0]) for at in waiting):
@@ -254,7 +254,7 @@ class Space:
         return not any(self._goes_on(state, owner, placed) for owner in range(len(self._of_owner)))
 
     def _goes_on(self, state: State, owner: int, placed: Sequence[int]) -> bool:
-        """Return whether a rollout makes room by itself."""
+        """Return whether a rollout makes room on its own."""
         if not self._rolls(state, owner):
             return False
         spec, mine = self.group.owners[owner], self._of_owner[owner]
@@ -488,7 +488,7 @@ class Space:
     # Rules.
 
     def _keeps_waiting(self, state: State) -> bool:
-        """Return whether judged pods wait for ever."""
+        """Return whether judged pods wait forever."""
         return self.is_stuck(state) and bool(self.judged_waiting(state, self.placed(state)))
 
     def _is_settled(self, state: State) -> bool:

@@ -34,7 +34,7 @@ class WitnessEvent(NamedTuple):
 
 
 class StuckPods(NamedTuple):
-    """Pods of a workload that wait for ever."""
+    """Pods of a workload that wait forever."""
 
     owner: OwnerKey
     number: int

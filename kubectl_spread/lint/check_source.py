@@ -42,7 +42,7 @@ class Result(NamedTuple):
     """The content of one source.
 
     rejected: the number of workloads that the API server would refuse; `subjects` has the decodable ones, too.
-    others: the objects that are no workloads.
+    others: the objects that are not workloads.
     outside: constraints outside the pod specs of known kinds.
     is_template: at least a part of the source is a template, which is not YAML and was not checked.
     """
@@ -184,7 +184,7 @@ class _Reading:
 
 
 def _separator_texts(source: SourceFile, findings: list[Finding], is_relevant: Callable[[str], bool]) -> list[Finding]:
-    """Return the separators at which kubectl stops, if the file is no template and has something to check."""
+    """Return the separators at which kubectl stops, if the file is not a template and has something to check."""
     found: list[Finding] = []
     spans = list(compose.separator_texts(source.text))
     if not spans or not is_relevant(source.text) or any(item.rule.code == "SPR002" for item in findings):

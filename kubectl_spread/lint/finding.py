@@ -124,7 +124,7 @@ class RuleFinding(NamedTuple):
 class DocumentFix(NamedTuple):
     """A fix and the document it would be made in; its routes lead from the document's root.
 
-    Comments and separators, which are no part of a document, are changed by `edits` instead.
+    Comments and separators, which are not part of a document, are changed by `edits` instead.
     """
 
     fix: Fix

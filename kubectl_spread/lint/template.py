@@ -13,7 +13,7 @@ from kubectl_spread.text.source import Span
 # Each alternative matches in one way only, so that a long text costs no more than its length.
 _COMMENT = r"(?<!\S)#[^\n]*"
 _SINGLE_QUOTED = r"(?<!\w)'[^'\n]*'"
-# `"{{ include "web.name" . }}"` is no quoted text to YAML, and fails for it: an action must end before the quote.
+# `"{{ include "web.name" . }}"` is not quoted text in YAML, and does not parse: an action must end before the quote.
 _DOUBLE_QUOTED = r'(?<!\w)"(?:[^"\\\n{]|\\.|\{(?!\{)|\{\{[^"\n{}]*\}\})*"'
 _ACTION_COMMENT = r"\{\{-?\s*/\*.*?(?:\*/\s*-?\}\}|\Z)"
 _ACTION = r'\{\{(?:[^"`{}]|"(?:[^"\\\n]|\\.)*"|`[^`]*`|\{(?!\{)|\}(?!\}))*\}\}'

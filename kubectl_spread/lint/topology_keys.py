@@ -59,7 +59,7 @@ _NEAR = 0.92
 
 
 def meant(key: str) -> str:
-    """Return the well-known label that a key is meant to be; empty if it is one, or something else."""
+    """Return the well-known label that a key misspells; empty if it is one, or something else."""
     if not key or key in _NODE_LABELS:
         return ""
     prefix, slash, name = key.lower().rpartition("/")

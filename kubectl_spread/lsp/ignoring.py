@@ -10,7 +10,7 @@ from kubectl_spread.text import compose
 from kubectl_spread.text.edit import Edit, with_edits
 from kubectl_spread.text.source import SourceFile, Span
 
-_ALWAYS_TOLD = "SPR005"  # a suppression in vain is no finding in its line
+_ALWAYS_TOLD = "SPR005"  # a useless suppression is not a finding in its line
 
 
 def ignoring(finding: Finding) -> Optional[Edit]:

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Opened(NamedTuple):
-    """An open document in the client's version; `name` is its path, or its URI if it is no file."""
+    """An open document in the client's version; `name` is its path, or its URI if it is not a file."""
 
     uri: str
     name: str

@@ -45,7 +45,7 @@ def serve(checker: DocumentChecker) -> bool:
     """Speak over standard input and output until the client leaves; whether it took its leave as it should.
 
     Raises:
-        SourceError: what the client sends are no messages.
+        SourceError: the client sends something that is not a message.
     """
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s: %(message)s")
     # A duplicate, because pygls closes its stream, and nothing else may write to it.

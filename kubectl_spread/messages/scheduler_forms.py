@@ -1,4 +1,4 @@
-"""Sentences of kube-scheduler that are no list of nodes.
+"""Sentences of kube-scheduler that do not list nodes.
 
 In `meaning` and `commands`, `{name}` is the text of the group of that name in the shape.
 """

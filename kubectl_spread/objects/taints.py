@@ -40,7 +40,7 @@ class Toleration(NamedTuple):
     operator: str = ""
     value: str = ""
     effect: str = ""
-    seconds: Optional[int] = None  # how long a NoExecute taint is tolerated; None for ever
+    seconds: Optional[int] = None  # how long a NoExecute taint is tolerated; None forever
 
     def tolerates(self, taint: Taint) -> bool:
         if self.effect and self.effect != taint.effect:

@@ -301,7 +301,7 @@ def read_files(given: InputPaths, asked: CheckSettings) -> ReadFiles:
 
     results: list[Result] = []
     errors: list[SourceError] = []
-    texts: set[str] = set()  # names of inputs that are no files
+    texts: set[str] = set()  # names of inputs that are not files
     for item in rule_choice.read_inputs(given):
         if isinstance(item, SourceError):
             errors.append(item)
@@ -319,7 +319,7 @@ def read_files(given: InputPaths, asked: CheckSettings) -> ReadFiles:
 
 
 def root_rules_of(given: InputPaths, config: Config, sources: list[SourceFile], *, texts: Iterable[str]) -> RootRules:
-    """Return which files belong together; `texts` are the names of sources that are no files."""
+    """Return which files belong together; `texts` are the names of sources that are not files."""
     from kubectl_spread.sources.roots import root_rules
 
     named = [path for path in given.paths if path != "-" and os.path.isdir(path)]

@@ -77,7 +77,7 @@ def fix_files(request: CheckRequest, *, unsafe: bool = False) -> CheckResult:
         unsafe: also apply fixes that may change where pods run.
 
     Raises:
-        RequestError: an input is no file.
+        RequestError: an input is not a file.
         SpreadError: as `check_files` does.
     """
     refuse_texts(request)

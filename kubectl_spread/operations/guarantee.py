@@ -118,9 +118,7 @@ class _Silent:
 def guarantee_policy(request: GuaranteeRequest, listener: Optional[ProofListener] = None) -> GuaranteeResult:
     """Read the inputs, and decide the policy for every group.
 
-    Raises:
-        RequestError: no workload or no node is meant by a group or a key.
-        SpreadError: an input cannot be read.
+    Raises: RequestError: a group has no workload, or a key no node. SpreadError: an input cannot be read.
     """
     listener = listener or _Silent()
     read = _read(request)
@@ -177,7 +175,7 @@ def _selected(request: GuaranteeRequest, cluster: Cluster, read: SimulateInputs)
 
 
 def _members(chosen: Iterable[OwnerKey], cluster: Cluster) -> tuple[list[Member], tuple[OwnerKey, ...]]:
-    """Return the workloads, with the ranges of their autoscalers, and those that are not followed."""
+    """Return the workloads, with the ranges of their autoscalers, and the workloads that are not simulated."""
     keys = sorted(chosen, key=lambda key: (key.namespace, key.kind, key.name))
     members = []
     for key in keys:

@@ -21,14 +21,14 @@ _RANGE = re.compile(r"([0-9]{1,7})\.\.([0-9]{1,7})\Z")
 
 
 class PolicyTextError(Exception):
-    """A text is no rule; `str()` says why, and what to write."""
+    """A text is not a rule; `str()` says why, and what to write."""
 
 
 def topology_key(text: str) -> str:
     """Return a topology key; `zone`, `hostname` and `region` are short for the well-known labels.
 
     Raises:
-        PolicyTextError: it is no label key.
+        PolicyTextError: it is not a label key.
     """
     if text in SHORT_KEYS:
         return SHORT_KEYS[text]
@@ -62,7 +62,7 @@ def share_of(key: str, text: str) -> PolicyRule:
     """Return the rule of a key and a share such as `<1/3`; without a sign or with `=` it is `at most`.
 
     Raises:
-        PolicyTextError: it is no share.
+        PolicyTextError: it is not a share.
     """
     bare = text.strip()
     is_strict = bare.startswith(("<", "=<")) and not bare.startswith(("<=", "=<="))

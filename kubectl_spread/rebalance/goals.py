@@ -135,7 +135,7 @@ def goals(
 
 
 def _most_skew(status: ConstraintStatus, *, is_repaired: bool, has_soft: bool) -> Optional[int]:
-    """Return the skew that a constraint may have at the end; None if it is no goal."""
+    """Return the skew that a constraint may have at the end; None if the constraint is not a goal."""
     is_goal = status.state in (ConstraintState.OK, *_BROKEN) and bool(status.domains)
     if not is_goal or status.skew is None or not (has_soft or status.when_unsatisfiable == DO_NOT_SCHEDULE):
         return None

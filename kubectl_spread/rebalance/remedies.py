@@ -1,4 +1,4 @@
-"""Changes that make a plan possible, each simulated: a node more, a cordon less, a weaker constraint."""
+"""Changes that make a plan possible, each simulated, such as one more node, one cordon less, or a weaker constraint."""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ class _Repairing:
     def _restarts(
         self, keys: tuple[OwnerKey, ...], plan: Optional[EvictionPlan], deadline: float
     ) -> Optional[tuple[RestartPlan, ...]]:
-        """Return restarts if there are no evictions, or if a restart replaces hardly more pods."""
+        """Return restarts if there are no evictions, or if a restart replaces only a few more pods."""
         running = sum(item.status.running for item in self._known.items if item.status.key in keys)
         if plan is not None and 2 * len(plan.evictions) <= running:
             return None

@@ -71,15 +71,11 @@ class KnownCluster:
     ) -> None:
         """Store the input. All results are computed on first use.
 
-        Args:
-            cluster: with the other objects of the manifests applied.
-            profiles: of the scheduler; the built-in one if None.
-            placements: of workloads that are already placed.
-            rollouts: of these workloads.
-            namespace: replaces `default`, also for workloads without a namespace.
-            keys: label keys of nodes whose values are all that is known of the cluster; None for a whole cluster.
-            policies: that the workloads are to keep.
-            specs: of the workloads, by their keys.
+        Args: cluster: with the other objects of the manifests applied. profiles: of the scheduler; the built-in one if
+            None. placements: of workloads that are already placed. rollouts: of these workloads. namespace: replaces
+            `default`, also for workloads without a namespace. keys: label keys of nodes, if nothing but their values is
+            known about the cluster; None for a whole cluster. policies: that the workloads are to keep. specs: of the
+            workloads, by their keys.
         """
         self._cluster = cluster
         self._profiles = scheduler_profiles.profiles() if profiles is None else profiles

@@ -21,7 +21,7 @@ def root_rules(
         sources: the texts of the run.
         config: its `roots`.
         directories: named on the command line.
-        texts: the names of sources that are no files.
+        texts: the names of sources that are not files.
     """
     rendered = frozenset(texts)
     return RootRules(

@@ -146,7 +146,7 @@ def _warning_without_nodes(paths: tuple[str, ...], errors: list[SourceError], he
     """Return a warning that a list of objects has no node; none for a snapshot or a list of nodes.
 
     Raises:
-        SourceError: the input is no list of objects, or an object could not be read.
+        SourceError: the input is not a list of objects, or an object could not be read.
     """
     without = SourceError(
         ", ".join(paths),

@@ -118,7 +118,7 @@ def objects(source: SourceFile) -> list[Plain]:
     """Return the nodes, pods and namespaces that a topology describes.
 
     Raises:
-        SourceError: it is no valid topology, with the place.
+        SourceError: it is not a valid topology, with the place.
     """
     document = _only_document(source)
     plain = document.plain

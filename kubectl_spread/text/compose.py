@@ -22,7 +22,7 @@ from kubectl_spread.text.source import SourceFile, Span
 MAX_DEPTH = 256  # levels; the deepest Kubernetes object nests about 20
 
 _CUT = re.compile(r"^(?:---(?=[ \t\r\n]|\Z)|\.\.\.[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z))", re.MULTILINE)
-# kubectl takes each of these lines for a separator, and refuses other text than white space and comments.
+# kubectl treats each of these lines as a separator. After it, only white space and comments are allowed.
 _SEPARATOR = r"(?m)^---(?![ \t]*\{\{)[^\r\n]*[^\s][^\r\n]*"  # compiled on first use
 _SEPARATOR_TEXT = re.compile(r"^---[ \t]*(?P<text>[^\s#][^\r\n]*)", re.MULTILINE)
 # Nothing in these can match in two ways, so that they cost no more than the text is long.

@@ -90,7 +90,7 @@ def _integer(text: str) -> Optional[int]:
 
 
 def _float(text: str) -> Union[float, str]:
-    """Return the result of Go's ParseFloat; return the text if it is no float or too large."""
+    """Return the result of Go's ParseFloat; return the text if it is not a float or too large."""
     if re.match(_FLOAT, text) is None:
         return text
     value = float(text)

@@ -86,7 +86,7 @@ def value(text: str) -> Any:
         NotSimpleError: the text is more than simple.
     """
     if "|\n" in text or ">\n" in text or "|-\n" in text or ">-\n" in text:
-        raise NotSimpleError  # before lines are read in vain
+        raise NotSimpleError  # before any line is read for nothing
     if not text.isascii() and re.search(_ODD, text):
         raise NotSimpleError
     return _Values([token for tokens in values_of_lines(lines_of(text)) for token in tokens]).root()

@@ -40,7 +40,7 @@ class SourceFile:
         self.text = text
         self._starts: list[int] = []
         self._origins: Optional[list[tuple[int, str]]] = None
-        self._find_origins = origins  # a bound method here would keep the text for ever, as no garbage is collected
+        self._find_origins = origins  # a bound method here would keep the text forever, as no garbage is collected
 
     def position(self, offset: int) -> Position:
         """Return the line and column of an offset; the end of the text is a valid place."""

@@ -268,7 +268,7 @@ class Twin:
         if surge:
             yield self.frozen({**state, "sizes": {**state["sizes"], name: (wanted, min(wanted, surge))}})
             return
-        # A new ReplicaSet of size 0 is no state of its own here: the first old pod goes at once.
+        # A new ReplicaSet of size 0 is not a state of its own here: the first old pod goes at once.
         rolling = {**state, "sizes": {**state["sizes"], name: (wanted, 0)}}
         yield from self.rolled(rolling, name)
 

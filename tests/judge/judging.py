@@ -313,7 +313,7 @@ def _text(taint: Plain) -> str:
 class Case(NamedTuple):
     """A snapshot, and a Pending pod of it: its workload, and the numbers before.
 
-    is_known: the snapshot has the workload, so that what becomes of its running pods is no guess.
+    is_known: the snapshot has the workload, so that what becomes of its running pods is not a guess.
     """
 
     world: World
@@ -402,7 +402,7 @@ def _of_restarts(found: Case, suggestion: Plain, ends: list[Moment]) -> Iterator
 def _of_domains(found: Case, suggestion: Plain, ends: list[World]) -> Iterator[str]:
     """Whether the counts by domain are among those that come about."""
     if not suggestion["rollout"]["exhaustive"]:
-        return  # what was seen is no promise of what may be
+        return  # what was seen is not a promise of what may be
     for promised in suggestion["effect"]["domains"]:
         key, wanted = promised["topologyKey"], promised["after"]
         ranges = promised.get("range") or {value: [number, number] for value, number in wanted.items()}

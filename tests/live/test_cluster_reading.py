@@ -117,7 +117,7 @@ SCHEMAS = {"status": "status-report", "check": "check-report", "explain": "expla
 
 
 def test_a_cluster_without_nodes_is_answered(cluster: Cluster, spread: Spread, tmp_path: Path) -> None:
-    """No pod finds a node, in the scheduler's words; that is no fault of the input."""
+    """No pod finds a node, in the scheduler's words; that is not a fault of the input."""
     if cluster.list("Node"):
         pytest.skip("this test needs a cluster without nodes, and yours has some")
     said = spread("explain", "-f", WEB, "--kubeconfig", cluster.kubeconfig(tmp_path))

@@ -144,11 +144,11 @@ PROVIDERS: dict[str, tuple[dict[str, Any], str]] = {
         ),
     ),
     "no token": (oidc(), "the oidc auth provider has no `id-token`; log in first"),
-    "no expiry": (oidc(**{"id-token": jwt()}), "the `id-token` of the oidc auth provider is no JSON Web Token"),
-    "no JWT": (oidc(**{"id-token": "a.ü.c"}), "the `id-token` of the oidc auth provider is no JSON Web Token"),
+    "no expiry": (oidc(**{"id-token": jwt()}), "the `id-token` of the oidc auth provider is not a JSON Web Token"),
+    "no JWT": (oidc(**{"id-token": "a.ü.c"}), "the `id-token` of the oidc auth provider is not a JSON Web Token"),
     "an absurd expiry": (
         oidc(**{"id-token": jwt(exp=[1])}),
-        "the `id-token` of the oidc auth provider is no JSON Web Token",
+        "the `id-token` of the oidc auth provider is not a JSON Web Token",
     ),
 }
 

@@ -1,4 +1,4 @@
-"""What is no message ends the connection, with a line that says why."""
+"""What is not a message ends the connection, with a line that says why."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ def test_related_places_are_told_where_the_client_wants_them(editor: Editor) -> 
     ],
 )
 def test_any_text_is_answered(editor: Editor, text: str, expected: list[str]) -> None:
-    """What is no Kubernetes object is nobody's business; what is one and does not parse is told."""
+    """Documents without Kubernetes objects have no findings; a Kubernetes object that does not parse has one."""
     assert expected == told(editor.open(text))
 
 
@@ -297,7 +297,7 @@ def test_a_safe_fix_is_preferred(editor: Editor) -> None:
 
 
 def test_an_unsafe_fix_is_offered_and_not_preferred(editor: Editor) -> None:
-    """And is no part of what is fixed at once."""
+    """It is not among the fixes that are applied at once."""
     (found,) = editor.open(UNSAFE)
     fix, ignore = editor.actions(found["range"])
 
@@ -437,7 +437,7 @@ def test_odd_addresses_are_given_back_as_they_are(editor: Editor) -> None:
 def test_messages_that_are_none_are_survived() -> None:
     with editing() as editor:
         editor.initialize()
-        editor.send_bytes(b"{this is no JSON")
+        editor.send_bytes(b"{this is not JSON")
         editor.send_bytes(b'{"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": 7}}')
 
         assert ["11 SPR104"] == told(editor.open(MISSPELT))

@@ -68,7 +68,7 @@ def test_a_selector_that_selects_nothing_cannot_be_narrowed() -> None:
     ],
 )  # fmt: skip
 def test_gt_and_lt_are_strict(operator: str, value: str, expected: bool) -> None:
-    """The label `5` is greater than 4, not than 5; what is no integer compares with nothing."""
+    """The label `5` is greater than 4, not than 5; what is not an integer compares with nothing."""
     assert expected == LabelRequirement("rank", operator, (value,)).matches(LABELS)
 
 

@@ -183,7 +183,7 @@ def test_explain_finds_the_pods_of_a_kind(
 
 
 def test_a_service_of_knative_beside_a_workload_is_no_service_of_the_core(placed: Any) -> None:
-    """It selects nothing, so that its manifest is no reason to refuse one."""
+    """It selects nothing, so its manifest is not a reason to refuse one."""
     core = "apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: shop}\nspec: {selector: {app: web}}\n"
     (placement,) = placed(f"{core}---\n{manifest(KNATIVE, '{template: POD, selector: none}', 'none')}")
 

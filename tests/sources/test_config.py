@@ -143,7 +143,7 @@ def test_all_that_is_wrong_is_told_at_its_place(tmp_path: Path) -> None:
         "5:9: failOn: must be one of error, warning, info, never: eror; did you mean `error`?",
         "6:20: kubernetesVersion: the rules of Kubernetes 1.99 are not known: only 1.18 to 1.36",
         "7:8: paths: the list is empty",
-        "8:11: exclude[0]: not a glob: `!` does not take anything out again: !a",
+        "8:11: exclude[0]: not a glob, as in .gitignore but without `!`: !a",
         "8:17: exclude[1]: the text is empty",
         "9:10: baseline: must be text, and nothing is there",
     ] == problems(
@@ -164,7 +164,7 @@ baseline:
 
 def test_all_that_is_wrong_in_entries_is_told(tmp_path: Path) -> None:
     assert [
-        "2:3: perFile[0]: `files` is missing: the files that the entry is about, as globs",
+        "2:3: perFile[0]: `files` is missing: the files for which the entry applies, as globs",
         "3:3: perFile[1]: it says nothing",
         "4:3: perFile[2]: must be a mapping, not a number: 5",
         "6:3: ignores[0]: `reason` is missing: a sentence that says why these findings are accepted",

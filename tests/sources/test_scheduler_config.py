@@ -194,7 +194,7 @@ REFUSED = {
         3,
         "clientConnection.burst: Invalid value: -1: must be non-negative",
     ),
-    "a lock that is no lease": (
+    "a lock that is not a lease": (
         HEAD + "leaderElection: {resourceLock: endpoints}\n",
         3,
         'leaderElection.resourceLock: Invalid value: "endpoints": resourceLock value must be "leases"',

@@ -71,7 +71,7 @@ def test_however_it_is_written_it_is_one_cluster(tmp_path: Path, text: str) -> N
 
 
 def test_a_directory_is_read_with_all_below_it(tmp_path: Path) -> None:
-    """Each file gives its part, and what is no manifest is left alone."""
+    """Each file gives its part, and what is not a manifest is left alone."""
     (tmp_path / "pods").mkdir()
     (tmp_path / "nodes.json").write_text(dumped(*OBJECTS[:2]))
     (tmp_path / "pods" / "shop.yaml").write_text(dumped(*OBJECTS[2:], separator="\n---\n"))
@@ -311,7 +311,7 @@ def test_broken_json_is_called_so(tmp_path: Path, name: str, text: str, expected
 
 @pytest.mark.parametrize("kind", ["List", "ConfigMap", None])
 def test_the_kind_of_a_list_may_come_after_its_items(tmp_path: Path, kind: str) -> None:
-    """As kubectl prints it; the items of what is no list are none of the cluster's."""
+    """As kubectl prints it; the items of what is not a list are none of the cluster's."""
     cluster, *_ = load(tmp_path, dumped(node("n1")) + dumped({"items": [pod("web")], "kind": kind}))
 
     assert (["shop/web"] if kind == "List" else []) == [item.key for item in cluster.pods]

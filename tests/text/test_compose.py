@@ -314,7 +314,7 @@ def test_a_merge_key_brings_in_the_fields_of_its_mappings(text: str, expected: d
         ("y: 1\nyes: 2\n", [("true", (1, 1), (2, 1))]),
         ("{a: {b: 1, b: 2}, c: [{d: 1, d: 2}]}\n", [("b", (1, 6), (1, 12)), ("d", (1, 24), (1, 30))]),
         ("a: &x {b: 1, b: 2}\nc: *x\n", [("b", (1, 8), (1, 14))]),
-        # a merge is no key, and what it brings in is not written twice
+        # a merge is not a key, and what it brings in is not written twice
         ("{a: 1, <<: {a: 2}, <<: {a: 3}}\n", []),
         ("{a: 1, a: 2, <<: {b: 1, c: 2}}\n", [("a", (1, 2), (1, 8))]),
     ],

@@ -116,7 +116,7 @@ def test_what_is_not_json_may_be_yaml(text: str, expected: Any) -> None:
     ],
 )
 def test_what_is_neither_has_the_message_of_the_language_it_is_nearer_to(text: str, expected: str) -> None:
-    """A bare word is no JSON, and no mistake in YAML."""
+    """A bare word is not JSON, and is valid YAML."""
     assert [expected] == composed(text)
 
 

@@ -25,7 +25,7 @@ STRINGS = [
     ".", "..", "+.", "-.", ".e5", "1e", "1e+", "1.5.1", "1,5", ".5.", "1e400", "-1e400", ".1e999",
     # times and dates
     "12:30", "1:30", "190:20:30", "2001-01-01", "2001-12-14t21:59:43.10-05:00", "2001-12-14 21:59:43.10",
-    # integers of no 64 bits that are no decimal float either
+    # integers of more than 64 bits, which are not decimal floats either
     "0x10000000000000000", "-0x8000000000000001", "+0xffffffffffffffff",
     # quantities, versions, addresses
     "100m", "1Gi", "1.2.3", "v1", "1x", "10.0.0.1",

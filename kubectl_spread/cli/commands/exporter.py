@@ -115,7 +115,7 @@ def _address(text: str, ctx: click.Context) -> tuple[str, int]:
     """Return host and port.
 
     Raises:
-        UsageError: the text is no address.
+        UsageError: the text is not an address.
     """
     found = _ADDRESS.fullmatch(text)
     if found is None or int(found[3]) > 65535:

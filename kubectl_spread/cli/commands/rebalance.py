@@ -36,7 +36,7 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
 
     found = durations.seconds(text)
     if found is None:
-        raise click.BadParameter(f"{text} is no duration; write it as 30s or 2m")
+        raise click.BadParameter(f"{text} is not a duration; write it as 30s or 2m")
     return found or None
 
 

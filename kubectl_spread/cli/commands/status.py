@@ -164,7 +164,7 @@ def _check_watch(facts: ClusterSource, output: Optional[Output], ctx: click.Cont
 
 
 def _exit_code(found: StatusResult, form: Optional[str]) -> int:
-    """Return the exit code; with metrics, violated constraints are no failure."""
+    """Return the exit code; with metrics, violated constraints are not failures."""
     if found.errors or any(isinstance(error, ClusterError) for error in found.missing):
         return Exit.UNREADABLE
     is_fine = not found.missing if form == "prometheus" else found.is_fine

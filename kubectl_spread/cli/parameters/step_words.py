@@ -74,7 +74,7 @@ class StepCommand(sections.SectionedCommand):
         return word[:2] in _SHARED
 
     def _own(self, word: str) -> bool | None:
-        """Return whether one of our options takes its value from the next word; None if it is no option."""
+        """Return whether one of our options takes its value from the next word; None if it is not an option."""
         name, equals, _ = word.partition("=")
         options = self._options()
         if word.startswith("--"):

@@ -55,7 +55,7 @@ def _selector(text: Optional[str], asked: Selection, ctx: click.Context) -> Opti
     """Return the selection with the label selector of -l.
 
     Raises:
-        click.UsageError: it is no selector, or names are given, too.
+        click.UsageError: it is not a selector, or names are given, too.
     """
     if text is None:
         return None

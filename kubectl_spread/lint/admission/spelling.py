@@ -1,4 +1,4 @@
-"""Constraints with their misspelt fields read as they are meant.
+"""Constraints whose misspelt fields have the intended names.
 
 The API server drops an unknown field or refuses the object. The missing field is then part of the same mistake, and is
 not reported again.

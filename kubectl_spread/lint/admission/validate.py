@@ -94,7 +94,7 @@ def _check_pod_spec(
 def _lasting(
     errors: list[Refused], manifest: Manifest, owner: Workload, place: PodPlace, spec: Plain, minor: Optional[int]
 ) -> list[Refused]:
-    """Return the errors that remain once misspelt fields have the names that are meant."""
+    """Return the errors that remain once misspelt fields have the intended names."""
     meant = owner._replace(template={**owner.template, "spec": spec}, known_hash=owner.revision_hash)
     constraints = constraint_reader.constraints(spec)
     left = _field_errors(manifest, meant, place, constraints=constraints, minor=minor)

@@ -11,7 +11,7 @@ from kubectl_spread.text.edit import Change, Drop, Put
 
 
 def without_constraints(subject: Subject) -> Optional[Fix]:
-    """Remove all constraints; cluster defaults, which are soft, take their place. None for a pod of nothing else."""
+    """Remove all constraints; the cluster's soft defaults then apply. None if the pod spec has no other field."""
     if len(subject.spec) == 1:
         return None
     return Fix(f"remove {FIELD}", (Drop((*subject.spec_route, FIELD)),))

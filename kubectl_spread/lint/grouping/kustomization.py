@@ -188,7 +188,7 @@ def _fits(pattern: str, text: str) -> bool:
 
 
 def _below(directory: str, text: str) -> str:
-    """Return an absolute path; empty if the text is no local path."""
+    """Return an absolute path; empty if the text is not a local path."""
     if not text or "://" in text or "\n" in text or "?ref=" in text:
         return ""
     return os.path.normpath(os.path.join(directory, text))

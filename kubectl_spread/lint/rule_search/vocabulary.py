@@ -57,7 +57,7 @@ def _singular(word: str) -> str:
 
 
 def _messages(rule: RuleMeta, page: str) -> Iterator[str]:
-    """Yield texts of which the rule makes its messages, or else the messages about its example."""
+    """Yield texts from which the rule builds its messages, or else the messages about its example."""
     if rule.target is not RuleTarget.OBJECT:
         spec = find_spec(module_name(rule.name))
         loader: Any = spec.loader if spec is not None else None

@@ -92,7 +92,7 @@ def _hint(key: str) -> str:
 
 
 def _fix(subject: Subject, constraint: TopologySpreadConstraint, index: int) -> Fix:
-    """Write the label that is meant, which changes what is counted; else remove what is left out anyway."""
+    """Write the intended label, which changes the counted pods; otherwise remove the key, which has no effect."""
     import difflib  # 3 ms
 
     key = constraint.match_label_keys[index]

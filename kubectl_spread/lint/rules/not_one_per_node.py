@@ -72,7 +72,7 @@ _BOUNDARY = "\n---"
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
-    """Find hard constraints over hostnames of which a comment promises too much."""
+    """Find hard constraints over hostnames for which a comment promises too much."""
     strict = [item for item in subject.hard if item.topology_key == HOSTNAME and item.max_skew == 1]
     if not strict or _is_one_per_node(subject):
         return

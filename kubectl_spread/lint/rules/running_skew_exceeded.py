@@ -36,8 +36,8 @@ With `--snapshot examples/scenarios/returned-zone-stays-empty/snapshot.yaml`:
 
 ## Use instead
 
-Restart the workload, or run the descheduler's `RemovePodsViolatingTopologySpreadConstraint`. The hint says where the
-scheduler would put the pods if none of them ran.
+Let `kubectl spread rebalance` find the fewest evictions, restart the workload, or run the descheduler's
+`RemovePodsViolatingTopologySpreadConstraint`. The hint says where the scheduler would put the pods if none of them ran.
 """
 
 from __future__ import annotations

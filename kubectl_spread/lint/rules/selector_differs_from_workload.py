@@ -54,7 +54,7 @@ _Requirements = frozenset[LabelRequirement]
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
-    """Find selectors that match the own pods alone, and are not the workload's."""
+    """Find selectors that match only the workload's own pods, and differ from the workload's selector."""
     own = _own(subject)
     if not own:
         return

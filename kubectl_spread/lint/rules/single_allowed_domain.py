@@ -54,7 +54,7 @@ from kubectl_spread.text.wording import counted
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
-    """Find constraints over a label of which the pods accept one value; those with Ignore are SPR307's."""
+    """Find constraints over a label for which the pods accept only one value. SPR307 reports those with Ignore."""
     if subject.workload.kind == "DaemonSet" or subject.spec.get("nodeName"):
         return  # SPR206, SPR210
     for constraint in subject.constraints:

@@ -134,5 +134,5 @@ def _effect(term: pod_requirements.Term) -> str:
 
 
 def _written(term: pod_requirements.Term, key: str) -> Fix:
-    """Return the key that is meant. Anti-affinity that comes into force may leave pods Pending."""
+    """Return the intended key. Anti-affinity that takes effect may leave pods Pending."""
     return Fix(f"write `{key}`", (Put(term.route, key),), is_safe=not (term.is_required and term.repels))

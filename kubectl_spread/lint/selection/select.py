@@ -14,7 +14,7 @@ class RuleProfile(Enum):
     """The rules to begin with."""
 
     MINIMAL = "minimal"  # the default rules with severity error
-    DEFAULT = "default"  # all that are no opinions
+    DEFAULT = "default"  # all rules that are not opinions
     STRICT = "strict"  # all
 
     @property
@@ -58,15 +58,12 @@ def selected(
     *,
     base: Optional[frozenset[str]] = None,
 ) -> frozenset[str]:
-    """Return the codes of the rules to follow: those selected, or those of the base, without those ignored.
+    """Return the codes of the rules to run: the selected ones, or the base, without the ignored ones.
 
-    Of two words that name a rule the longer one counts, so that `--ignore SPR2 --select SPR201` follows SPR201.
+    If two words name a rule, the longer one counts: `--ignore SPR2 --select SPR201` runs SPR201.
 
-    Args:
-        select: codes, prefixes or names, several in one by commas; `ALL` is every rule.
-        ignore: the same.
-        extend: the same, for rules to follow besides.
-        base: codes; without it, all rules that are no opinions.
+    Args: select: codes, prefixes or names, several in one by commas; `ALL` is every rule. ignore: the same. extend: the
+        same, for rules to run in addition. base: codes; without it, all rules that are not opinions.
 
     Raises:
         UnknownRuleError: a word names no rule.

@@ -83,7 +83,7 @@ class Waiver(NamedTuple):
         )
 
     def reaches(self, source: SourceFile) -> bool:
-        """Return whether it is about a source."""
+        """Return whether the suppression applies to a source."""
         return self.files is None or self.files.match(source.name)
 
     def codes(self, word: str) -> frozenset[str]:

@@ -58,7 +58,7 @@ class Searching(NamedTuple):
         """Search an object, or a document without one.
 
         Args:
-            manifest: of an unknown kind, or with an empty kind for a document that is no object.
+            manifest: of an unknown kind, or with an empty kind for a document that is not an object.
             outside: the collection to add constraints to.
             is_own: returns whether the list at a route belongs to a pod spec that is checked as a workload.
         """

@@ -40,7 +40,7 @@ class ConstraintList(NamedTuple):
 
     Args:
         route: of the list or part, from the value that was searched.
-        entries: the plain constraints. Entries that are no mappings are kept, so that positions stay right.
+        entries: the plain constraints. Entries that are not mappings are kept, so that positions stay right.
         routes: of each entry.
         path: of the list in its object, as the API server prints it.
         labels: the text that the API server prints between brackets for each entry: its index, or `-` if it is

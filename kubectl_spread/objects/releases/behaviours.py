@@ -360,7 +360,7 @@ SECOND_DOT = switch(
 PREEMPTION_TRIES_LEFT_OUT = switch(
     "preemption-tries-left-out", "DefaultPreemption", _PREEMPTION, Impact.PLACEMENT, "1.24", "1.27.14", "1.28",
     "1.28.10", "1.29", "1.29.5",
-    off="nodes that a PreFilter result left out are no candidates",
+    off="nodes that a PreFilter result left out are not candidates",
     on="nodes that a PreFilter result left out are candidates",
 )
 PREEMPTION_TRIES_REFUSED = switch(
@@ -375,7 +375,7 @@ DRY_RUN_COUNTS_INCLUDED = switch(
 )
 VICTIMS_SORTED = switch(
     "victims-sorted", "DefaultPreemption", _VICTIMS, Impact.PLACEMENT, "1.29",
-    off="the first victim is taken for the most important one",
+    off="the first victim counts as the most important one",
     on="victims are sorted before nodes are compared",
 )
 ONLY_PREEMPTED_VICTIMS = switch(

@@ -9,7 +9,7 @@ from typing import Optional
 from kubectl_spread.records import NamedTuple
 
 FIRST_MINOR, LAST_MINOR = 18, 36
-_PLAUSIBLE_MINOR = LAST_MINOR + 10  # a larger number in a flag or a file is taken for a mistake
+_PLAUSIBLE_MINOR = LAST_MINOR + 10  # a larger number in a flag or a file counts as a mistake
 
 
 class Release(NamedTuple):
@@ -106,7 +106,7 @@ def note_on(release: Release) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Return the numbers of a version: `1.34.2` for `v1.34.2-gke.100`; empty if the text is no version."""
+    """Return the numbers of a version: `1.34.2` for `v1.34.2-gke.100`; empty if the text is not a version."""
     match = re.match(r"v?(1\.[0-9]{1,3}(?:\.[0-9]{1,4})?)\b", text)
     return "" if match is None else match[1]
 

@@ -17,14 +17,14 @@ _OPERATORS = {"=": "In", "==": "In", "!=": "NotIn", "in": "In", "notin": "NotIn"
 
 
 class SelectorError(ValueError):
-    """A text is no label selector; `str()` says why."""
+    """A text is not a label selector; `str()` says why."""
 
 
 def parse(text: str) -> Selector:
     """Return the requirements of a selector; an empty text selects everything.
 
     Raises:
-        SelectorError: it is no selector.
+        SelectorError: it is not a selector.
     """
     reader = _Reader(text)
     found: list[LabelRequirement] = []

@@ -68,7 +68,7 @@ def _names_one_of(kinds: frozenset[str]) -> re.Pattern[str]:
 
 
 def may_hold_constraints(text: str) -> bool:
-    """Return whether a text may hold constraints outside known kinds, and is no definition of a kind."""
+    """Return whether a text may hold constraints outside known kinds, and is not a definition of a kind."""
     return constraint_lists.may_hold(text) and _DEFINITION.search(text) is None
 
 

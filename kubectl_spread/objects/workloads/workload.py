@@ -175,7 +175,7 @@ def _has_images(owner: Workload) -> bool:
 
 
 def knative_scale(template: Plain) -> tuple[Optional[int], Optional[int]]:
-    """Return the least and most pods of a Knative revision by its annotations; 0 as the most is no limit."""
+    """Return the least and most pods of a Knative revision by its annotations; 0 as the most is not a limit."""
     annotations = fields(fields(template.get("metadata")).get("annotations"))
     least, most = (
         next((int(text) for name in names if (text := str(annotations.get(name, ""))).isdecimal()), None)

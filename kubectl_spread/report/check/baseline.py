@@ -44,7 +44,7 @@ def read(source: SourceFile) -> Baseline:
     """Return the baseline in a file.
 
     Raises:
-        SourceError: the file is no baseline.
+        SourceError: the file is not a baseline.
     """
     try:
         document = json.loads(source.text)
@@ -132,7 +132,7 @@ def _plain(key: Identity) -> dict[str, Any]:
 
 
 def _counts(document: Any) -> Optional[dict[Identity, int]]:
-    """Return the entries of a document; None if it is no baseline."""
+    """Return the entries of a document; None if it is not a baseline."""
     if not isinstance(document, dict) or document.get("kind") != _KIND:
         return None
     entries = document.get("findings")

@@ -63,7 +63,7 @@ def object_text(ref: ObjectRef) -> str:
 
 
 class Excerpt(NamedTuple):
-    """The line of a place, and the range of its characters that are meant."""
+    """The line of a place, and the range of the marked characters."""
 
     number: int
     text: str

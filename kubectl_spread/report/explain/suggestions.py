@@ -126,7 +126,7 @@ def _restarted(rollout: Rollout, which: str) -> str:
         return f"restarts {which}"
     if rollout.is_new:
         return f"restarts {which}, which the rollout under way would replace, too"
-    return f"the rollout under way goes on, and replaces {which}"
+    return f"the rollout under way continues, and replaces {which}"
 
 
 def managed_sentence(item: Suggestion) -> str:

@@ -266,16 +266,19 @@ def _losses_of_restart(item: Repair) -> str:
 def _smallest(plan: EvictionPlan) -> str:
     if plan.is_smallest:
         return "No shorter list of evictions is enough."
-    return f"At least {plural(plan.at_least, 'eviction')} are needed; no list shorter than this one was found."
+    are = "is" if plan.at_least == 1 else "are"
+    return f"At least {plural(plan.at_least, 'eviction')} {are} needed; no list shorter than this one was found."
 
 
 def _covered(coverage: Coverage, evictions: Sequence[Eviction], more: str) -> str:
     if coverage.is_exact:
-        where = "the only outcome" if coverage.outcomes == 1 else f"all {coverage.outcomes:,} outcomes"
+        where = (
+            f" in all {coverage.outcomes:,} outcomes" if coverage.outcomes != 1 else ", in the only possible outcome"
+        )
         if coverage.outcomes == 1 and any(len(item.nodes) > 1 for item in evictions):
-            where += ", whichever of several equal nodes takes a pod"
+            where = ", whichever of several equal nodes takes a pod"
         states = plural(coverage.states, "state")
-        return f"The constraints hold afterwards in {where} ({states} visited). {more}".rstrip()
+        return f"The constraints hold afterwards{where} ({states} visited). {more}".rstrip()
     return (
         f"The constraints hold afterwards in all {coverage.outcomes:,} outcomes that were simulated "
         f"({plural(coverage.states, 'state')} visited). Not every state was visited, so other outcomes are possible."

@@ -82,8 +82,8 @@ class InterPodAffinity:
 class IncomingTerm(NamedTuple):
     """A term of the incoming pod, its namespaceSelector resolved to names.
 
-    Upstream resolves the selector and keeps it all the same; later it is matched without the namespace's labels.
-    A selector that an unlabelled namespace satisfies (only NotIn, DoesNotExist) therefore takes in all of them.
+    Upstream resolves the selector and still keeps it; later it is matched without the namespace's labels. A selector
+    that an unlabelled namespace satisfies (only NotIn, DoesNotExist) therefore takes in all of them.
     """
 
     topology_key: str

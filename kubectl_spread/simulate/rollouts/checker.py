@@ -43,11 +43,8 @@ class RolloutChecker:
     ) -> None:
         """Store the input.
 
-        Args:
-            cluster: the cluster of the workloads.
-            profiles: of the scheduler.
-            number: how many rollouts are asked about, for the time of each.
-            budget: the time for all of them.
+        Args: cluster: the cluster of the workloads. profiles: of the scheduler. number: of rollouts, which share the
+            time. budget: the time for all of them.
         """
         self._cluster = cluster
         self._profiles = profiles

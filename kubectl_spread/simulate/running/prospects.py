@@ -1,4 +1,4 @@
-"""Pending pods that wait together, each explained at its turn in the queue instead of alone."""
+"""Pending pods that wait together, each explained when its turn in the queue comes instead of alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kubectl_spread.simulate.running.waiting_pods import QueuePlacement, Waiting
 
 
 class Fate(IntEnum):
-    """Fate of a pod at its turn in the queue, the worst first."""
+    """Fate of a pod when its turn in the queue comes, the worst first."""
 
     WAITS = 0
     DEPENDS = 1  # on the order in which pods of equal priority and age are taken
@@ -92,7 +92,7 @@ class Prospects:
         return PlaceableRange(min(counts), max(counts))
 
     def of(self, pod: Pod) -> Prospect:
-        """Explain a pod in the current cluster, or at its turn if the result differs then."""
+        """Explain a pod in the current cluster, or when its turn comes if the result differs then."""
         fate = self.fate(pod)
         now = self._examined(pod, self._cluster)
         turn = (now.explanation.verdict, fate)

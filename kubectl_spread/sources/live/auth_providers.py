@@ -61,4 +61,4 @@ def _expiry_s(token: str, error: Error) -> float:
         expiry = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))["exp"]
         return float(expiry)
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-        raise error("auth-provider", "the `id-token` of the oidc auth provider is no JSON Web Token") from None
+        raise error("auth-provider", "the `id-token` of the oidc auth provider is not a JSON Web Token") from None

@@ -224,7 +224,7 @@ def _check_server(cluster: Entry, server: str) -> None:
     try:
         split = urlsplit(server)
         is_good = split.scheme.lower() in ("http", "https") and bool(split.hostname) and split.port != 0
-    except ValueError:  # a bracket that is not closed, a port that is no number
+    except ValueError:  # a bracket that is not closed, a port that is not a number
         is_good = False
     if not is_good or any(char.isspace() or not char.isprintable() for char in server):
         raise cluster.error("server", f"the server `{host_of(server)}` is not the URL of an API server")

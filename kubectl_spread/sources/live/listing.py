@@ -101,7 +101,7 @@ def _page(transport: Transport, path: str, answer: Response, take: Take) -> _Pag
     """Pass on the items of one page.
 
     Raises:
-        ClusterError: the answer is no list.
+        ClusterError: the answer is not a list.
     """
 
     def taken(item: dict[str, Any], document: dict[str, Any]) -> None:  # noqa: ARG001 (as json_stream calls it)

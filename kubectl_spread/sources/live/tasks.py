@@ -39,5 +39,5 @@ class Task(Generic[T]):
     def _run(self) -> None:
         try:
             self._result.append(self._call())
-        except BaseException as error:  # noqa: BLE001 (it is raised where the result is asked for)
+        except BaseException as error:  # noqa: BLE001 (it is raised where the result is used)
             self._error = error

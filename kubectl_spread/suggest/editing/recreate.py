@@ -112,7 +112,7 @@ def recreated_pod(pod: Pod, cluster: Cluster) -> Optional[Pod]:
 
 _NEVER_AGAIN = ("Node",)  # The kubelet of a node creates its mirror pods.
 _OF_ITS_NODE = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
-# Fields that a template may change in a waiting pod. Additions by admission are no change.
+# Fields that a template may change in a waiting pod. Additions by admission are not changes.
 _COMPARED = (
     "requests",
     "node_selector",

@@ -133,7 +133,7 @@ def _amount(key: str, text: str) -> str:
         if quantity.parse(text) < 0:
             raise StepError(f"`{key}` is less than 0: {text}")
     except quantity.QuantityError as error:
-        raise StepError(f"`{key}` is no quantity: {text or 'empty'}: {error}") from None
+        raise StepError(f"`{key}` is not a quantity: {text or 'empty'}: {error}") from None
     return text
 
 

@@ -34,7 +34,7 @@ def named_nodes(command: Command, situation: Situation) -> tuple[str, ...]:
 def _name(word: str) -> str:
     kind, slash, name = word.partition("/")
     if slash and (targets.kind_of(kind) != "Node" or not name):
-        raise StepError(f"{word} is no node")
+        raise StepError(f"{word} is not a node")
     return name if slash else word
 
 

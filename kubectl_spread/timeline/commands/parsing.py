@@ -115,7 +115,7 @@ def verb_of(words: Sequence[str]) -> Verb:
 
 
 def words_taken(word: str, verb: Verb, following: Sequence[str]) -> int | None:
-    """Return how many following words belong to a flag of a verb; None if the word is no flag."""
+    """Return how many following words belong to a flag of a verb; None if the word is not a flag."""
     left = list(following)
     try:
         found = _flags_of(word, verb, left)
@@ -125,7 +125,7 @@ def words_taken(word: str, verb: Verb, following: Sequence[str]) -> int | None:
 
 
 class Taken(NamedTuple):
-    """Arguments and flags of a verb; `others`: words that are no flags of it."""
+    """Arguments and flags of a verb; `others`: words that are not flags of it."""
 
     arguments: tuple[str, ...]
     flags: dict[str, tuple[str, ...]]

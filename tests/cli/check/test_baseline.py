@@ -138,7 +138,7 @@ def test_the_config_names_a_baseline(check: Check, monkeypatch: pytest.MonkeyPat
 
 
 def test_what_does_not_decode_is_never_known(check: Check) -> None:
-    """And a Pending pod is no finding."""
+    """And a Pending pod is not a finding."""
     write("a.yaml", "one")
 
     assert (3, ["a.yaml:6 SPR113"]) == check("a.yaml", "--write-baseline", "known.json")[:2]

@@ -148,7 +148,7 @@ def test_sarif_has_results_rules_and_relative_places(check: Check) -> None:
 
 
 def test_sarif_is_valid_with_places_beside_and_without_an_object(check: Check) -> None:
-    """Of several constraints, of text that is no object, of errors: all that a document can hold."""
+    """Of several constraints, of text that is not an object, of errors: all that a document can hold."""
     pair = WEB.replace("SKEW", "1").replace("KEY", "topology.kubernetes.io/zone")
     Path("pair.yaml").write_text(pair + pair[pair.index("  - maxSkew") :])
     Path("text.yaml").write_text(f"--- web\n{pair}---\nkind: Pod\nspec: [\n")

@@ -287,7 +287,7 @@ def test_junit_fails_for_refused_pods(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_sarif_tells_of_refused_pods(capsys: pytest.CaptureFixture[str]) -> None:
-    """They are no result, as they have no place in a file; the run itself was successful."""
+    """They are not results, because they have no place in a file; the run itself was successful."""
     (invocation,) = json.loads(told("sarif", capsys))["runs"][0]["invocations"]
 
     assert invocation["executionSuccessful"]

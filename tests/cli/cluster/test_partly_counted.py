@@ -68,7 +68,7 @@ def test_check_of_what_runs_has_a_finding(snapshot: str, capsys: pytest.CaptureF
 
 
 def test_pods_of_another_revision_are_left_out_by_intent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """matchLabelKeys count one revision: that is no finding."""
+    """matchLabelKeys count one revision: that is not a finding."""
     owner = deployment(constraint(matchLabelKeys=["pod-template-hash"]))
     pods = [pod("w-1", "a1", owner="web-0"), pod("w-2", "a1"), pod("w-3", "b1")]
     nodes = [node(name, zone) for name, zone in ZONES.items()]

@@ -587,7 +587,8 @@ def test_a_rollout_under_way_is_not_the_effect_of_a_new_node(capsys: pytest.Capt
     text = told_of(capsys, "o04", "web-new-1")
 
     assert (
-        "the rollout under way goes on, and replaces both running pods; in every outcome all 3 pods have a node" in text
+        "the rollout under way continues, and replaces both running pods; in every outcome all 3 pods have a node"
+        in text
     )
     assert (
         "restarts both running pods, which the rollout under way would replace, too; in every outcome all 3 pods"

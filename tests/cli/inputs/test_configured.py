@@ -150,7 +150,7 @@ def test_entries_hold_from_a_directory_below(check: Check, monkeypatch: pytest.M
 
 
 def test_the_config_names_what_is_checked(check: Check) -> None:
-    """Where nobody names a file; it is no manifest itself."""
+    """Where nobody names a file; it is not a manifest itself."""
     configure("paths: [deploy, charts/api/api.yaml]\n")
 
     assert at(WEB, *SPREAD) + at(API, *SPREAD) == check().findings

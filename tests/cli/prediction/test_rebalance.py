@@ -152,7 +152,10 @@ def test_a_workload_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> N
     [
         (["-A", "-n", "shop"], "error: --namespace and --all-namespaces exclude each other\n"),
         (["-A", "deploy/web"], "error: a resource by name and --all-namespaces exclude each other\n"),
-        (["--timeout", "soon"], "error: invalid value for '--timeout': soon is no duration; write it as 30s or 2m\n"),
+        (
+            ["--timeout", "soon"],
+            "error: invalid value for '--timeout': soon is not a duration; write it as 30s or 2m\n",
+        ),
         (["--max-moves", "0"], "error: invalid value for '--max-moves': 0 is not in the range x>=1\n"),
     ],
 )

@@ -140,7 +140,7 @@ def test_a_pod_of_a_cluster_is_not_created_again(text: str, expected: list[str])
 
 
 def test_rejected_workloads_are_counted() -> None:
-    """What cannot be decoded, and what the rules refuse; a Service is no workload."""
+    """What cannot be decoded, and what the rules refuse; a Service is not a workload."""
     text = "\n---\n".join(
         (
             POD + "  containers: []\n",

@@ -132,7 +132,7 @@ def test_a_path_that_leads_nowhere_is_told(
 def test_a_star_is_any_key_and_any_item(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One kind may have several paths, and what is no mapping is passed over."""
+    """One kind may have several paths, and what is not a mapping is passed over."""
     paths = "- {kind: Pipeline, path: spec.stages.*.template}\n- {kind: Pipeline, path: spec.steps.*.template}\n"
     lines = checked(tmp_path, monkeypatch, capsys, paths=paths, text=STAGES)
 

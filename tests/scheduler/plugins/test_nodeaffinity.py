@@ -42,7 +42,9 @@ def named(operator: str, *values: str) -> Plain:
         pytest.param({"affinity": requires(labels("disk", "Exists"))}, {"big", "small"}, id="Exists"),
         pytest.param({"affinity": requires(labels("disk", "DoesNotExist"))}, {"plain"}, id="DoesNotExist"),
         pytest.param({"affinity": requires(labels("size", "Gt", "4"))}, {"big"}, id="Gt compares integers"),
-        pytest.param({"affinity": requires(labels("size", "Lt", "32"))}, {"small"}, id="Lt skips what is no integer"),
+        pytest.param(
+            {"affinity": requires(labels("size", "Lt", "32"))}, {"small"}, id="Lt skips what is not an integer"
+        ),
         pytest.param(
             {"affinity": requires(labels("disk", "In", "ssd"), labels("disk", "In", "hdd"))},
             {"big", "small"},

@@ -61,7 +61,7 @@ def applied(objects: list[Plain], situation: Situation) -> CommandEffect:
 
 
 def _around(objects: list[Plain], situation: Situation) -> CommandEffect:
-    """Apply the objects that are no workloads; budgets are replaced by the manifest's."""
+    """Apply the objects that are not workloads; budgets are replaced by the manifest's."""
     named = {
         (plain["metadata"].get("namespace"), plain["metadata"].get("name"))
         for plain in objects

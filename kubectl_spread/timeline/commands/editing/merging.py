@@ -129,7 +129,7 @@ def _merge_key(item: Any, by: str) -> Any:
     """Return the value of an item's key field.
 
     Raises:
-        PatchError: the item is no object, or it has no such field.
+        PatchError: the item is not an object, or it has no such field.
     """
     if not isinstance(item, dict):
         raise PatchError(f"the items of this list are objects, not {item!r}")
