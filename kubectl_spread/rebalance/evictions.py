@@ -19,7 +19,7 @@ def chosen_pods(found: FoundPlan, board: Board, cluster: Cluster) -> tuple[Pod, 
     by_slot: dict[Slot, list[Pod]] = {}
     known = board.world.slot_of
     for pod in cluster.pods:
-        if pod.uid in known:
+        if pod.uid in known and not pod.terminating:  # The place of one that ends may be the same.
             by_slot.setdefault(known[pod.uid], []).append(pod)
     for pods in by_slot.values():
         # Not ready first, then the lowest deletion cost, then the youngest.

@@ -83,7 +83,7 @@ class EvictionPlan(NamedTuple):
     """A list of evictions, one after the other, each once the replacement of the previous pod is ready.
 
     at_least: no list shorter than this repairs the constraints. fewest_ready: the fewest ready pods of each workload on
-    the way. ready: its ready pods at the end.
+    the way. ready: its ready pods at the end. unsettled: workloads with a change under way, which has to end before.
     """
 
     evictions: tuple[Eviction, ...]
@@ -92,6 +92,7 @@ class EvictionPlan(NamedTuple):
     changes: tuple[ConstraintChange, ...]
     fewest_ready: dict[OwnerKey, int]
     ready: dict[OwnerKey, int]
+    unsettled: tuple[OwnerKey, ...] = ()
 
     @property
     def is_smallest(self) -> bool:

@@ -103,6 +103,8 @@ def propose(known: Workloads, group: RepairGroup, options: SearchOptions) -> Gro
     tally = Tally(board.world, wanted, owners)
     movable = sum(map(tally.is_movable, min(board.beginning.states).pods))
     most = movable if options.most_moves is None else min(movable, options.most_moves)
+    if set(board.unsettled) & set(keys):
+        return GroupSearchResult(board, tally, SearchResult(None, 0, True, ()), most, movable)
     return GroupSearchResult(board, tally, _search_twice(board, tally, most=most), most, movable)
 
 

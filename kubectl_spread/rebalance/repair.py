@@ -145,14 +145,15 @@ class _Repairing:
         group = RepairGroup(keys, tuple(self._repaired), tuple(self._evicted))
         proposal = propose(self._known, group, self._options(now + (deadline - now) * _SHARE))
         self._notes.update(proposal.board.world.notes)
-        plan = self._plan(keys, proposal)
+        is_unsettled = bool(set(proposal.board.unsettled) & set(keys))
+        plan = self._settling(keys) if is_unsettled else self._plan(keys, proposal)
         reasons = () if plan is not None else tuple(obstacles.of_search(self._known, keys, proposal))
-        restarts = self._restarts(keys, plan, deadline)
+        restarts = None if is_unsettled else self._restarts(keys, plan, deadline)
         found = self._result(keys, plan, restarts=restarts, reasons=reasons)
         if found.verdict is RepairVerdict.EVICT:
             self._repaired += keys
             self._evicted += [item.uid for item in self._chosen]
-        if found.verdict is RepairVerdict.NO_PLAN and not proposal.board.unsettled:
+        if found.verdict is RepairVerdict.NO_PLAN and not is_unsettled:
             made = remedies.remedies(self._known, keys, reasons, self._options(deadline))
             return found._replace(remedies=made)
         return found
@@ -184,6 +185,18 @@ class _Repairing:
     def _options(self, deadline: float) -> SearchOptions:
         return SearchOptions(self._request.has_soft, self._request.most_moves, deadline, self._watch)
 
+    def _settling(self, keys: tuple[OwnerKey, ...]) -> Optional[EvictionPlan]:
+        """Return a plan without evictions if a change that is under way repairs the constraints.
+
+        It decides itself which of several equal pods it removes, so no pod can be named for an eviction.
+        """
+        wanted = self._wanted(keys)
+        found = rollouts.settled(self._known, wanted, has_soft=self._request.has_soft, seconds=_ROLLOUT_S)
+        self._chosen = ()
+        if found is None:
+            return None
+        return EvictionPlan((), 0, found.coverage, found.changes, wanted, wanted)
+
     def _plan(self, keys: tuple[OwnerKey, ...], proposal: GroupSearchResult) -> Optional[EvictionPlan]:
         found, board = proposal.result.plan, proposal.board
         if found is None:
@@ -202,6 +215,7 @@ class _Repairing:
             changes.after(keys, proposal.tally, states, alike=board.alike, has_soft=self._request.has_soft),
             _fewest_ready(found, board, ready),
             ready,
+            tuple(key for key in board.unsettled if key not in self._repaired),
         )
 
     def _restarts(

@@ -55,6 +55,14 @@ def restarts(
     )
 
 
+def settled(
+    known: Workloads, wanted: Mapping[OwnerKey, int], *, has_soft: bool, seconds: float
+) -> Optional[RestartRollout]:
+    """Simulate the changes under way of some workloads; None if these do not repair them. `wanted` are the replicas."""
+    ops = [steps.Scale(key, replicas) for key, replicas in wanted.items()]  # Changes nothing, but names the workload.
+    return rolled_out(known, tuple(wanted), ops, has_soft=has_soft, seconds=seconds)
+
+
 def rolled_out(
     known: Workloads,
     keys: Sequence[OwnerKey],

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Optional
 
-from kubectl_spread.cluster.snapshot import DisruptionBudget
+from kubectl_spread.cluster.snapshot import DisruptionBudget, OwnerKey
 from kubectl_spread.objects.amounts.int_or_percent import scaled
-from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers import scale
 from kubectl_spread.timeline.state import Deletion, P, Stage, State
@@ -78,12 +78,32 @@ def _is_healthy(pod: Pod) -> bool:
 def _wanted(
     budget: DisruptionBudget, selected: list[P], others: list[Pod], *, world: World, state: State
 ) -> tuple[int, Optional[int]]:
-    """Return the expected and the healthy pods that a budget wants; None instead of the latter if it sets no limit."""
+    """Return the expected and the healthy pods that a budget wants; None instead of the latter if it sets no limit.
+
+    The first is 0 if a controller of a pod has no scale: the budget then allows no eviction.
+    """
     least, most = budget.min_available, budget.max_unavailable
     if most is None and isinstance(least, int):
         return len(selected) + len(others), least
-    expected = scale.expected(world, state, selected) + len(others)
-    if most is not None:
-        number = scaled(most, expected, round_up=True)
-        return expected, None if number is None else max(0, expected - number)
-    return expected, scaled(least, expected, round_up=True)
+    expected = scale.expected(world, state, selected) + _expected_of_background(world, others, selected)
+    number = scaled(least if most is None else most, expected, round_up=True)
+    wanted = max(0, expected - number) if most is not None and number is not None else number
+    kinds = {_kind(world.classes[pod.cls]) for pod in selected} | {_kind(pod.cls) for pod in others}
+    return 0 if kinds & scale.WITHOUT_SCALE else expected, wanted
+
+
+def _kind(cls: PodClass) -> str:
+    return "" if cls.owner is None else cls.owner.kind
+
+
+def _expected_of_background(world: World, others: list[Pod], selected: list[P]) -> int:
+    """Return the sum of the scales of the controllers of pods that take no part; pods without one are ignored."""
+    counted = {world.keys[pod.owner] for pod in selected if pod.owner >= 0}
+    found: dict[OwnerKey, int] = {}
+    for pod in others:
+        key = world.cluster.top_owner(pod)
+        if key is None or key in counted:
+            continue
+        found[key] = found.get(key, 0) + 1
+    controllers = world.cluster.controllers
+    return sum(scale.of(controllers.get(key), pods) for key, pods in found.items())

@@ -24,7 +24,7 @@ _DEDICATED = {"key": "dedicated", "value": "db", "effect": "NoSchedule"}
 _STEPS = 800
 
 
-class _Maker:
+class Maker:
     """Draws one cluster."""
 
     def __init__(self, seed: int) -> None:
@@ -280,13 +280,13 @@ def _container(cpu: str) -> Plain:
 
 def generated(seed: int) -> Optional[list[Plain]]:
     """The objects of a cluster in which a pod waits; None where none does."""
-    world = _Maker(seed).run()
+    world = Maker(seed).run()
     return None if world is None else snapshot(world)
 
 
 def small(seed: int) -> Optional[World]:
     """A cluster small enough to look at everything that may happen to it."""
-    maker = _Maker(seed)
+    maker = Maker(seed)
     maker._facts()
     items = [item for item in maker._workloads() if objects.name_of(item) != "agent"][:2]
     for item in items:

@@ -85,6 +85,37 @@ def test_a_budget_allows_each_eviction_at_its_turn() -> None:
     assert list(found.plan.fewest_ready.values()) == [4]
 
 
+def test_a_budget_does_not_expect_pods_without_a_controller() -> None:
+    """A bare pod is healthy, and none of the three pods that the budget expects: one may be missing.
+
+    Without it, the pod that is not ready has to go first.
+    """
+    pods = workload("a1 a1 b1")
+    pods[4]["status"]["conditions"][0]["status"] = "False"
+    bare = copy.deepcopy(pods[2])
+    bare["metadata"] |= {"name": "bare", "uid": "bare", "ownerReferences": []}
+    bare["spec"] |= {"nodeName": "b2", "topologySpreadConstraints": []}
+    request = {"wants": lambda key, _: key.name == "web"}
+    found = repair(SIX, pods, bare, budget(maxUnavailable=1), **request)
+    without = repair(SIX, pods, budget(maxUnavailable=1), **request)
+
+    assert evicted(found) == ["web-h-0"]
+    assert len(evicted(without)) == 2
+    assert evicted(without)[0] == "web-h-2"
+
+
+def test_a_budget_over_pods_of_a_daemon_set_allows_nothing() -> None:
+    """A DaemonSet has no scale, so the controller of budgets cannot work out a percentage."""
+    labels = {"tier": "front"}
+    daemon = workload("b1 b2", constraint(soft=True, app="agent"), name="agent", kind="DaemonSet", labels=labels)
+    del daemon[0]["spec"]["replicas"]
+    wide = budget(maxUnavailable="50%")
+    wide["spec"]["selector"] = {"matchLabels": labels}
+    found = repair(SIX, workload("a1 a1 b1", labels=labels), daemon, wide, wants=lambda key, _: key.name == "web")
+
+    assert reasons(found) == ["refused"]
+
+
 def test_a_budget_that_allows_nothing_blocks_evictions() -> None:
     """A ReplicaSet has no rollout: only another budget helps."""
     found = repair(SIX, workload("a1 a1 b1", kind="ReplicaSet"), budget(maxUnavailable=0))

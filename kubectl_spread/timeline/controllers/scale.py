@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Optional
 
+from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.timeline.state import P, State
 from kubectl_spread.timeline.world import World
 
 _SCALED = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
+WITHOUT_SCALE = frozenset({"DaemonSet", "Job", "Node"})  # a Node owns mirror pods
 
 
 def expected(world: World, state: State, pods: Iterable[P]) -> int:
@@ -18,3 +21,10 @@ def expected(world: World, state: State, pods: Iterable[P]) -> int:
         if own is not None and world.keys[owner].kind in _SCALED:
             total += world.specs[own.spec].replicas
     return total
+
+
+def of(controller: Optional[Controller], pods: int) -> int:
+    """Return `spec.replicas` of a controller at rest; the number of its pods if it is not known."""
+    if controller is None or controller.workload.kind not in _SCALED or controller.workload.replicas is None:
+        return pods
+    return controller.workload.replicas

@@ -124,7 +124,18 @@ class _Loading:
             return False
         alive = [pod for pod in self._owned.of(key) if pod.is_visible and not pod.terminating]
         owners = {pod.owner.name for pod in alive if pod.owner is not None}
-        return len(alive) != (controller.workload.replicas or 0) or len(owners) > 1
+        if len(alive) != (controller.workload.replicas or 0) or len(owners) > 1:
+            return True
+        return key.kind == "StatefulSet" and self._is_updating(key, controller, alive)
+
+    def _is_updating(self, key: OwnerKey, controller: Controller, pods: Iterable[Pod]) -> bool:
+        """Return whether a StatefulSet is about to replace pods of an earlier revision."""
+        label = revision_label(controller.workload)
+        if not controller.revision or reading.is_on_delete(controller):
+            return False
+        first = reading.first_updated(controller)
+        hashes = [dict(pod.cls.labels).get(label, "") for pod in pods if self._ordinal(pod, key, PENDING) >= first]
+        return any(text and text != controller.revision for text in hashes)
 
     def _add(self, key: OwnerKey, controller: Controller) -> None:
         if key.kind not in reading.KINDS or key in self.cluster.owners:

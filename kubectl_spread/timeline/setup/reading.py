@@ -57,6 +57,18 @@ def _statefulset(workload: Workload, spec: Plain, rev: int) -> statefulset.State
     )
 
 
+def is_on_delete(controller: Controller) -> bool:
+    """Return whether a StatefulSet leaves it to the user to delete pods of an earlier revision."""
+    return fields(controller.spec.get("updateStrategy")).get("type") == "OnDelete"
+
+
+def first_updated(controller: Controller) -> int:
+    """Return the lowest ordinal that a rollout of a StatefulSet replaces."""
+    rolling = fields(fields(controller.spec.get("updateStrategy")).get("rollingUpdate"))
+    partition = rolling.get("partition")
+    return controller.workload.first_ordinal + (partition if type(partition) is int else 0)
+
+
 def _daemonset(workload: Workload, spec: Plain, rev: int) -> daemonset.DaemonSetSpec:  # noqa: ARG001
     strategy = fields(spec.get("updateStrategy"))
     rolling = fields(strategy.get("rollingUpdate"))

@@ -32,6 +32,8 @@ def budget_of(world: World, item: Plain) -> Budget:
     pods = [pod for pod in world.pods(objects.namespace_of(item)) if covers(item, pod)]
     healthy = sum(is_ready(pod) and not objects.is_terminating(pod) for pod in pods)
     spec = item["spec"]
+    if _has_pods_without_scale(pods) and not isinstance(spec.get("minAvailable"), int):
+        return Budget(0, 0, healthy)
     if spec.get("maxUnavailable") is not None:
         expected = _expected(world, pods)
         desired = max(0, expected - scaled(spec["maxUnavailable"], expected, up=True))
@@ -48,6 +50,11 @@ def covers(item: Plain, pod: Plain) -> bool:
     if selector is None or objects.namespace_of(item) != objects.namespace_of(pod):
         return False
     return selectors.label_selector_as_selector(selector).matches(objects.labels_of(pod))
+
+
+def _has_pods_without_scale(pods: list[Plain]) -> bool:
+    """Whether the controller of a pod has no scale subresource: the status then allows nothing (`failSafe`)."""
+    return any(objects.controller_of(pod).get("kind") in ("DaemonSet", "Job", "Node") for pod in pods)
 
 
 def _expected(world: World, pods: list[Plain]) -> int:
