@@ -322,6 +322,10 @@ def _start(item: Plain) -> str:
 
 def _matches(item: Plain, query: dict[str, str]) -> bool:
     for term in filter(None, query.get("fieldSelector", "").split(",")):
+        if term.startswith("metadata.name="):
+            if _name(item) != term.partition("=")[2]:
+                return False
+            continue
         path, _, unwanted = term.partition("!=")
         assert path == "status.phase", term
         if item.get("status", {}).get("phase") == unwanted:

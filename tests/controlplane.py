@@ -67,7 +67,7 @@ class ControlPlane(ApiServer):
 
     def reply(self, request: Request, user_of_certificate: str = "") -> Reply:
         """Discovery, which kubectl asks for, and everything else."""
-        found = _discovery(request.path) if request.method == "GET" else None
+        found = discovery(request.path) if request.method == "GET" else None
         return found or super().reply(request, user_of_certificate)
 
     def is_forbidden(self, to: Route, verb: str, user: str) -> bool:
@@ -468,7 +468,7 @@ def _told(pod: Plain, decision: Plain) -> Plain:
     return {**pod, "spec": spec, "status": {**state, "conditions": [condition]}}
 
 
-def _discovery(path: str) -> Optional[Reply]:
+def discovery(path: str) -> Optional[Reply]:
     """What kubectl asks about the API itself."""
     parts = path.strip("/").split("/")
     if path == "/api":

@@ -315,6 +315,26 @@ class Board:
         owner = self.world.find_owner(key)
         return 0 if owner is None else min(_ready(state, owner) for state in states)
 
+    def is_rolled_out(self, states: Iterable[State], key: OwnerKey) -> bool:
+        """Return whether all pods of a workload are ready and of its newest revision, in several states.
+
+        False, too, if its controller makes no rollouts: a paused Deployment, or a StatefulSet with OnDelete.
+        """
+        owner = self.world.find_owner(key)
+        own = None if owner is None else min(states).sets[owner]
+        if owner is None or own is None or key.kind not in ("Deployment", "StatefulSet"):
+            return False
+        spec = self.world.specs[own.spec]
+        if getattr(spec, "is_paused", False) or getattr(spec, "is_on_delete", False):
+            return False
+        least = spec.rev if key.kind == "Deployment" else None
+        return all(
+            pod.stage == Stage.READY and least in (None, pod.rev)
+            for state in states
+            for pod in of_owner(state.pods, owner)
+            if pod.end == Deletion.ALIVE
+        )
+
     def name_of(self, slot: Slot) -> str:
         """Return the name of an original pod."""
         names = self.world.names.get(slot)

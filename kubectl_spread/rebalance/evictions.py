@@ -13,6 +13,8 @@ from kubectl_spread.rebalance.plan import Eviction
 from kubectl_spread.rebalance.search import FoundPlan
 from kubectl_spread.timeline.doing import Slot
 
+_BUDGET = "PodDisruptionBudget"
+
 
 def chosen_pods(found: FoundPlan, board: Board, cluster: Cluster) -> tuple[Pod, ...]:
     """Return the pod of each eviction; among equal pods of one node, the one that a controller would delete first."""
@@ -35,6 +37,7 @@ def evictions(
     """Yield the evictions with the possible nodes of the replacements, and with their domains of some keys."""
     names = board.world.node_names
     labels = {node.name: node.labels for node in cluster.nodes}
+    has_all = has_all_budgets(cluster)
     for pod, reached in zip(pods, found.reached, strict=True):
         owner = cluster.top_owner(pod)
         if owner is None:
@@ -49,9 +52,17 @@ def evictions(
                 key: tuple(sorted({labels[name][key] for name in nodes if name in labels and key in labels[name]}))
                 for key in topology_keys
             },
-            budget_of(pod, cluster),
+            budget := budget_of(pod, cluster),
             volatile_volumes(owner, cluster),
+            bool(budget) or not has_all,
+            "" if "/" in pod.uid else pod.uid,  # Without a uid in the facts, it is made of the names.
         )
+
+
+def has_all_budgets(cluster: Cluster) -> bool:
+    """Return whether the facts hold every budget: they say so, or they hold some."""
+    unread = any(item.kind == _BUDGET for item in cluster.unread)
+    return not unread and (_BUDGET in cluster.complete or bool(cluster.budgets))
 
 
 def budget_of(pod: Pod, cluster: Cluster) -> str:

@@ -32,7 +32,8 @@ class Eviction(NamedTuple):
     """An eviction of a running pod.
 
     nodes: nodes on which the replacement may land, over all outcomes. places: their domains, by topology key. budget:
-    name of the PodDisruptionBudget that selects the pod. volatile: volumes whose data is lost with the pod.
+    name of the PodDisruptionBudget that selects the pod. volatile: volumes whose data is lost with the pod. asks_budgets:
+    whether the API server has to check budgets: one selects the pod, or not all are known. uid: of the pod if known.
     """
 
     pod: str
@@ -42,6 +43,8 @@ class Eviction(NamedTuple):
     places: dict[str, tuple[str, ...]] = {}  # noqa: RUF012 (never written to)
     budget: str = ""
     volatile: tuple[str, ...] = ()
+    asks_budgets: bool = False
+    uid: str = ""
 
 
 class DomainChange(NamedTuple):
@@ -84,6 +87,8 @@ class EvictionPlan(NamedTuple):
 
     at_least: no list shorter than this repairs the constraints. fewest_ready: the fewest ready pods of each workload on
     the way. ready: its ready pods at the end. unsettled: workloads with a change under way, which has to end before.
+    rolled_out: workloads of which `kubectl rollout status` tells when they are complete. autoscaled: workloads whose
+    replicas an autoscaler may change meanwhile. has_all_budgets: whether all budgets are known.
     """
 
     evictions: tuple[Eviction, ...]
@@ -93,6 +98,9 @@ class EvictionPlan(NamedTuple):
     fewest_ready: dict[OwnerKey, int]
     ready: dict[OwnerKey, int]
     unsettled: tuple[OwnerKey, ...] = ()
+    rolled_out: frozenset[OwnerKey] = frozenset()
+    autoscaled: tuple[OwnerKey, ...] = ()
+    has_all_budgets: bool = True
 
     @property
     def is_smallest(self) -> bool:

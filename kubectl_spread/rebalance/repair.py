@@ -216,6 +216,9 @@ class _Repairing:
             _fewest_ready(found, board, ready),
             ready,
             tuple(key for key in board.unsettled if key not in self._repaired),
+            frozenset(key for key in keys if board.is_rolled_out(states, key)),
+            tuple(key for key in keys if key in cluster.autoscalers),
+            evictions.has_all_budgets(cluster),
         )
 
     def _restarts(

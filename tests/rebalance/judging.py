@@ -116,9 +116,9 @@ def _check_step(before: World, after: World, eviction: Eviction) -> None:
     gone = [objects.name_of(pod) for uid, pod in old.items() if uid not in new and pod["spec"].get("nodeName")]
     if gone != [eviction.pod]:
         raise BrokenPromiseError(f"the eviction of {eviction.pod} moves {gone}")
-    places = Counter(pod["spec"].get("nodeName") for uid, pod in new.items() if uid not in old)
-    moved = [name for uid, pod in old.items() if uid in new and (name := _landing(pod, new[uid]))]
-    landed = [*places.elements(), *moved]
+    mine = {uid: pod for uid, pod in new.items() if _owner(after, pod) == eviction.owner}
+    landed = [pod["spec"].get("nodeName") for uid, pod in mine.items() if uid not in old]
+    landed += [name for uid, pod in mine.items() if uid in old and (name := _landing(old[uid], pod))]
     if not [name for name in landed if name] or not set(landed) <= {None, *eviction.nodes}:
         raise BrokenPromiseError(f"the replacement of {eviction.pod} lands on {landed}, not on {eviction.nodes}")
     if _waiting(after) > _waiting(before):

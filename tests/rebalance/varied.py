@@ -200,6 +200,7 @@ class _Drift(clusters.Maker):
 
     def _add_a_waiting_pod(self) -> None:
         pod = self._bare_pod(9)
+        pod["metadata"]["labels"] = {"app": "tool", "tier": "front"}  # A ReplicaSet would adopt a pod of its selector.
         pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] = self.one(["1500m", "100"])
         admission.create(self.world, pod, namespace="shop")
 

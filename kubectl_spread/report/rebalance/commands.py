@@ -1,55 +1,66 @@
-"""Commands of kubectl 1.36 that carry out a plan; they are printed, never run."""
+"""Commands of kubectl 1.36 for a POSIX shell that carry out a plan; they are printed, never run."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from shlex import quote
+from typing import Any
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.rebalance.plan import Eviction, EvictionPlan, RestartPlan
 
 _PATIENCE = "10m"
-_ROLLED = ("Deployment", "StatefulSet")
 
 
-def of_plan(plan: EvictionPlan, wanted: dict[OwnerKey, int]) -> list[str]:
-    """Return the commands of all evictions; `wanted` is the number of replicas of each workload."""
-    return [command for eviction in plan.evictions for command in of_eviction(eviction, plan, wanted)]
+def of_plan(plan: EvictionPlan) -> list[str]:
+    """Return the commands of all evictions."""
+    return [command for eviction in plan.evictions for command in of_eviction(eviction, plan)]
 
 
-def of_eviction(eviction: Eviction, plan: EvictionPlan, wanted: dict[OwnerKey, int]) -> Iterator[str]:
+def of_eviction(eviction: Eviction, plan: EvictionPlan) -> Iterator[str]:
     """Yield the commands of an eviction; the last one waits until the new pod is ready.
 
-    A pod of a budget is evicted, so that the API server asks the budget once more. Any other pod is deleted. kubectl
-    1.36 has no command for one eviction, so the request is sent to the pod's subresource.
+    A pod that a budget may select is evicted, so that the API server asks the budget once more. Any other pod is
+    deleted. kubectl 1.36 has no command for one eviction, so the request is sent to the pod's subresource.
     """
-    name, namespace = eviction.pod, eviction.owner.namespace
-    if eviction.budget:
-        request = {
-            "apiVersion": "policy/v1",
-            "kind": "Eviction",
-            "metadata": {"name": name, "namespace": namespace},
-        }
-        text = quote(json.dumps(request, separators=(",", ":")))
+    name, namespace, key = eviction.pod, eviction.owner.namespace, eviction.owner
+    if eviction.asks_budgets:
+        text = quote(json.dumps(_request(eviction), separators=(",", ":")))
         yield f"echo {text} | kubectl create -f - --raw {quote(f'/api/v1/namespaces/{namespace}/pods/{name}/eviction')}"
-        yield f"kubectl wait --for=delete {quote(f'pod/{name}')} -n {quote(namespace)} --timeout={_PATIENCE}"
+        yield _until_gone(eviction)
     else:
         yield f"kubectl delete pod {quote(name)} -n {quote(namespace)}"
-    key = eviction.owner
-    yield _until_rolled_out(key) if _is_rolled(key, plan, wanted) else _until_ready(key, plan.ready[key])
+    yield _until_rolled_out(key) if key in plan.rolled_out else _until_ready(key, plan.ready[key])
 
 
-def _is_rolled(key: OwnerKey, plan: EvictionPlan, wanted: dict[OwnerKey, int]) -> bool:
-    """Return whether `kubectl rollout status` ends: it waits for every replica, also for one that stays Pending."""
-    return key.kind in _ROLLED and plan.ready[key] >= wanted[key]
+def _request(eviction: Eviction) -> dict[str, Any]:
+    """Return the body of the request; a uid refuses a later pod of the same name, which StatefulSets create."""
+    request: dict[str, Any] = {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": eviction.pod, "namespace": eviction.owner.namespace},
+    }
+    if eviction.uid and eviction.owner.kind == "StatefulSet":
+        request["deleteOptions"] = {"preconditions": {"uid": eviction.uid}}
+    return request
+
+
+def _until_gone(eviction: Eviction) -> str:
+    """Return a command that waits for the end of a pod; `kubectl wait` does not tell two pods of one name apart."""
+    pod, namespace = quote(eviction.pod), quote(eviction.owner.namespace)
+    if eviction.uid and eviction.owner.kind == "StatefulSet":
+        uid = f"kubectl get pod {pod} -n {namespace} --ignore-not-found -o 'jsonpath={{.metadata.uid}}'"
+        return f'while [ "$({uid})" = {quote(eviction.uid)} ]; do sleep 1; done'
+    return f"kubectl wait --for=delete {quote(f'pod/{eviction.pod}')} -n {namespace} --timeout={_PATIENCE}"
 
 
 def _until_rolled_out(key: OwnerKey) -> str:
-    return f"kubectl rollout status {_target(key)} -n {quote(key.namespace)}"
+    return f"kubectl rollout status {_target(key)} -n {quote(key.namespace)} --timeout={_PATIENCE}"
 
 
 def _until_ready(key: OwnerKey, ready: int) -> str:
+    """Return a command for a workload whose rollout never ends: paused, on deletion, or with Pending pods."""
     condition = quote(f"jsonpath={{.status.readyReplicas}}={ready}")
     return f"kubectl wait --for={condition} {_target(key)} -n {quote(key.namespace)} --timeout={_PATIENCE}"
 
@@ -62,3 +73,8 @@ def of_restart(restart: RestartPlan) -> list[str]:
     """Return the commands of a rollout restart."""
     restarted = f"kubectl rollout restart {_target(restart.key)} -n {quote(restart.key.namespace)}"
     return [restarted, _until_rolled_out(restart.key)]
+
+
+def chained(commands: list[str]) -> list[str]:
+    """Return the lines of a script in which no command runs after one that failed."""
+    return [*(f"{command} &&" for command in commands[:-1]), *commands[-1:]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey, Unread
+from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.rebalance.plan import (
     ConstraintChange,
@@ -57,7 +57,7 @@ def _repair(item: Repair) -> Plain:
         "objects": [key._asdict() for key in item.keys],
         "verdict": item.verdict.value,
         "violated": [_constraint(change) for change in item.before],
-        "plan": None if item.plan is None else _plan(item.plan, item.wanted),
+        "plan": None if item.plan is None else _plan(item.plan),
         "restarts": [_restart(restart) for restart in item.restarts],
         "obstacles": [_obstacle(obstacle) for obstacle in item.obstacles],
         "remedies": [_remedy(remedy) for remedy in item.remedies],
@@ -69,21 +69,24 @@ def _commands(item: Repair) -> list[str]:
     """Return the commands of the recommended plan."""
     if item.verdict is RepairVerdict.RESTART:
         return [command for restart in item.restarts for command in commands.of_restart(restart)]
-    return [] if item.plan is None else commands.of_plan(item.plan, item.wanted)
+    return [] if item.plan is None else commands.of_plan(item.plan)
 
 
-def _plan(plan: EvictionPlan, wanted: dict[OwnerKey, int]) -> Plain:
+def _plan(plan: EvictionPlan) -> Plain:
     return {
-        "evictions": [_eviction(item, plan, wanted) for item in plan.evictions],
+        "evictions": [_eviction(item, plan) for item in plan.evictions],
         "atLeast": plan.at_least,
         "smallest": plan.is_smallest,
         "fewestReady": [{"object": key._asdict(), "pods": number} for key, number in plan.fewest_ready.items()],
+        "waitsFor": [key._asdict() for key in plan.unsettled],
+        "autoscaled": [key._asdict() for key in plan.autoscaled],
+        "budgetsKnown": plan.has_all_budgets,
         "constraints": [_constraint(change) for change in plan.changes],
         **_coverage(plan.coverage),
     }
 
 
-def _eviction(item: Eviction, plan: EvictionPlan, wanted: dict[OwnerKey, int]) -> Plain:
+def _eviction(item: Eviction, plan: EvictionPlan) -> Plain:
     return {
         "object": item.owner._asdict(),
         "pod": item.pod,
@@ -91,8 +94,9 @@ def _eviction(item: Eviction, plan: EvictionPlan, wanted: dict[OwnerKey, int]) -
         "landsOn": list(item.nodes),
         "landsIn": {key: list(values) for key, values in item.places.items()},
         "budget": item.budget or None,
+        "asksBudgets": item.asks_budgets,
         "lostVolumes": list(item.volatile),
-        "commands": list(commands.of_eviction(item, plan, wanted)),
+        "commands": list(commands.of_eviction(item, plan)),
     }
 
 

@@ -103,7 +103,31 @@ class _Repair:
         yield self._certainty(plan)
         yield self._alternative(self.item.restarts)
         if plan.evictions:
-            yield ["Commands:", *(f"  {line}" for line in commands.of_plan(plan, self.item.wanted))]
+            yield self._reservations(plan)
+            yield self._commands(commands.of_plan(plan))
+
+    def _commands(self, lines: list[str]) -> Iterator[str]:
+        yield "Commands:"
+        yield from (f"  {line}" for line in commands.chained(lines))
+        yield "If one of them fails, those after it do not run. Make a new plan then."
+
+    def _reservations(self, plan: EvictionPlan) -> Iterator[str]:
+        """Yield what the plan does not know, or what has to happen before."""
+        if plan.unsettled:
+            yield from self._wrap(
+                f"Wait first: a rollout or another change of {series([name(key) for key in plan.unsettled])} is under "
+                "way, and this plan begins when it is over."
+            )
+        if not plan.has_all_budgets:
+            yield from self._wrap(
+                "These cluster facts may lack PodDisruptionBudgets. The commands ask the API server, which refuses an "
+                "eviction that a budget does not allow."
+            )
+        if plan.autoscaled:
+            yield from self._wrap(
+                f"A HorizontalPodAutoscaler may change the replicas of {series([name(key) for key in plan.autoscaled])} "
+                "in the meantime. Make a new plan then."
+            )
 
     def _warning(self, plan: EvictionPlan) -> Iterator[str]:
         number = len(plan.evictions)
@@ -167,7 +191,7 @@ class _Repair:
         for change in restarts[-1].changes:
             yield self._change(change)
         yield self._wrap(_covered(restarts[-1].coverage, (), ""))
-        yield ["Commands:", *(f"  {line}" for item in restarts for line in commands.of_restart(item))]
+        yield self._commands([line for item in restarts for line in commands.of_restart(item)])
 
     def _why_restart(self, restarts: tuple[RestartPlan, ...]) -> Iterator[str]:
         ready = min(item.fewest_ready for item in restarts)
