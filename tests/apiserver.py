@@ -374,12 +374,22 @@ class _Handler(BaseHTTPRequestHandler):
     def _any(self) -> None:
         split = urlsplit(self.path)
         query = {key: values[-1] for key, values in parse_qs(split.query, keep_blank_values=True).items()}
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        request = Request(self.command, split.path, query, list(self.headers.items()), body)
+        request = Request(self.command, split.path, query, list(self.headers.items()), self._body())
         self.server_of.requests.append(request)
         self._send(request, self.server_of.reply(request, self._certified()))
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _any  # noqa: N815
+
+    def _body(self) -> bytes:
+        """The body of a request; kubectl sends what it reads from standard input in chunks."""
+        if "chunked" not in (self.headers.get("Transfer-Encoding") or ""):
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = b""
+        while size := int(self.rfile.readline().split(b";")[0], 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return body
 
     def _certified(self) -> str:
         """The common name of the client's certificate, which is its user."""

@@ -342,8 +342,8 @@ class Board:
 
 
 def _replaces(pod: Optional[P], slot: Slot) -> bool:
-    """Return whether a new pod may replace an evicted one: it has the same workload, and the same ordinal if any."""
-    return pod is not None and pod.is_new and pod.owner == slot[0] and pod.ordinal in (slot[2], NO_ORDINAL)
+    """Return whether a pod may replace an evicted one: it has the same workload, and the same ordinal if any."""
+    return pod is not None and pod.owner == slot[0] and pod.ordinal in (slot[2], NO_ORDINAL)
 
 
 def _running(state: State, owner: int) -> int:

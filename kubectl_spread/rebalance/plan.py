@@ -32,8 +32,8 @@ class Eviction(NamedTuple):
     """An eviction of a running pod.
 
     nodes: nodes on which the replacement may land, over all outcomes. places: their domains, by topology key. budget:
-    name of the PodDisruptionBudget that selects the pod. volatile: volumes whose data is lost with the pod. asks_budgets:
-    whether the API server has to check budgets: one selects the pod, or not all are known. uid: of the pod if known.
+    name of the PodDisruptionBudget that selects the pod. volatile: volumes whose data is lost with the pod.
+    asks_budgets: the API server has to check budgets: one selects the pod, or not all are known. uid: empty if unknown.
     """
 
     pod: str

@@ -242,7 +242,7 @@ def _is_better(restarts: Optional[tuple[RestartPlan, ...]], plan: Optional[Evict
 
 def _fewest_ready(found: FoundPlan, board: Board, ready: dict[OwnerKey, int]) -> dict[OwnerKey, int]:
     """Return the fewest ready pods of each workload on the way; `ready` is their number at the end."""
-    fewest = dict(ready)
+    fewest = {key: min(number, board.ready(board.beginning.states, key)) for key, number in ready.items()}
     for slot, reached in zip(found.slots, found.reached, strict=True):
         key = board.world.keys[slot[0]]
         fewest[key] = min(fewest[key], reached.fewest_ready)

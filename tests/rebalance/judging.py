@@ -117,6 +117,8 @@ def _check_step(before: World, after: World, eviction: Eviction) -> None:
     if gone != [eviction.pod]:
         raise BrokenPromiseError(f"the eviction of {eviction.pod} moves {gone}")
     mine = {uid: pod for uid, pod in new.items() if _owner(after, pod) == eviction.owner}
+    if eviction.owner.kind == "StatefulSet":
+        mine = {uid: pod for uid, pod in mine.items() if objects.name_of(pod) == eviction.pod}
     landed = [pod["spec"].get("nodeName") for uid, pod in mine.items() if uid not in old]
     landed += [name for uid, pod in mine.items() if uid in old and (name := _landing(old[uid], pod))]
     if not [name for name in landed if name] or not set(landed) <= {None, *eviction.nodes}:

@@ -7,13 +7,12 @@ pods that are not ready, pods that are being deleted, and rollouts under way.
 from __future__ import annotations
 
 import copy
-import random
 from typing import Any
 
 from tests.judge import clusters
 from tests.naive import objects
 from tests.naive.controllers import admission, nodes
-from tests.naive.controllers.world import delete_pod, is_active, Settings, with_condition, World
+from tests.naive.controllers.world import delete_pod, is_active, with_condition, World
 
 Plain = dict[str, Any]
 

@@ -124,9 +124,9 @@ class _Repair:
                 "eviction that a budget does not allow."
             )
         if plan.autoscaled:
+            names = series([name(key) for key in plan.autoscaled])
             yield from self._wrap(
-                f"A HorizontalPodAutoscaler may change the replicas of {series([name(key) for key in plan.autoscaled])} "
-                "in the meantime. Make a new plan then."
+                f"A HorizontalPodAutoscaler may change the replicas of {names} in the meantime. Make a new plan then."
             )
 
     def _warning(self, plan: EvictionPlan) -> Iterator[str]:
