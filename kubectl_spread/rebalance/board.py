@@ -17,6 +17,7 @@ from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.timeline.controllers.deployment import DeploymentState
 from kubectl_spread.timeline.doing import Slot
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.moves import Moves
@@ -307,8 +308,11 @@ class Board:
         """Return the workloads whose running pods are replaced or removed anyway before the cluster is at rest."""
         before = _staying(self.loaded)
         kept = [_staying(state) for state in self.beginning.states]
-        owners = sorted(owner for owner in before if any(item[owner] < before[owner] for item in kept))
-        return tuple(self.world.keys[owner] for owner in owners if owner >= 0)
+        owners = {owner for owner in before if any(item[owner] < before[owner] for item in kept)}
+        for state in self.beginning.states:
+            pairs = enumerate(zip(self.loaded.sets, state.sets, strict=False))
+            owners |= {owner for owner, (old, new) in pairs if _sizes(old) != _sizes(new)}
+        return tuple(self.world.keys[owner] for owner in sorted(owners) if owner >= 0)
 
     def ready(self, states: Iterable[State], key: OwnerKey) -> int:
         """Return the number of ready pods of a workload, the fewest in several states."""
@@ -339,6 +343,12 @@ class Board:
         """Return the name of an original pod."""
         names = self.world.names.get(slot)
         return names[0] if names else ""
+
+
+def _sizes(own: object) -> tuple[tuple[int, int], ...]:
+    """Return the size of each ReplicaSet of a Deployment, by its revision."""
+    sets = own.sets if isinstance(own, DeploymentState) else ()
+    return tuple((item.rev, item.size) for item in sets if item.size)
 
 
 def _replaces(pod: Optional[P], slot: Slot) -> bool:
