@@ -19,6 +19,7 @@ from kubectl_spread.cli.parameters.options import (
     kustomize_option,
     wants_colour,
 )
+from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirected
 from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.cli.parameters.targets import selection
 from kubectl_spread.errors import ClusterError, RefusedError
@@ -68,7 +69,12 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
 )
 @click.option("--wide", is_flag=True, help="Print long lists in full.")
 @click.option(
-    "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
+    "-o",
+    "--output",
+    type=FormatChoice(["text", "json", "html"]),
+    default="text",
+    show_default=True,
+    help="Output format; with =FILE, written to that file.",
 )
 @colour_option
 @click.pass_context
@@ -86,7 +92,7 @@ def command(
     timeout: Optional[float],
     *,
     wide: bool,
-    output: str,
+    output: Output,
     color: str,
 ) -> int:
     """Plan the fewest evictions after which violated constraints hold again.
@@ -117,8 +123,9 @@ def command(
       kubectl spread rebalance -A --soft --snapshot facts.yaml
 
     \b
-      # For a program
+      # For a program, and as a page
       kubectl spread rebalance -A -o json > plan.json
+      kubectl spread rebalance -A -o html=plan.html
     """  # noqa: D301
     chosen = selection(targets, label_selector, ctx, verb="rebalance")
     if all_namespaces and (namespace is not None or chosen.targets):
@@ -135,10 +142,13 @@ def command(
         except RefusedError as error:
             click.echo(safe(str(error)), err=True)
             return Exit.FINDINGS
-    if output == "json":
-        _print_json(found)
-    else:
-        _print(found, colour=wants_colour(color), is_wide=wide)
+    with redirected(output):
+        if output.format == "json":
+            _print_json(found)
+        elif output.format == "html":
+            _print_page(found)
+        else:
+            _print(found, colour=wants_colour(color) and not output.file, is_wide=wide)
     flush()
     for problem in (*found.errors, *found.missing):
         complain(problem)
@@ -170,6 +180,14 @@ def _print_json(found: RebalanceResult) -> None:
 
     unread = found.known.cluster.unread
     click.echo(dumps(document(found.rebalance, found.errors, unread, is_interrupted=found.is_interrupted)))
+
+
+def _print_page(found: RebalanceResult) -> None:
+    from kubectl_spread.report.pages import rebalance as pages  # jinja2: 30 ms
+
+    cluster = found.known.cluster
+    page = pages.render(found.rebalance, cluster, page_source(found.known), errors=found.errors, unread=cluster.unread)
+    click.echo(page, nl=False)
 
 
 def _print(found: RebalanceResult, *, colour: bool, is_wide: bool) -> None:

@@ -43,7 +43,7 @@ def render(found: Rebalance, *, width: int, colour: bool, is_wide: bool = False)
     """Return the answer; `is_wide`: long lists are complete."""
     blocks: list[str] = []
     for item in found.repairs:
-        blocks += ["\n".join(block) for block in _Repair(item, width=width, colour=colour, is_wide=is_wide).blocks()]
+        blocks += ["\n".join(block) for block in RepairText(item, width=width, colour=colour, is_wide=is_wide).blocks()]
     if found.is_cut_short:
         blocks.append("A search was cut short; --timeout gives it more time.")
     if found.notes:
@@ -52,8 +52,11 @@ def render(found: Rebalance, *, width: int, colour: bool, is_wide: bool = False)
     return "\n\n".join(blocks)
 
 
-class _Repair:
-    def __init__(self, item: Repair, *, width: int, colour: bool, is_wide: bool) -> None:
+class RepairText:
+    """The parts of the answer for one repair, as lines."""
+
+    def __init__(self, item: Repair, *, width: int, colour: bool = False, is_wide: bool = False) -> None:
+        """Prepare an answer; `width` is that of the lines."""
         self.item = item
         self.width = width
         self.colour = colour
@@ -67,7 +70,7 @@ class _Repair:
         elif self.item.verdict is RepairVerdict.RESTART:
             parts += self._restart(self.item.restarts)
         else:
-            parts += [self._obstacles(), self._remedies()]
+            parts += [self.obstacles(), self.remedies()]
         for part in parts:
             lines = list(part)
             if lines:
@@ -78,11 +81,12 @@ class _Repair:
 
     def _headline(self) -> Iterator[str]:
         names = series([name(key) for key in self.item.keys])
-        yield f"{names}: {paint(self._verdict(), _STYLES[self.item.verdict], colour=self.colour)}"
+        yield f"{names}: {paint(self.verdict(), _STYLES[self.item.verdict], colour=self.colour)}"
         for change in self.item.before:
             yield from self._wrap(f"{self._whose(change)}{_violation(change, is_wide=self.is_wide)}", "  ")
 
-    def _verdict(self) -> str:
+    def verdict(self) -> str:
+        """Return the result in a few words."""
         item = self.item
         if item.verdict is RepairVerdict.RESTART:
             return "a rollout restart repairs it"
@@ -97,13 +101,13 @@ class _Repair:
 
     def _evictions(self, plan: EvictionPlan) -> Iterator[Iterable[str]]:
         if plan.evictions:
-            yield [*self._warning(plan), *self._table(plan)]
+            yield [*self.warning(plan), *self._table(plan)]
         for change in plan.changes:
             yield self._change(change)
-        yield self._certainty(plan)
-        yield self._alternative(self.item.restarts)
+        yield self.certainty(plan)
+        yield self.alternative(self.item.restarts)
         if plan.evictions:
-            yield self._reservations(plan)
+            yield self.reservations(plan)
             yield self._commands(commands.of_plan(plan))
 
     def _commands(self, lines: list[str]) -> Iterator[str]:
@@ -111,7 +115,7 @@ class _Repair:
         yield from (f"  {line}" for line in commands.chained(lines))
         yield "If one of them fails, those after it do not run. Make a new plan then."
 
-    def _reservations(self, plan: EvictionPlan) -> Iterator[str]:
+    def reservations(self, plan: EvictionPlan) -> Iterator[str]:
         """Yield what the plan does not know, or what has to happen before."""
         if plan.unsettled:
             yield from self._wrap(
@@ -129,7 +133,8 @@ class _Repair:
                 f"A HorizontalPodAutoscaler may change the replicas of {names} in the meantime. Make a new plan then."
             )
 
-    def _warning(self, plan: EvictionPlan) -> Iterator[str]:
+    def warning(self, plan: EvictionPlan) -> Iterator[str]:
+        """Yield what the plan deletes."""
         number = len(plan.evictions)
         what = "1 running pod" if number == 1 else f"{number} running pods, one after the other"
         yield from self._wrap(
@@ -141,7 +146,7 @@ class _Repair:
     def _table(self, plan: EvictionPlan) -> list[str]:
         rows = [("", "POD", "NODE", "THE NEW POD GOES TO")]
         shown = plan.evictions if self.is_wide else plan.evictions[:_MOST_EVICTIONS]
-        rows += [(str(at), item.pod, item.node, _landing(item)) for at, item in enumerate(shown, 1)]
+        rows += [(str(at), item.pod, item.node, landing(item)) for at, item in enumerate(shown, 1)]
         lines = table([(at or "#", *cells) for at, *cells in rows], self.width, indent="  ")
         left = len(plan.evictions) - len(shown)
         return [*lines, f"  and {plural(left, 'more eviction')}; --wide lists all"] if left else lines
@@ -149,14 +154,15 @@ class _Repair:
     def _change(self, change: ConstraintChange) -> Iterator[str]:
         head = (f"{self._whose(change)}{change.topology_key}", "before", "after")
         shown = _shown(change.domains, is_wide=self.is_wide)
-        rows = [(item.value or '""', str(item.before), _span(item.after)) for item in shown]
+        rows = [(item.value or '""', str(item.before), span(item.after)) for item in shown]
         yield from table([head, *rows], self.width, indent="  ")
         if len(shown) < len(change.domains):
             yield f"  and {plural(len(change.domains) - len(shown), 'more domain')}"
-        after = "" if change.skew_after is None else f" before, {_span(change.skew_after)} after"
+        after = "" if change.skew_after is None else f" before, {span(change.skew_after)} after"
         yield from self._wrap(f"Skew {change.skew}{after}; maxSkew is {change.max_skew}{_min_domains(change)}.", "  ")
 
-    def _certainty(self, plan: EvictionPlan) -> Iterator[str]:
+    def certainty(self, plan: EvictionPlan) -> Iterator[str]:
+        """Yield what was visited, and what holds."""
         yield from self._wrap(_covered(plan.coverage, plan.evictions, "No other pod is moved."))
         if plan.evictions:
             yield from self._wrap(f"{_smallest(plan)} {self._ready(plan.fewest_ready)}")
@@ -172,7 +178,8 @@ class _Repair:
             parts = [f"{part} of {key.name}" for part, key in zip(parts, fewest, strict=True)]
         return f"At least {series(parts)} {'stays' if list(fewest.values()) == [1] else 'stay'} ready on the way."
 
-    def _alternative(self, restarts: tuple[RestartPlan, ...]) -> Iterator[str]:
+    def alternative(self, restarts: tuple[RestartPlan, ...]) -> Iterator[str]:
+        """Yield what a rollout restart would do instead."""
         if restarts and self.item.plan is not None:
             pods = sum(item.pods for item in restarts)
             ready = min(item.fewest_ready for item in restarts)
@@ -181,19 +188,24 @@ class _Repair:
                 f"{ready} stay ready on the way. {_simulated(restarts[-1].coverage)}"
             )
 
-    def _restart(self, restarts: tuple[RestartPlan, ...]) -> Iterator[Iterable[str]]:
+    def restart_warning(self, restarts: tuple[RestartPlan, ...]) -> Iterator[str]:
+        """Yield what the restarts replace."""
         pods = sum(item.pods for item in restarts)
-        yield self._wrap(
+        yield from self._wrap(
             f"This plan replaces {'the running pod' if pods == 1 else f'all {pods} running pods'}. "
             f"Nothing was replaced yet. {_losses_of_restart(self.item)}".strip()
         )
-        yield self._why_restart(restarts)
+
+    def _restart(self, restarts: tuple[RestartPlan, ...]) -> Iterator[Iterable[str]]:
+        yield self.restart_warning(restarts)
+        yield self.why_restart(restarts)
         for change in restarts[-1].changes:
             yield self._change(change)
         yield self._wrap(_covered(restarts[-1].coverage, (), ""))
         yield self._commands([line for item in restarts for line in commands.of_restart(item)])
 
-    def _why_restart(self, restarts: tuple[RestartPlan, ...]) -> Iterator[str]:
+    def why_restart(self, restarts: tuple[RestartPlan, ...]) -> Iterator[str]:
+        """Yield why a rollout restart is better than evictions."""
         ready = min(item.fewest_ready for item in restarts)
         if self.item.plan is not None:
             number, left = len(self.item.plan.evictions), sum(self.item.plan.fewest_ready.values())
@@ -208,12 +220,14 @@ class _Repair:
             yield from self._wrap(f"- {reasons.obstacle(reason)}", "  ")
         yield from self._wrap(f"The rollout keeps at least {ready} of {plural(self._wanted, 'pod')} ready.")
 
-    def _obstacles(self) -> Iterator[str]:
+    def obstacles(self) -> Iterator[str]:
+        """Yield why there is no plan."""
         yield "Why:"
         for item in self.item.obstacles:
             yield from self._wrap(f"- {reasons.obstacle(item)}", "  ")
 
-    def _remedies(self) -> Iterator[str]:
+    def remedies(self) -> Iterator[str]:
+        """Yield what would help."""
         if not self.item.remedies and any(item.kind in _UNTRIED for item in self.item.obstacles):
             return
         if not self.item.remedies:
@@ -255,13 +269,15 @@ def _changes(domain: DomainChange) -> bool:
     return domain.after is not None and domain.after != OutcomeRange(domain.before, domain.before)
 
 
-def _span(found: OutcomeRange | None) -> str:
+def span(found: OutcomeRange | None) -> str:
+    """Return `2`, or `1 to 2`; empty without a plan."""
     if found is None:
         return ""
     return str(found.least) if found.least == found.most else f"{found.least} to {found.most}"
 
 
-def _landing(item: Eviction) -> str:
+def landing(item: Eviction) -> str:
+    """Return the nodes on which the new pod may land; their domain instead of many names."""
     if len(item.nodes) <= _MOST_NODES:
         return series(item.nodes, "or")
     places = {key: values for key, values in item.places.items() if key != HOSTNAME and values}

@@ -1,0 +1,143 @@
+"""The page of `rebalance -o html`: the steps of each plan, and the domains before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from kubectl_spread.cluster.snapshot import Cluster, Unread
+from kubectl_spread.errors import SourceError
+from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
+from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
+from kubectl_spread.rebalance.plan import ConstraintChange, Rebalance, Repair, RepairVerdict
+from kubectl_spread.report import unread as unread_text
+from kubectl_spread.report.pages import page
+from kubectl_spread.report.pages.charts import bars, Chart
+from kubectl_spread.report.pages.drawing import draw, Drawing, DrawnPod, Look, Shape
+from kubectl_spread.report.pages.pods import ClusterPods
+from kubectl_spread.report.rebalance import commands
+from kubectl_spread.report.rebalance.text import landing, RepairText, span
+from kubectl_spread.report.simulation.words import name
+from kubectl_spread.text.wording import counted
+
+Plain = dict[str, Any]
+
+_STAYS = Look("stays")
+_LEAVES = Look("is evicted", Shape.TERMINATING, hue=4)
+_WHOLE = 1_000_000  # wide enough for any sentence in one line
+_TONES = {RepairVerdict.EVICT: "good", RepairVerdict.RESTART: "good", RepairVerdict.NO_PLAN: "bad"}
+
+
+def render(
+    found: Rebalance,
+    cluster: Cluster,
+    source: page.PageSource,
+    *,
+    errors: Sequence[SourceError] = (),
+    unread: Sequence[Unread] = (),
+) -> str:
+    """Return the page."""
+    pods = ClusterPods(cluster)
+    return page.render(
+        "rebalance.html",
+        source,
+        title=_title(found),
+        tone="good" if found.is_fine else "bad",
+        errors=[str(error) for error in errors],
+        repairs=[_repair(item, cluster, pods) for item in found.repairs],
+        cut_short=found.is_cut_short,
+        notes=found.notes,
+        unread=unread_text.line(unread),
+    )
+
+
+def _title(found: Rebalance) -> str:
+    if not found.repairs:
+        return "No constraint is violated: there is nothing to rebalance"
+    lacking = sum(not item.is_repaired for item in found.repairs)
+    planned = len(found.repairs) - lacking
+    parts = [counted(planned, "plan")] if planned else []
+    parts += [f"{counted(lacking, 'group')} of workloads without a plan" if lacking > 1 else "no plan for one group"]
+    return " and ".join(parts if lacking else parts[:1])
+
+
+def _repair(item: Repair, cluster: Cluster, pods: ClusterPods) -> Plain:
+    text = RepairText(item, width=_WHOLE)
+    plan = item.plan if item.verdict is RepairVerdict.EVICT else None
+    restarts = item.restarts if item.verdict is RepairVerdict.RESTART else ()
+    changes = restarts[-1].changes if restarts else plan.changes if plan else item.before
+    lines = [] if plan is None else commands.of_plan(plan)
+    lines += [line for restart in restarts for line in commands.of_restart(restart)]
+    return {
+        "name": ", ".join(map(name, item.keys)),
+        "badge": text.verdict(),
+        "tone": _TONES[item.verdict],
+        "warning": [*text.restart_warning(restarts)]
+        if restarts
+        else [*text.warning(plan)]
+        if plan and plan.evictions
+        else [],
+        "steps": [(str(at), one.pod, one.node, landing(one)) for at, one in enumerate(plan.evictions, 1)]
+        if plan
+        else [],
+        "drawing": _drawing(item, cluster, pods),
+        "charts": [chart for change in changes for chart in _charts(change, is_alone=len(item.keys) == 1)],
+        "sentences": list(_sentences(text, item)),
+        "commands": "\n".join(commands.chained(lines)),
+        "why": _points(text.obstacles()) if item.verdict is RepairVerdict.NO_PLAN else [],
+        "remedies": _points(text.remedies()) if item.verdict is RepairVerdict.NO_PLAN else [],
+    }
+
+
+def _sentences(text: RepairText, item: Repair) -> Iterator[str]:
+    if item.verdict is RepairVerdict.EVICT and item.plan is not None:
+        yield from text.certainty(item.plan)
+        yield from text.alternative(item.restarts)
+        yield from text.reservations(item.plan)
+    elif item.verdict is RepairVerdict.RESTART:
+        yield from text.why_restart(item.restarts)
+
+
+def _points(lines: Iterable[str]) -> list[str]:
+    """Return the points of a list without its title; the last line can be a sentence instead."""
+    found = list(lines)
+    return [line.removeprefix("  - ") for line in (found if len(found) == 1 else found[1:])]
+
+
+def _charts(change: ConstraintChange, *, is_alone: bool) -> Iterator[Chart]:
+    """Yield the pods per domain before, and after if there is a plan; of a range, the most."""
+    whose = "" if is_alone else f"{change.owner.name}: "
+    title = f"{whose}{change.topology_key}, maxSkew {change.max_skew}"
+    before = {item.value: item.before for item in change.domains}
+    yield _chart(f"{title}: before", before, change, f"Skew {change.skew}.", is_bad=change.is_violated)
+    if change.skew_after is None:
+        return
+    after = {item.value: item.after.most for item in change.domains if item.after is not None}
+    spans = [f"{item.value} {span(item.after)}" for item in change.domains if item.after and len({*item.after}) > 1]
+    skew = f"Skew {span(change.skew_after)}."
+    if spans:
+        skew += f" Depending on the nodes that the scheduler chooses: {', '.join(spans)}."
+    yield _chart(f"{title}: after", after, change, skew, is_bad=change.skew_after.most > change.max_skew)
+
+
+def _chart(title: str, counts: dict[str, int], change: ConstraintChange, skew: str, *, is_bad: bool) -> Chart:
+    badge = ("violated", "bad") if is_bad else ("ok", "good")
+    is_hard = change.when_unsatisfiable == DO_NOT_SCHEDULE
+    scale, least = max([1, *counts.values()]), min(counts.values(), default=0)
+    return Chart(title, *badge, skew, "", tuple(bars(counts, None)), scale, least, None, is_hard)
+
+
+def _drawing(item: Repair, cluster: Cluster, pods: ClusterPods) -> Drawing:
+    """Return the pods as they are; the evicted ones have their own look, and possible nodes of new pods are marked."""
+    evictions = item.plan.evictions if item.verdict is RepairVerdict.EVICT and item.plan is not None else ()
+    leaving = {(one.owner.namespace, one.pod) for one in evictions}
+    drawn = [
+        DrawnPod(pod.name, pod.node_name, _LEAVES if (pod.namespace, pod.name) in leaving else _STAYS)
+        for key in item.keys
+        for pod in pods.owned(key)
+        if not pod.terminating
+    ]
+    coarse = [change.topology_key for change in item.before if change.topology_key != HOSTNAME]
+    topology_key = next(iter(coarse), ZONE if any(ZONE in node.labels for node in cluster.nodes) else "")
+    targets = frozenset(node for one in evictions for node in one.nodes)
+    return draw(topology_key, pods.nodes(topology_key), drawn, keep=targets, marked=targets)
