@@ -66,20 +66,15 @@ def _repair(item: Repair, cluster: Cluster, pods: ClusterPods) -> Plain:
     plan = item.plan if item.verdict is RepairVerdict.EVICT else None
     restarts = item.restarts if item.verdict is RepairVerdict.RESTART else ()
     changes = restarts[-1].changes if restarts else plan.changes if plan else item.before
+    evictions = () if plan is None else plan.evictions
     lines = [] if plan is None else commands.of_plan(plan)
     lines += [line for restart in restarts for line in commands.of_restart(restart)]
     return {
         "name": ", ".join(map(name, item.keys)),
         "badge": text.verdict(),
         "tone": _TONES[item.verdict],
-        "warning": [*text.restart_warning(restarts)]
-        if restarts
-        else [*text.warning(plan)]
-        if plan and plan.evictions
-        else [],
-        "steps": [(str(at), one.pod, one.node, landing(one)) for at, one in enumerate(plan.evictions, 1)]
-        if plan
-        else [],
+        "warning": list(_warning(text, item)),
+        "steps": [(str(at), one.pod, one.node, landing(one)) for at, one in enumerate(evictions, 1)],
         "drawing": _drawing(item, cluster, pods),
         "charts": [chart for change in changes for chart in _charts(change, is_alone=len(item.keys) == 1)],
         "sentences": list(_sentences(text, item)),
@@ -87,6 +82,13 @@ def _repair(item: Repair, cluster: Cluster, pods: ClusterPods) -> Plain:
         "why": _points(text.obstacles()) if item.verdict is RepairVerdict.NO_PLAN else [],
         "remedies": _points(text.remedies()) if item.verdict is RepairVerdict.NO_PLAN else [],
     }
+
+
+def _warning(text: RepairText, item: Repair) -> Iterator[str]:
+    if item.verdict is RepairVerdict.RESTART:
+        yield from text.restart_warning(item.restarts)
+    elif item.verdict is RepairVerdict.EVICT and item.plan is not None and item.plan.evictions:
+        yield from text.warning(item.plan)
 
 
 def _sentences(text: RepairText, item: Repair) -> Iterator[str]:
