@@ -311,7 +311,7 @@ class Board:
         owners = {owner for owner in before if any(item[owner] < before[owner] for item in kept)}
         for state in self.beginning.states:
             pairs = enumerate(zip(self.loaded.sets, state.sets, strict=False))
-            owners |= {owner for owner, (old, new) in pairs if _sizes(old) != _sizes(new)}
+            owners |= {owner for owner, (old, new) in pairs if _sizes(old) - _sizes(new)}
         return tuple(self.world.keys[owner] for owner in sorted(owners) if owner >= 0)
 
     def ready(self, states: Iterable[State], key: OwnerKey) -> int:
@@ -345,10 +345,10 @@ class Board:
         return names[0] if names else ""
 
 
-def _sizes(own: object) -> tuple[tuple[int, int], ...]:
+def _sizes(own: object) -> Counter[int]:
     """Return the size of each ReplicaSet of a Deployment, by its revision."""
     sets = own.sets if isinstance(own, DeploymentState) else ()
-    return tuple((item.rev, item.size) for item in sets if item.size)
+    return Counter({item.rev: item.size for item in sets})
 
 
 def _replaces(pod: Optional[P], slot: Slot) -> bool:
