@@ -251,6 +251,7 @@ def _template(case: _Case, key: OwnerKey, status: ConstraintStatus, kind: Remedy
         has_soft=case.options.has_soft and kind is not RemedyKind.SOFTEN,
         seconds=_SECONDS,
         changed={key: changed},
+        watch=case.options.watch,
     )
     if found is not None:
         yield Remedy(

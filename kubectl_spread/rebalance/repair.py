@@ -191,7 +191,8 @@ class _Repairing:
         It decides itself which of several equal pods it removes, so no pod can be named for an eviction.
         """
         wanted = self._wanted(keys)
-        found = rollouts.settled(self._known, wanted, has_soft=self._request.has_soft, seconds=_ROLLOUT_S)
+        has_soft = self._request.has_soft
+        found = rollouts.settled(self._known, wanted, has_soft=has_soft, seconds=_ROLLOUT_S, watch=self._watch)
         self._chosen = ()
         if found is None:
             return None
@@ -226,10 +227,11 @@ class _Repairing:
     ) -> Optional[tuple[RestartPlan, ...]]:
         """Return restarts if there are no evictions, or if a restart replaces only a few more pods."""
         running = sum(item.status.running for item in self._known.items if item.status.key in keys)
-        if plan is not None and 2 * len(plan.evictions) <= running:
+        if self._watch.is_stopped or (plan is not None and 2 * len(plan.evictions) <= running):
             return None
         seconds = min(_ROLLOUT_S, max(0.5, deadline - time.monotonic()))
-        return rollouts.restarts(self._known, keys, has_soft=self._request.has_soft, seconds=seconds)
+        has_soft = self._request.has_soft
+        return rollouts.restarts(self._known, keys, has_soft=has_soft, seconds=seconds, watch=self._watch)
 
 
 def _is_better(restarts: Optional[tuple[RestartPlan, ...]], plan: Optional[EvictionPlan], wanted: int) -> bool:

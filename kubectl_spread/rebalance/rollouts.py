@@ -15,10 +15,11 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.simulate.running.status import counted, WorkloadStatus
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.results.answer import Outcome
-from kubectl_spread.timeline.run import Limits, Mode, play, StepAnswer
+from kubectl_spread.timeline.run import Limits, Mode, play, StepAnswer, Watch
 
 RESTARTABLE = ("Deployment", "StatefulSet")
-_FIRST = Limits(mode=Mode.FIRST, has_messages=False, seconds=10.0)
+_FIRST = Limits(mode=Mode.FIRST, has_messages=False, first_run_s=0.0)
+_ALL = Limits(max_states=3_000, samples=20, has_messages=False, first_run_s=0.0)
 _MOST_OUTCOMES = 200  # Most outcomes whose constraints are counted.
 
 
@@ -31,13 +32,16 @@ class RestartRollout(NamedTuple):
 
 
 def restarts(
-    known: Workloads, keys: Sequence[OwnerKey], *, has_soft: bool, seconds: float
+    known: Workloads, keys: Sequence[OwnerKey], *, has_soft: bool, seconds: float, watch: Optional[Watch] = None
 ) -> Optional[tuple[RestartPlan, ...]]:
-    """Return the restarts of all workloads of a group, one after the other; None if they do not repair it."""
+    """Return the restarts of all workloads of a group, one after the other; None if they do not repair it.
+
+    `seconds` and `watch` can end the search; then the answer is None.
+    """
     if not all(key.kind in RESTARTABLE and key in known.cluster.controllers for key in keys):
         return None
     ops = [steps.Restart(key) for key in keys]
-    found = rolled_out(known, keys, ops, has_soft=has_soft, seconds=seconds)
+    found = rolled_out(known, keys, ops, has_soft=has_soft, seconds=seconds, watch=watch)
     if found is None:
         return None
     running = {item.status.key: item.status for item in known.items}
@@ -56,11 +60,11 @@ def restarts(
 
 
 def settled(
-    known: Workloads, wanted: Mapping[OwnerKey, int], *, has_soft: bool, seconds: float
+    known: Workloads, wanted: Mapping[OwnerKey, int], *, has_soft: bool, seconds: float, watch: Optional[Watch] = None
 ) -> Optional[RestartRollout]:
     """Simulate the changes under way of some workloads; None if these do not repair them. `wanted` are the replicas."""
     ops = [steps.Scale(key, replicas) for key, replicas in wanted.items()]  # Changes nothing, but names the workload.
-    return rolled_out(known, tuple(wanted), ops, has_soft=has_soft, seconds=seconds)
+    return rolled_out(known, tuple(wanted), ops, has_soft=has_soft, seconds=seconds, watch=watch)
 
 
 def rolled_out(
@@ -71,6 +75,7 @@ def rolled_out(
     has_soft: bool,
     seconds: float,
     changed: Optional[Mapping[OwnerKey, Controller]] = None,
+    watch: Optional[Watch] = None,
 ) -> Optional[RestartRollout]:
     """Simulate steps; None if a workload does not complete, or a constraint does not hold, in some outcome.
 
@@ -81,9 +86,13 @@ def rolled_out(
         has_soft: include ScheduleAnyway constraints.
         seconds: time limit of the search.
         changed: controllers as the steps change them.
+        watch: can end the search.
     """
-    for limits in (_FIRST, Limits(max_states=3_000, samples=20, seconds=seconds, has_messages=False)):
-        answer = play(known.cluster, known.profiles, [(), *ops], limits=limits)
+    each = seconds / 2 / (1 + len(ops))  # for a step of the first run, or of the search
+    for limits in (_FIRST, _ALL):
+        answer = play(known.cluster, known.profiles, [(), *ops], limits=limits._replace(seconds=each), watch=watch)
+        if watch is not None and watch.is_stopped:
+            return None
         last = answer.last
         if not last.outcomes or last.is_endless:
             return None

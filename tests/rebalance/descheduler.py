@@ -47,30 +47,40 @@ def _to_evict(cluster: Cluster, key: OwnerKey) -> Iterator[str]:
 
 
 def _balanced(cluster: Cluster, status: ConstraintStatus) -> Iterator[str]:
-    """Yield the pods that leave domains above the average, from the fullest on."""
+    """Yield the pods that leave domains above the average: the fullest give to the emptiest, as `balanceDomains` does.
+
+    A pod that fits nowhere stays, but is counted as moved.
+    """
     of = {node.name: node.labels.get(status.topology_key, "") for node in cluster.nodes}
     pods: dict[str, list[Pod]] = {domain.value: [] for domain in status.domains}
     for pod in cluster.bound():
-        if status.selector is not None and status.selector.matches(dict(pod.cls.labels)):
+        is_counted = status.selector is not None and status.selector.matches(dict(pod.cls.labels))
+        if is_counted and not pod.terminating and of[pod.node_name] in pods:
             pods[of[pod.node_name]].append(pod)
-    counts = {value: len(found) for value, found in pods.items()}
-    average = sum(counts.values()) / len(counts)
-    while max(counts.values()) - min(counts.values()) > status.max_skew:
-        full, free = max(counts, key=counts.__getitem__), min(counts, key=counts.__getitem__)
-        skew = counts[full] - counts[free]
-        number = min(
-            math.ceil(counts[full] - average),
-            math.ceil(average - counts[free]),
-            math.ceil((skew - status.max_skew) / 2),
-        )
-        targets = {name for name, value in of.items() if value in counts and counts[value] < average}
-        chosen = [pod for pod in pods[full] if _fits(pod, targets, cluster)][:number]
-        if not chosen:
-            return
-        yield from (pod.uid for pod in chosen)
-        pods[full] = [pod for pod in pods[full] if pod not in chosen]
-        counts[full] -= len(chosen)
-        counts[free] += len(chosen)
+    average = sum(map(len, pods.values())) / len(pods)
+    targets = {name for name, value in of.items() if value in pods and len(pods[value]) < average}
+    domains = sorted(pods.values(), key=len)
+    low, high = 0, len(domains) - 1
+    while low < high:
+        if len(domains[high]) <= average:
+            high -= 1
+            continue
+        number = _to_move(len(domains[high]), len(domains[low]), average, most_skew=status.max_skew)
+        if number <= 0:
+            low += 1
+            continue
+        chosen = domains[high][-number:]
+        yield from (pod.uid for pod in chosen if _fits(pod, targets, cluster))
+        del domains[high][-number:]
+        domains[low] += chosen
+
+
+def _to_move(full: int, empty: int, average: float, *, most_skew: int) -> int:
+    """Return how many pods one domain gives to another: neither crosses the average, and half the skew is enough."""
+    if full - empty <= most_skew:
+        return 0
+    half = math.ceil((full - empty - most_skew) / 2)
+    return min(math.ceil(full - average), math.ceil(average - empty), half)
 
 
 def _fits(pod: Pod, targets: set[str], cluster: Cluster) -> bool:
