@@ -203,7 +203,9 @@ def _print(found: RebalanceResult, *, colour: bool, is_wide: bool) -> None:
     if found.known.cluster.unread:
         from kubectl_spread.report import unread
 
-        click.echo(f"\n{unread.line(found.known.cluster.unread)}")
+        has_plan = any(item.is_repaired for item in found.rebalance.repairs)
+        line = unread.line(found.known.cluster.unread)
+        click.echo(f"\n{line}{'; what is not known can change the plan' if has_plan else ''}")
 
 
 def _width() -> int:
