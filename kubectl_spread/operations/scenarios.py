@@ -203,7 +203,8 @@ def _request(scenario: Scenario, request: ScenarioRequest) -> SimulateRequest:
         source = source._replace(topology=_topology(scenario), snapshot=scenario.snapshot)
     if source.kubernetes_version is None:
         source = source._replace(kubernetes_version=scenario.kubernetes_version)
-    return SimulateRequest((), scenario.manifests, (), source, request.namespace or scenario.namespace)
+    commands = tuple(step.command for step in scenario.steps if step.command is not None)  # decide what is read
+    return SimulateRequest(commands, scenario.manifests, (), source, request.namespace or scenario.namespace)
 
 
 def _topology(scenario: Scenario) -> Optional[str]:

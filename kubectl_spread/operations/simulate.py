@@ -18,6 +18,7 @@ from kubectl_spread.timeline.commands.editing import manifests
 from kubectl_spread.timeline.commands.interpret import effect
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
+from kubectl_spread.timeline.commands.targets import kinds_of
 from kubectl_spread.timeline.results.summary import Played, Simulation, summarize
 from kubectl_spread.timeline.run import Answer, Limits, play, Watch
 
@@ -89,15 +90,26 @@ def read_inputs(request: SimulateRequest) -> SimulateInputs:
     )
     if session is None:
         return SimulateInputs(cluster_facts.load_files(source), given, namespace)
-    # Everything may take part: a pod that leaves a node makes room for any other.
-    question = Question(
+    question = _question(request)._replace(fallback=session.target.namespace)
+    return SimulateInputs(live_cluster.load(source, session, question), given, namespace)
+
+
+_OF_MANIFESTS = frozenset({"apply", "patch"})  # new pod templates
+_OF_STORAGE = frozenset({"PersistentVolumeClaim", "PersistentVolume", "StorageClass"})
+
+
+def _question(request: SimulateRequest) -> Question:
+    """Return what is read from a live cluster. Any pod may take part, as one that leaves a node makes room for it."""
+    verbs = {command.verb.name for command in request.commands}
+    kinds = {kind for command in request.commands for kind in kinds_of(command)}
+    has_manifests = bool(request.paths or request.kustomize or verbs & _OF_MANIFESTS or kinds & _OF_STORAGE)
+    return Question(
         "",
         is_overview=True,
-        fallback=session.target.namespace,
-        has_autoscalers=request.has_autoscalers,
-        has_revisions=any(command.verb.name == "rollout undo" for command in request.commands),
+        has_autoscalers=request.has_autoscalers or "HorizontalPodAutoscaler" in kinds,
+        has_revisions="rollout undo" in verbs,
+        has_manifests=has_manifests,
     )
-    return SimulateInputs(live_cluster.load(source, session, question), given, namespace)
 
 
 def simulate(

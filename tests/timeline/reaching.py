@@ -90,8 +90,8 @@ class Follower:
         ops = [self.world.ops[at] for _, at in start.todo]
         return Symmetry(self.world, start, named(ops), marks={node: sorted(pods) for node, pods in marks.items()})
 
-    def _as(self, state: State, target: Counter[Seen]) -> Optional[State]:
-        return recordings.with_ordinals(self.world, state, target)
+    def _as(self, state: State, target: Counter[Seen], start: State) -> Optional[State]:
+        return recordings.with_ordinals(self.world, state, target, start)
 
     def visited(self, end: State) -> Iterator[State]:
         """Yield the states on the way to the end of a step, and then others that were looked at."""
@@ -132,25 +132,25 @@ class Follower:
                 self.moves,
                 [start],
                 _Distance(self.world, target, surplus=surplus),
-                is_there=lambda state: self._is_there(state, target, is_moment=is_moment),
+                is_there=lambda state: self._is_there(state, target, start, is_moment=is_moment),
                 max_states=int(self._max_states * share),
                 any_state=is_moment,
                 canonical=canonical,
                 came_from=came_from,
             )
             if found is not None:
-                self.came_from[found if is_moment else self._as(found, target) or found] = (found, came_from)
-                return (found if is_moment else self._as(found, target)), states
+                self.came_from[found if is_moment else self._as(found, target, start) or found] = (found, came_from)
+                return (found if is_moment else self._as(found, target, start)), states
             visited += abs(states)
             if states < 0:
                 return None, states
         return None, visited
 
-    def _is_there(self, state: State, target: Counter[Seen], *, is_moment: bool) -> bool:
+    def _is_there(self, state: State, target: Counter[Seen], start: State, *, is_moment: bool) -> bool:
         """Return whether a state is the recorded one; of a moment only who is where is compared."""
         if is_moment:
             return _alive(recordings.told(self.world, state)) == _alive(target)
-        return self._as(state, target) is not None
+        return self._as(state, target, start) is not None
 
 
 class _Distance:

@@ -260,23 +260,24 @@ def without_ordinals(pods: Counter[Seen]) -> Counter[Seen]:
     return found
 
 
-def with_ordinals(world: World, state: State, target: Counter[Seen]) -> Optional[State]:
+def with_ordinals(world: World, state: State, target: Counter[Seen], start: State) -> Optional[State]:
     """Return the state with ordinals given to new pods as recorded; None where it is another one.
 
-    Pods of one shape that were made in the same step got their ordinals in any order.
+    Pods of one shape that were made in the same step, or that all waited at its start, got their ordinals in any order.
     """
     if told(world, state) == target:
         return state
     if without_ordinals(told(world, state)) != without_ordinals(target):
         return None
     wanted = target - told(world, state)
+    waited = {(pod.owner, pod.rev, pod.ordinal) for pod in start.pods if pod.node == PENDING}
     pods = list(state.pods)
     surplus = told(world, state) - target
     for at, pod in enumerate(pods):
         seen = _told(world, pod)
         if not surplus[seen] or seen.ordinal is None:
             continue
-        if not pod.is_new:
+        if not pod.is_new and (pod.owner, pod.rev, pod.ordinal) not in waited:
             return None
         other = next((item for item in wanted if wanted[item] and item._replace(ordinal=seen.ordinal) == seen), None)
         if other is None or other.ordinal is None:

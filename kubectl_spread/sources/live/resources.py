@@ -159,6 +159,7 @@ class Question(NamedTuple):
     shows_defaults: bool = False
     has_autoscalers: bool = False  # whether the ranges of autoscalers are part of the answer
     has_revisions: bool = False  # whether earlier templates of StatefulSets and DaemonSets are part of the answer
+    has_manifests: bool = False  # whether objects of manifests whose texts are not in `texts` are created
 
     @property
     def is_about_pods(self) -> bool:
@@ -173,7 +174,7 @@ class Question(NamedTuple):
     def resources(self, minor: int) -> tuple[Resource, ...]:
         """Return the resources to read for the answer. Claims of pods in the cluster are only known after reading."""
         found: tuple[Resource, ...] = (*_ALWAYS, *_ADMISSION)
-        if self.keeps_objects or self._mentions("runtimeClassName"):
+        if self.keeps_objects or self.has_manifests or self._mentions("runtimeClassName"):
             found += (RUNTIME_CLASSES,)
         if self.keeps_objects or self.has_autoscalers or self._mentions(*_SCALED):
             found += (AUTOSCALERS,)
@@ -182,7 +183,7 @@ class Question(NamedTuple):
         found += self._workloads()
         if minor >= _EXTENDED_SINCE:
             found += (DEVICE_CLASSES,)
-        if self.keeps_objects or self._mentions(*_CLAIM_WORDS):
+        if self.keeps_objects or self.has_manifests or self._mentions(*_CLAIM_WORDS):
             found += STORAGE
         return found
 

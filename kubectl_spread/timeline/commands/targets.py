@@ -279,6 +279,18 @@ def _is_of_a_set(target: CommandTarget, cluster: Cluster) -> bool:
     return first <= int(ordinal) < first + (found.workload.replicas or 0)
 
 
+def kinds_of(command: Command) -> frozenset[str]:
+    """Return the kinds that the arguments of a command name, without unknown ones."""
+    found = set()
+    for word in command.arguments:
+        for part in word.partition("/")[0].split(","):
+            try:
+                found.add(kind_of(part))
+            except StepError:
+                continue
+    return frozenset(found)
+
+
 def objects_of_files(command: Command, situation: Situation) -> list[dict[str, Any]]:
     """Return the objects of the files and kustomizations that a command names."""
     return situation.read.objects(
