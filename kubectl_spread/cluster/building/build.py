@@ -7,7 +7,13 @@ from typing import Any, Union
 
 from kubectl_spread.cluster.building import build_events
 from kubectl_spread.cluster.building.build_storage import StorageBuilder
-from kubectl_spread.cluster.building.shapes import ANNOTATIONS, CONTROLLERS, is_of_another_group, REVISIONS
+from kubectl_spread.cluster.building.shapes import (
+    ANNOTATIONS,
+    CONTROLLERS,
+    is_of_another_group,
+    LAST_APPLIED,
+    REVISIONS,
+)
 from kubectl_spread.cluster.snapshot import (
     Autoscaler,
     Cluster,
@@ -34,6 +40,9 @@ Plain = dict[str, Any]
 
 
 _REVISION_NUMBER = "deployment.kubernetes.io/revision"
+
+
+_OF_CONTROLLERS = ANNOTATIONS | {LAST_APPLIED}
 
 
 class ClusterBuilder:
@@ -173,7 +182,7 @@ class ClusterBuilder:
             conditions,
             spec,
             constraint_reader.labels(metadata),
-            {name: text for name, text in (metadata.get("annotations") or {}).items() if name in ANNOTATIONS},
+            {name: text for name, text in (metadata.get("annotations") or {}).items() if name in _OF_CONTROLLERS},
             _revision(metadata, status),
         )
         owner = read.controller(metadata)

@@ -32,7 +32,8 @@ _CONDITIONS = decode.ListOf(
         "Condition", dict.fromkeys(("type", "status", "reason", "message", "lastTransitionTime"), decode.Atom.STRING)
     )
 )
-# The annotations that this program reads.
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"  # of workloads, as JSON
+# The other annotations that this program reads.
 ANNOTATIONS = frozenset(
     {
         "deployment.kubernetes.io/revision",

@@ -6,10 +6,11 @@ commands, mounts and images' contents are in neither. Only the annotations named
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Optional
 
-from kubectl_spread.cluster.building.shapes import ANNOTATIONS, is_of_another_group, SHAPES
+from kubectl_spread.cluster.building.shapes import ANNOTATIONS, CONTROLLERS, is_of_another_group, LAST_APPLIED, SHAPES
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.workloads.kinds import KINDS
 
@@ -54,8 +55,26 @@ def kept(plain: Plain) -> Optional[Plain]:
     if shape is None or is_of_another_group(plain):
         return None
     found = _kept(plain, shape)
+    if isinstance(found, dict) and plain["kind"] in CONTROLLERS:
+        _add_last_applied(found, plain)
     named: Plain = {field: plain[field] for field in ("apiVersion", "kind") if isinstance(plain.get(field), str)}
     return {**named, **found} if isinstance(found, dict) else None
+
+
+def _add_last_applied(found: Plain, plain: Plain) -> None:
+    """Add the manifest that was applied last, without the fields that are not read."""
+    annotations = (plain.get("metadata") or {}).get("annotations") or {}
+    try:
+        applied = json.loads(annotations.get(LAST_APPLIED) or "null")
+    except ValueError:
+        return
+    if (
+        isinstance(applied, dict)
+        and applied.get("kind") == plain["kind"]
+        and decode.decodes(applied, SHAPES[plain["kind"]])
+    ):
+        text = json.dumps(kept(applied), separators=(",", ":"), sort_keys=True)
+        found["metadata"].setdefault("annotations", {})[LAST_APPLIED] = text
 
 
 def fields_of(struct: decode.Struct) -> dict[str, decode.Shape]:

@@ -75,6 +75,7 @@ class Situation:
         self.cluster = cluster
         self.namespace = self.default_namespace = namespace
         self.read = read
+        self.applied: dict[OwnerKey, Plain] = {}  # the manifest that an earlier command applied last
         self._histories: dict[OwnerKey, list[Plain]] = {}
         self.lost: set[str] = set()  # names of unreachable nodes
         self.unknown: set[OwnerKey] = set()  # workloads whose template is unknown by now
@@ -96,6 +97,7 @@ class Situation:
         controllers = {known: item for known, item in self.cluster.controllers.items() if known != key}
         self.cluster = self.cluster._replace(controllers=controllers)
         self._histories.pop(key, None)
+        self.applied.pop(key, None)
 
     def put_nodes(self, nodes: Iterable[Node]) -> None:
         """Add or replace nodes by name."""

@@ -1,7 +1,6 @@
 """The command `kubectl apply`.
 
-Difference: a field that the manifest leaves out returns to its default, as if the object had been applied before. The
-number of replicas and the annotation of `rollout restart` stay.
+Source: staging/src/k8s.io/kubectl/pkg/cmd/apply/apply.go (v1.36.2).
 """
 
 from __future__ import annotations
@@ -10,17 +9,20 @@ from typing import Any, Optional
 
 from kubectl_spread.cluster.building import apply_manifests
 from kubectl_spread.cluster.building.build import autoscaler
+from kubectl_spread.cluster.building.shapes import LAST_APPLIED
 from kubectl_spread.cluster.building.stored import admitted
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.storage import claim
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import workload
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import targets
+from kubectl_spread.timeline.commands.editing import merging, three_way
 from kubectl_spread.timeline.commands.parsing import Command, StepError
-from kubectl_spread.timeline.commands.rollout import RESTARTED_AT
 from kubectl_spread.timeline.commands.situation import CommandEffect, controller_of, plain_of, Situation
 
 Plain = dict[str, Any]
@@ -87,32 +89,41 @@ def workload_applied(plain: Plain, situation: Situation) -> CommandEffect:
     metadata = plain.get("metadata") or {}
     key = OwnerKey(str(plain["kind"]), metadata.get("namespace") or situation.namespace, metadata.get("name") or "")
     before = situation.cluster.controllers.get(key)
+    notes: tuple[str, ...] = ()
+    manifest = plain
     if before is not None:
-        live = plain_of(before)
-        plain = _merged(live, plain)
+        live, last = plain_of(before), situation.applied.get(key) or three_way.last_applied(before.annotations)
+        plain = _merged(live, manifest, last, key)
         refuse_changes(live, plain)
+        notes = () if last is not None or live["spec"] == plain["spec"] else (_not_applied(key),)
     after = controller_of(plain)
     situation.unknown.discard(key)
-    return CommandEffect((situation.put(after),), frozenset([key]))
+    situation.applied[key] = manifest
+    return CommandEffect((situation.put(after),), frozenset([key]), notes=notes)
 
 
-def _merged(live: Plain, plain: Plain) -> Plain:
-    spec = dict(plain.get("spec") or {})
-    if "replicas" not in spec and "replicas" in live["spec"]:
-        spec["replicas"] = live["spec"]["replicas"]
-    restarted = _annotations(live["spec"]).get(RESTARTED_AT)
-    if restarted is not None and RESTARTED_AT not in _annotations(spec):
-        template = spec.get("template") or {}
-        metadata = template.get("metadata") or {}
-        annotations = {**(metadata.get("annotations") or {}), RESTARTED_AT: restarted}
-        spec["template"] = {**template, "metadata": {**metadata, "annotations": annotations}}
-    return {**plain, "spec": spec}
+def _not_applied(key: OwnerKey) -> str:
+    """Return the note about an object that kubectl did not apply before."""
+    return (
+        f"{_short(key)} has no annotation {LAST_APPLIED} in the cluster facts, so fields that the manifest leaves out "
+        "stay as they are"
+    )
 
 
-def _annotations(spec: Plain) -> Plain:
-    metadata = (spec.get("template") or {}).get("metadata") or {}
-    found: Plain = metadata.get("annotations") or {}
-    return found
+def _short(key: OwnerKey) -> str:
+    return targets.short_name(targets.CommandTarget(*key))
+
+
+def _merged(live: Plain, manifest: Plain, last: Optional[Plain], key: OwnerKey) -> Plain:
+    """Return a live object with a manifest applied.
+
+    Raises:
+        RefusedError: they do not fit.
+    """
+    try:
+        return three_way.applied_over(live, manifest, last)
+    except merging.PatchError as error:
+        raise RefusedError(f"error: error when applying patch: {_short(key)}: {error}") from None
 
 
 def refuse_changes(before: Plain, after: Plain) -> None:
@@ -141,13 +152,19 @@ def _changed_field(kind: str, before: Plain, after: Plain) -> Optional[str]:
         return "selector" if (before.get("selector") or {}) != (after.get("selector") or {}) else None
     if kind == "StatefulSet":
         fields = {"serviceName", "selector", "podManagementPolicy"}
-        return next((name for name in sorted(fields) if _value(name, before) != _value(name, after)), None)
+        changed = next((name for name in sorted(fields) if _value(name, before) != _value(name, after)), None)
+        return changed or ("volumeClaimTemplates" if _claims(before) != _claims(after) else None)
     if kind == "Job":
         from kubectl_spread.timeline.world import same_template  # numpy: 80 ms
 
         is_same = same_template(before.get("template") or {}, after.get("template") or {})
         return None if is_same else "template"
     return None
+
+
+def _claims(spec: Plain) -> list[Any]:
+    """Return the claims that a StatefulSet creates, as far as manifests set them."""
+    return [claim(plain)._replace(uid="", is_new=False) for plain in mappings(spec.get("volumeClaimTemplates"))]
 
 
 def _value(name: str, spec: Plain) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, Optional
 Plain = dict[str, Any]
 
 # List fields whose items are merged, and the key field.
-_KEYS = {
+KEYS = {
     "containers": "name",
     "initContainers": "name",
     "ephemeralContainers": "name",
@@ -95,8 +95,8 @@ def _merge(found: Plain, key: str, item: Any) -> None:
         found.pop(key, None)
     elif isinstance(item, dict):
         found[key] = strategic(before if isinstance(before, dict) else {}, item)
-    elif isinstance(item, list) and key in _KEYS:
-        found[key] = _merged_list(before if isinstance(before, list) else [], item, _KEYS[key])
+    elif isinstance(item, list) and key in KEYS:
+        found[key] = _merged_list(before if isinstance(before, list) else [], item, KEYS[key])
     elif isinstance(item, list) and key in _SETS and isinstance(before, list):
         found[key] = [*before, *(text for text in item if text not in before)]
     else:
