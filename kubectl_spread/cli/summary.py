@@ -19,7 +19,7 @@ from kubectl_spread.text.wording import counted
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.operations.check import CheckResult
-    from kubectl_spread.report.check.report import PageFacts, Running
+    from kubectl_spread.report.check.report import PageFacts, Running, WorkloadPlace
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.simulate.rollouts.result import RolloutResult
     from kubectl_spread.simulate.running.problems import WaitingGroup
@@ -63,6 +63,8 @@ def print_result(
     report = report._replace(rollouts=outcome.rollouts, unread=outcome.unread, not_applied=outcome.not_applied)
     if any(output.format == "html" for output in outputs):
         report = report._replace(page=_page(outcome))
+    if outcome.rollouts and any(output.format == "gitlab" for output in outputs):
+        report = report._replace(places=_places(outcome))
     for output in outputs:
         width = None if output.file else terminal.finding_width()
         report = report._replace(bars_width=width or 0 if can_draw() else 0)
@@ -74,6 +76,20 @@ def print_result(
         click.echo(_summary(outcome, fixes), err=True)
     if statistics:
         _print_statistics(outcome.findings)
+
+
+def _places(outcome: CheckResult) -> dict[tuple[str, ...], WorkloadPlace]:
+    """Return where the manifests of the workloads begin; of copies, the first."""
+    from kubectl_spread.report.check.report import WorkloadPlace
+
+    found: dict[tuple[str, ...], WorkloadPlace] = {}
+    for result in outcome.read.results:
+        for item in result.workloads:
+            line, _ = result.source.position(item.manifest.place(()).start)
+            owner = item.workload
+            key = (owner.kind, owner.namespace or outcome.settings.namespace, owner.name)
+            found.setdefault(key, WorkloadPlace(result.source.name, line))
+    return found
 
 
 def _page(outcome: CheckResult) -> PageFacts:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Optional, TYPE_CHECKING
 
+from kubectl_spread.cluster.building.shapes import LAST_APPLIED
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.sharing.prune import kept
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
@@ -146,7 +147,8 @@ def _source(controller: Controller) -> SourceFile:
     owner = controller.workload
     metadata: Plain = {"name": owner.name, "namespace": owner.namespace}
     metadata |= {"labels": dict(controller.labels)} if controller.labels else {}
-    metadata |= {"annotations": controller.annotations} if controller.annotations else {}
+    annotations = {name: text for name, text in controller.annotations.items() if name != LAST_APPLIED}
+    metadata |= {"annotations": annotations} if annotations else {}
     groups = KINDS[owner.kind].groups
     version = owner.api_version or (f"{min(groups)}/v1" if "" not in groups else "v1")
     # An object with a status is from a cluster, in which selectors are complete and pods may have a node.

@@ -62,6 +62,13 @@ class PageFacts(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+class WorkloadPlace(NamedTuple):
+    """The file and the line in which the manifest of a workload begins."""
+
+    file: str
+    line: int
+
+
 class CheckReport(NamedTuple):
     """The outcome of one run; `checked` counts the checked objects, `files` names the files."""
 
@@ -78,6 +85,7 @@ class CheckReport(NamedTuple):
     bars_width: int = 0  # of lines with bars for people; 0 for none
     width: Optional[int] = None  # where the lines of the format `text` wrap; None breaks no line
     page: Optional[PageFacts] = None  # for html
+    places: Mapping[tuple[str, ...], WorkloadPlace] = {}  # for gitlab: by kind, namespace and name
 
 
 def render(report: CheckReport, name: str, *, colour: bool, width: Optional[int] = None) -> str:

@@ -178,8 +178,29 @@ def test_pods_with_unknown_claims_are_not_simulated(tmp_path: Path, capsys: pyte
     )
 
 
-@pytest.mark.parametrize("output", ["concise", "github", "sarif", "junit"])
+@pytest.mark.parametrize("output", ["concise", "github", "gitlab", "sarif", "junit", "html"])
 def test_every_format_names_the_deadlock(output: str, capsys: pytest.CaptureFixture[str]) -> None:
     run(["check", str(REDIS / "3-zones-3-shards.yaml"), *THREE_ZONES, "--ignore", "SPR", "-o", output])
 
     assert "In some orders redis-0-1, redis-1-1 or redis-2-1 finds no node" in capsys.readouterr().out
+
+
+def test_gitlab_shows_a_stuck_rollout_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As the finding of its rule; without the rule, at the line of the manifest."""
+    web = deployment(constraint(), replicas=3)
+    template = web["spec"]["template"]["spec"]
+    del template["topologySpreadConstraints"]
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "web"}}}
+    template["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    manifest = written(tmp_path / "web.json", [web])
+    shown = {}
+    for ignored in ("SPR9", "SPR402"):
+        run(["check", manifest, "--topology", "zones=1,nodes=3", "--ignore", ignored, "-o", "gitlab"])
+        found = json.loads(capsys.readouterr().out)
+        shown[ignored] = [item for item in found if item["check_name"] in ("SPR402", "rollout")]
+
+    assert [item["check_name"] for item in shown["SPR9"]] == ["SPR402"]
+    (entry,) = shown["SPR402"]
+    assert entry["description"].startswith("Rollout: deployment/web in shop: the next rollout gets stuck in every ")
+    assert entry["location"]["path"].endswith("web.json")
+    assert entry["severity"] == "major"

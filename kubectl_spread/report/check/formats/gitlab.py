@@ -1,4 +1,4 @@
-"""GitLab's code quality report, which holds findings only, and fingerprints of findings."""
+"""GitLab's code quality report: findings and rollouts that get stuck, at lines of files; fingerprints of findings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kubectl_spread.lint.finding import Finding, Severity
@@ -17,9 +17,38 @@ _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO
 
 
 def render(report: CheckReport) -> str:
-    """Return a JSON list with an entry for each finding."""
+    """Return a JSON list with an entry for each finding, and for each stuck rollout that no finding is about."""
     digests = fingerprints(report.findings)
-    return json.dumps([_entry(*pair) for pair in zip(report.findings, digests, strict=True)], indent=2)
+    entries = [_entry(*pair) for pair in zip(report.findings, digests, strict=True)]
+    return json.dumps([*entries, *_rollouts(report)], indent=2)
+
+
+_ABOUT_ROLLOUTS = "SPR402"
+
+
+def _rollouts(report: CheckReport) -> Iterator[dict[str, Any]]:
+    """Yield an entry for each stuck rollout of a workload whose place is known."""
+    if not any(item.is_stuck for item in report.rollouts):
+        return
+    from kubectl_spread.report.check import rollouts  # numpy: 80 ms
+
+    known = {tuple(item.object) for item in report.findings if item.rule.code == _ABOUT_ROLLOUTS}
+    for result in report.rollouts:
+        place = report.places.get(result.key)
+        if not result.is_stuck or place is None or (tuple(result.key) in known and not result.is_creation):
+            continue
+        identity = "\0".join((result.kind.value, place.file, *(text for key in result.keys for text in key)))
+        yield {
+            "description": f"Rollout: {rollouts.sentence(result)}",
+            "check_name": "rollout",
+            "fingerprint": _digest(identity),
+            "severity": "major",
+            "location": {"path": os.path.relpath(place.file), "lines": {"begin": place.line, "end": place.line}},
+        }
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _entry(finding: Finding, fingerprint: str) -> dict[str, Any]:
@@ -43,7 +72,7 @@ def fingerprints(findings: Iterable[Finding]) -> list[str]:
     for finding in findings:
         text = "\0".join(identity(finding, finding.place.source.name))
         seen[text] += 1
-        digests.append(hashlib.sha256(f"{text}\0{seen[text]}".encode("utf-8", "surrogatepass")).hexdigest()[:32])
+        digests.append(_digest(f"{text}\0{seen[text]}"))
     return digests
 
 
