@@ -12,8 +12,8 @@ from kubectl_spread.operations.simulate import simulate, SimulateInputs, Simulat
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.simulation.replicas import ReplicaCountRow, ReplicaTable
 from kubectl_spread.timeline.commands.interpret import effect
+from kubectl_spread.timeline.commands.kinds import full_name
 from kubectl_spread.timeline.commands.parsing import Command, parse, StepError
-from kubectl_spread.timeline.commands.targets import full_name
 from kubectl_spread.timeline.commands.workloads import MOST_REPLICAS, SCALED
 from kubectl_spread.timeline.run import Limits, Watch
 

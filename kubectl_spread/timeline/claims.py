@@ -16,6 +16,7 @@ from kubectl_spread.objects.selectors.labels import ZONE
 from kubectl_spread.objects.selectors.selector import LabelRequirement
 from kubectl_spread.objects.storage import Claim, ObjectKey, Storage, Volume
 from kubectl_spread.timeline.draft import Draft
+from kubectl_spread.timeline.state import PENDING
 from kubectl_spread.timeline.world import World
 
 Plain = dict[str, Any]
@@ -23,6 +24,7 @@ Made = tuple[tuple[str, str, str], ...]
 
 NEW = "new"  # The claim exists, and no volume is known to be bound.
 GONE = "gone"
+DELETING = "deleting "  # Before the state of a claim that a pod with a node still uses.
 RELEASED = "released"  # Replaces the namespace for a volume whose claim was deleted.
 
 
@@ -39,10 +41,11 @@ def storage_of(world: World, base: Storage, claims: Made) -> Storage:
         if value == GONE:
             found.pop(key, None)
             continue
-        claim = found.get(key) or _claim(world, key)
+        claim = (_claim(world, key) if value == NEW else found.get(key)) or _claim(world, key)
         if claim is None:
             continue
-        what, _, text = value.partition("/")
+        claim = claim._replace(is_deleted=claim.is_deleted or value.startswith(DELETING))
+        what, _, text = value.removeprefix(DELETING).partition("/")
         if what == "node":
             volume = _provisioned(world, claim, text)
             volumes[volume.name] = volume
@@ -100,6 +103,34 @@ def delete(draft: Draft, namespace: str, name: str) -> None:
     put(draft, namespace, name, GONE)
     if claim.volume_name:
         put(draft, RELEASED, claim.volume_name, GONE)
+
+
+def delete_unused(draft: Draft, namespace: str, name: str) -> None:
+    """Delete a claim as users do: one that a pod with a node uses only is marked."""
+    if not exists(draft, namespace, name):
+        return
+    if not _is_used(draft, ObjectKey(namespace, name)):
+        delete(draft, namespace, name)
+        return
+    value = next((value for *known, value in draft.claims if known == [namespace, name]), "")
+    put(draft, namespace, name, f"{DELETING}{value.removeprefix(DELETING)}")
+
+
+def pod_is_gone(draft: Draft) -> None:
+    """Delete the marked claims that no pod with a node uses any more."""
+    for namespace, name, value in draft.claims:
+        if value.startswith(DELETING) and not _is_used(draft, ObjectKey(namespace, name)):
+            delete(draft, namespace, name)
+
+
+def _is_used(draft: Draft, key: ObjectKey) -> bool:
+    world = draft.world
+    live = (world.classes[pod.cls] for pod in draft.pods if pod.node != PENDING)
+    others = (pod.cls for pod in world.background)
+    return any(
+        cls.namespace == key.namespace and any(volume.claim == key.name for volume in cls.volumes)
+        for cls in (*live, *others)
+    )
 
 
 def _claim(world: World, key: ObjectKey) -> Optional[Claim]:

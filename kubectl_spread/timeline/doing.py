@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.timeline import nodes, steps
+from kubectl_spread.timeline import claims, nodes, steps
 from kubectl_spread.timeline.controllers import deployment
 from kubectl_spread.timeline.controllers.replicaset import choices
 from kubectl_spread.timeline.draft import Draft
@@ -264,6 +264,11 @@ def _change_facts(draft: Draft, op: steps.ChangeFacts) -> None:
     draft.world.keep(op.cluster)
 
 
+def _delete_claims(draft: Draft, op: steps.DeleteClaims) -> None:
+    for key in op.keys:
+        claims.delete_unused(draft, key.namespace, key.name)
+
+
 def _create_pod(draft: Draft, op: steps.CreatePod) -> None:
     pod = P(-1, -1, NO_ORDINAL, draft.world.class_index(op.cls), PENDING, Stage.WAITING)
     draft.pods.append(pod)
@@ -291,4 +296,5 @@ _DOERS: dict[type, Callable[[Draft, Any], None]] = {
     steps.NodesUp: _nodes_up,
     steps.ChangeFacts: _change_facts,
     steps.CreatePod: _create_pod,
+    steps.DeleteClaims: _delete_claims,
 }

@@ -242,6 +242,7 @@ class Moves:
             own = state.sets[pod.owner] if pod.owner >= 0 else None
             if isinstance(own, statefulset.StatefulSetState):
                 statefulset.pod_is_gone(draft, pod)
+        claims.pod_is_gone(draft)
         return self.settled(draft, {pod.owner for pod in pods} if is_noticed else ())
 
     def _went_on(self, state: State) -> Iterator[Way]:

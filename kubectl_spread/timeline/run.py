@@ -12,6 +12,7 @@ from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline import steps
@@ -212,6 +213,8 @@ def _touched(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> tuple[froze
             nodes.update(op.nodes)
         elif isinstance(op, (steps.Scale, steps.Restart, steps.Undo, steps.Pause, steps.Delete)):
             keys.add(op.key)
+        elif isinstance(op, steps.DeleteClaims):
+            uids.update(pod.uid for pod in cluster.pods if _claims(pod, op))
         elif isinstance(op, steps.ChangeNodes):
             nodes.update(node.name for node in op.nodes)
     owners, homes = _of_pods(cluster, uids) if uids else (set(), set())
@@ -223,6 +226,10 @@ def _of_pods(cluster: Cluster, uids: set[str]) -> tuple[set[OwnerKey], set[str]]
     found = [(cluster.top_owner(pod), pod) for pod in cluster.pods if pod.uid in uids]
     owners = {key for key, _ in found if key is not None}
     return owners, {pod.node_name for key, pod in found if key is None and pod.node_name}
+
+
+def _claims(pod: Pod, op: steps.DeleteClaims) -> bool:
+    return any(ObjectKey(pod.namespace, volume.claim) in op.keys for volume in pod.cls.volumes)
 
 
 def _is_selected(pod: Pod, op: steps.DeleteSelected) -> bool:

@@ -8,6 +8,7 @@ from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.records import NamedTuple
 
@@ -177,6 +178,12 @@ class ChangeFacts(NamedTuple):
     cluster: Cluster
 
 
+class DeleteClaims(NamedTuple):
+    """Deletion of claims; one that a pod with a node uses stays until the pod is gone."""
+
+    keys: tuple[ObjectKey, ...]
+
+
 class CreatePod(NamedTuple):
     """Creation of a pod without a controller."""
 
@@ -187,4 +194,5 @@ class CreatePod(NamedTuple):
 Op = Union[
     Become, Apply, Scale, Restart, Undo, Pause, Delete, DeleteSome, DeletePods, DeleteSelected, Evict, PatchSome,
     LabelPods, Drain, Cordon, TaintNodes, Untaint, ChangeNodes, DeleteNodes, NodesDown, NodesUp, ChangeFacts, CreatePod,
+    DeleteClaims,
 ]  # fmt: skip

@@ -8,14 +8,15 @@ from __future__ import annotations
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.commands import rollout, targets
+from kubectl_spread.timeline.commands import around, rollout, targets
+from kubectl_spread.timeline.commands.kinds import kind_of
 from kubectl_spread.timeline.commands.parsing import Command, StepError
 from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
 from kubectl_spread.timeline.commands.targets import CommandTarget
 
 
 def delete(command: Command, situation: Situation) -> CommandEffect:
-    """Delete pods, nodes, workloads and budgets."""
+    """Delete pods, nodes, workloads, and objects around workloads."""
     if command.value("cascade", "background") not in ("background", "foreground", "true"):
         raise StepError(f"--cascade={command.value('cascade')} of `delete` is not simulated")
     is_forced = command.has("force") and command.value("grace-period", "0") == "0"
@@ -30,7 +31,7 @@ def _selected_pods(command: Command, situation: Situation, *, is_forced: bool) -
     words = command.arguments
     if len(words) != 1 or "/" in words[0] or not (command.has("selector") or command.has("all")):
         return None
-    if targets.kind_of(words[0]) != "Pod":
+    if kind_of(words[0]) != "Pod":
         return None
     selector = targets.selector(command.value("selector")) if command.has("selector") else Selector(())
     namespace = "" if command.has("all-namespaces") else situation.namespace
@@ -58,7 +59,9 @@ def _deleted(found: tuple[CommandTarget, ...], situation: Situation, *, is_force
         situation.cluster = cluster._replace(budgets=left)
         done += CommandEffect((steps.ChangeFacts(situation.cluster),))
     for target in found:
-        if target.kind not in ("Pod", "Node", "PodDisruptionBudget"):
+        if target.kind in around.KINDS and target.key not in situation.cluster.controllers:
+            done += around.deleted(target.kind, [(target.namespace, target.name)], situation)
+        elif target.kind not in ("Pod", "Node", "PodDisruptionBudget"):
             rollout.known(target, situation)
             situation.remove(target.key)
             done += CommandEffect((steps.Delete(target.key),), frozenset([target.key]))

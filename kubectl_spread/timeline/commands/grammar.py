@@ -138,7 +138,7 @@ VERBS: dict[str, Verb] = {
         Verb(
             "delete",
             "TYPE NAME | TYPE/NAME | TYPE -l SELECTOR | -f FILE",
-            "delete pods, nodes, workloads, budgets or claims",
+            "delete pods, nodes, workloads, claims or other objects",
             (
                 *_COMMON,
                 *_CHANGED,

@@ -15,7 +15,7 @@ from kubectl_spread.objects.selectors.labels import key_errors, Labels, value_er
 from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.commands import targets
+from kubectl_spread.timeline.commands import around, targets
 from kubectl_spread.timeline.commands.parsing import Command, StepError
 from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
 from kubectl_spread.timeline.commands.targets import CommandTarget
@@ -38,7 +38,10 @@ def label(command: Command, situation: Situation) -> CommandEffect:
         for target in pods:
             _check(of_pod(target, situation), changes, overwrites=command.has("overwrite"))
         done += of_pods(pods, changes, situation)
-    others = [target for target in found.targets if target.kind not in ("Node", "Pod")]
+    for target in found.targets:
+        if target.kind == "Namespace":
+            done += _namespace(target, changes, situation, overwrites=command.has("overwrite"))
+    others = [target for target in found.targets if target.kind not in ("Node", "Pod", "Namespace")]
     if others:
         done += CommandEffect(notes=("labels of a workload itself move no pod; those of its pods are in its template",))
     return done
@@ -76,6 +79,16 @@ def _nodes(
         changed.append(node._replace(labels={key: value for key, value in labels.items() if value is not None}))
     situation.put_nodes(changed)
     return CommandEffect((steps.ChangeNodes(tuple(changed)),))
+
+
+def _namespace(
+    target: CommandTarget, changes: Mapping[str, Optional[str]], situation: Situation, *, overwrites: bool
+) -> CommandEffect:
+    """Change labels of a namespace, which the namespaceSelector of affinity terms selects."""
+    before = situation.cluster.namespaces.get(target.name, {})
+    _check(before, changes, overwrites=overwrites)
+    labels = {key: value for key, value in {**before, **changes}.items() if value is not None}
+    return around.patched("Namespace", ("", target.name), {"metadata": {"labels": labels}}, situation)
 
 
 def of_pod(target: CommandTarget, situation: Situation) -> Labels:

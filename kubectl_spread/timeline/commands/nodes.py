@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import targets
+from kubectl_spread.timeline.commands.kinds import kind_of
 from kubectl_spread.timeline.commands.parsing import Command, StepError
 from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
 from kubectl_spread.timeline.commands.targets import CommandTarget
@@ -33,7 +34,7 @@ def named_nodes(command: Command, situation: Situation) -> tuple[str, ...]:
 
 def _name(word: str) -> str:
     kind, slash, name = word.partition("/")
-    if slash and (targets.kind_of(kind) != "Node" or not name):
+    if slash and (kind_of(kind) != "Node" or not name):
         raise StepError(f"{word} is not a node")
     return name if slash else word
 

@@ -11,9 +11,10 @@ from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import targets
+from kubectl_spread.timeline.commands.kinds import full_name
 from kubectl_spread.timeline.commands.parsing import Command, StepError
 from kubectl_spread.timeline.commands.situation import CommandEffect, controller_of, plain_of, Situation
-from kubectl_spread.timeline.commands.targets import CommandTarget, full_name
+from kubectl_spread.timeline.commands.targets import CommandTarget
 
 Plain = dict[str, Any]
 

@@ -10,9 +10,11 @@ from kubectl_spread.errors import ClusterError, RefusedError
 from kubectl_spread.objects.selectors import selector_text
 from kubectl_spread.objects.selectors.labels import Labels
 from kubectl_spread.objects.selectors.selector import Selector
-from kubectl_spread.objects.workloads.kinds import kind_named, KINDS
+from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.timeline.commands.parsing import Command, nearest, StepError
+from kubectl_spread.timeline.commands import around
+from kubectl_spread.timeline.commands.kinds import CLUSTER_WIDE, full_name, kind_of, OTHERS
+from kubectl_spread.timeline.commands.parsing import Command, StepError
 from kubectl_spread.timeline.commands.situation import Situation
 
 _MIXED = (
@@ -20,55 +22,6 @@ _MIXED = (
     "(e.g. 'kubectl get resource/<resource_name>' instead of 'kubectl get resource resource/<resource_name>'"
 )
 _HINT = "hint: run `kubectl get {kind} {name} -n {namespace} -o yaml > {name}.yaml`, and add `--snapshot {name}.yaml`"
-# Kinds without a pod template that commands may name: words, and the full name in messages.
-_OTHERS = {
-    "Node": (("node", "nodes", "no"), "nodes"),
-    "PodDisruptionBudget": (
-        ("poddisruptionbudget", "poddisruptionbudgets", "pdb"),
-        "poddisruptionbudgets.policy",
-    ),
-}
-# Words for kinds that never affect pods directly.
-_IDLE = frozenset(
-    [
-        "configmap",
-        "configmaps",
-        "cm",
-        "secret",
-        "secrets",
-        "ingress",
-        "ingresses",
-        "ing",
-        "serviceaccount",
-        "serviceaccounts",
-        "sa",
-        "role",
-        "roles",
-        "rolebinding",
-        "rolebindings",
-        "endpoints",
-        "ep",
-        "event",
-        "events",
-        "ev",
-        "lease",
-        "leases",
-        "networkpolicy",
-        "networkpolicies",
-        "netpol",
-    ]
-)
-
-# Words for kinds that are simulated only as manifests that are applied.
-_UNSIMULATED = frozenset(
-    (
-        *("service", "services", "svc", "persistentvolumeclaim", "persistentvolumeclaims", "pvc"),
-        *("persistentvolume", "persistentvolumes", "pv", "storageclass", "storageclasses", "sc"),
-        *("namespace", "namespaces", "ns", "priorityclass", "priorityclasses", "pc", "limitrange", "limitranges"),
-        *("limits", "resourcequota", "resourcequotas", "quota"),
-        *("horizontalpodautoscaler", "horizontalpodautoscalers", "hpa"),
-    )
-)
 
 
 class CommandTarget(NamedTuple):
@@ -90,43 +43,10 @@ class Named(NamedTuple):
     rest: tuple[str, ...] = ()
 
 
-def full_name(kind: str) -> str:
-    """Return a kind as the API server names it in messages: `deployments.apps`."""
-    if kind in _OTHERS:
-        return _OTHERS[kind][1]
-    entry = KINDS[kind]
-    group = min(entry.groups, default="")
-    return f"{entry.names[1]}.{group}" if group else entry.names[1]
-
-
 def short_name(target: CommandTarget) -> str:
     """Return an object as kubectl prints it: `deployment.apps/web`."""
     plural, dot, group = full_name(target.kind).partition(".")
     return f"{plural.removesuffix('s')}{dot}{group}/{target.name}"
-
-
-def kind_of(word: str) -> str:
-    """Return the kind for a word.
-
-    Raises:
-        StepError: it does not exist, or never affects pods.
-    """
-    for kind, (words, full) in _OTHERS.items():
-        if word.lower() in (*words, full):
-            return kind
-    found = kind_named(word)
-    if found is not None and found != "PodTemplate":
-        return found
-    if word.lower().partition(".")[0] in _IDLE:
-        raise StepError(f"{word} never move a pod, so there is nothing to simulate")
-    if word.lower().partition(".")[0] in _UNSIMULATED:
-        raise StepError(f"changes of {word} by name are not simulated; use `apply -f` with a manifest")
-    known = [*(name for words, _ in _OTHERS.values() for name in words)]
-    known += [name for entry in KINDS.values() for name in entry.names]
-    near = nearest(word.lower(), known)
-    raise StepError(
-        f'the server doesn\'t have a resource type "{word}"' + (f"; did you mean `{near}`?" if near else "")
-    )
 
 
 def named(command: Command, situation: Situation, *, has_pairs: bool = False, takes_all: bool = False) -> Named:
@@ -155,11 +75,13 @@ def named(command: Command, situation: Situation, *, has_pairs: bool = False, ta
     is_type = len(words) == 1 and "/" not in words[0]
     if command.has("selector") or command.has("all") or (takes_all and is_type):
         return Named(_selected(command, words, situation, where), rest)
-    targets = tuple(CommandTarget(kind, "" if kind == "Node" else namespace, name) for kind, name in _pairs(words))
+    targets = tuple(
+        CommandTarget(kind, "" if kind in CLUSTER_WIDE else namespace, name) for kind, name in _pairs(words)
+    )
     return Named(_existing(targets, command, situation), rest)
 
 
-def _existing(targets: tuple[CommandTarget, ...], command: Command, situation: Situation) -> tuple[CommandTarget, ...]:
+def _existing(targets: Iterable[CommandTarget], command: Command, situation: Situation) -> tuple[CommandTarget, ...]:
     """Return the targets; a missing one is an error, or is skipped with --ignore-not-found."""
     found = []
     for target in targets:
@@ -214,8 +136,15 @@ def _selected(
     wanted = selector(command.value("selector"))
     found: list[CommandTarget] = []
     for kind in (kind_of(word) for word in words[0].split(",")):
+        if command.has("selector") and kind in _WITHOUT_LABELS:
+            raise StepError(f"labels of {full_name(kind)} are not read; name the objects")
         found += [item for item, labels in existing(kind, situation.cluster, namespace) if wanted.matches(dict(labels))]
     return tuple(found)
+
+
+_WITHOUT_LABELS = frozenset(
+    {"PodDisruptionBudget", "Service", "PersistentVolumeClaim", "StorageClass", "HorizontalPodAutoscaler"}
+)
 
 
 def selector(text: str) -> Selector:
@@ -239,10 +168,18 @@ def existing(kind: str, cluster: Cluster, namespace: str) -> list[tuple[CommandT
         return [(CommandTarget(kind, pod.namespace, pod.name), dict(pod.cls.labels)) for pod in pods]
     if kind == "PodDisruptionBudget":
         return [(CommandTarget(kind, item.namespace, item.name), {}) for item in cluster.budgets]
+    found: list[tuple[CommandTarget, Labels]] = [
+        (CommandTarget(kind, *name), labels or {})
+        for name, labels in around.existing(kind, cluster)
+        if namespace in ("", name[0]) or kind in CLUSTER_WIDE
+    ]
     return [
-        (CommandTarget(*key), controller.labels)
-        for key, controller in sorted(cluster.controllers.items())
-        if key.kind == kind and namespace in ("", key.namespace)
+        *found,
+        *(
+            (CommandTarget(*key), controller.labels)
+            for key, controller in sorted(cluster.controllers.items())
+            if key.kind == kind and namespace in ("", key.namespace)
+        ),
     ]
 
 
@@ -306,10 +243,10 @@ def _of_files(command: Command, situation: Situation) -> tuple[CommandTarget, ..
     found = []
     for plain in objects_of_files(command, situation):
         kind = str(plain.get("kind"))
-        if kind not in KINDS and kind not in _OTHERS:
+        if kind not in KINDS and kind not in OTHERS:
             continue
         metadata = plain.get("metadata") or {}
-        namespace = "" if kind == "Node" else metadata.get("namespace") or situation.namespace
+        namespace = "" if kind in CLUSTER_WIDE else metadata.get("namespace") or situation.namespace
         found.append(CommandTarget(kind, namespace, metadata.get("name") or ""))
     return tuple(found)
 

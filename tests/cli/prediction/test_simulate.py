@@ -125,7 +125,7 @@ def test_what_does_not_exist_is_told_as_kubectl_tells_it(
         (["drain", "a", "--forcee"], "unknown flag --forcee of `drain`; did you mean `--force`?"),
         (["drain", "a", "--force=perhaps"], 'invalid argument "perhaps" for "--force" flag: it takes true or false'),
         (["drain"], "name a node: `drain NODE...`"),
-        (["delete", "svc", "x"], "changes of svc by name are not simulated; use `apply -f` with a manifest"),
+        (["delete", "pc", "x"], "changes of pc by name are not simulated; use `apply -f` with a manifest"),
         (["drain", "a", "--pod-selector"], "flag needs an argument: --pod-selector"),
         (["rollout", "undo", "depoy/a"], 'the server doesn\'t have a resource type "depoy"; did you mean `deploy`?'),
         (["cordon", "a", "--outcomes=x"], "invalid value for '--outcomes': x is not all, first or sample=N"),

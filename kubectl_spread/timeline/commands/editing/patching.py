@@ -15,9 +15,10 @@ from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.commands import rollout, targets
+from kubectl_spread.timeline.commands import around, rollout, targets
 from kubectl_spread.timeline.commands.editing import merging
 from kubectl_spread.timeline.commands.editing.manifests import refuse_changes
+from kubectl_spread.timeline.commands.kinds import full_name
 from kubectl_spread.timeline.commands.parsing import Command, StepError
 from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
 from kubectl_spread.timeline.commands.targets import CommandTarget
@@ -60,6 +61,8 @@ def _patched(target: CommandTarget, change: Any, kind: str, situation: Situation
         return _budget(target, change, kind, situation)
     if target.kind == "Pod":
         return _pod(target, change, kind, situation)
+    if target.kind in around.KINDS and target.key not in situation.cluster.controllers:
+        return _around(target, change, kind, situation)
     plain = rollout.known(target, situation)
     after = _with(plain, change, kind, target)
     _check(after, target)
@@ -98,7 +101,7 @@ def _with(plain: Plain, change: Any, kind: str, target: CommandTarget) -> Plain:
     try:
         found = merging.patched(plain, change, kind)
     except merging.PatchError as error:
-        named = f'{targets.full_name(target.kind)} "{target.name}"'
+        named = f'{full_name(target.kind)} "{target.name}"'
         raise RefusedError(f"The request is invalid: the server rejected our request: {named}: {error}") from None
     return found
 
@@ -171,6 +174,17 @@ def _budget(target: CommandTarget, change: Any, kind: str, situation: Situation)
     )
     situation.cluster = cluster._replace(budgets=_replaced(cluster.budgets, known, changed))
     return CommandEffect((steps.ChangeFacts(situation.cluster),))
+
+
+def _around(target: CommandTarget, change: Any, kind: str, situation: Situation) -> CommandEffect:
+    """Patch the fields of a Service, a volume or the like that matter to pods."""
+    name = (target.namespace, target.name)
+    after = _with(around.plain_of(target.kind, name, situation.cluster), change, kind, target)
+    problems = decode.problems(after, SHAPES[target.kind])
+    if problems:
+        where = decode.path_text(problems[0].route)
+        raise RefusedError(f"Error from server (BadRequest): {where}: {problems[0].message}")
+    return around.patched(target.kind, name, after, situation)
 
 
 def _replaced(
