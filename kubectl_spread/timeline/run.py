@@ -29,7 +29,7 @@ from kubectl_spread.timeline.setup import reading
 from kubectl_spread.timeline.setup.become import steps_to
 from kubectl_spread.timeline.setup.loading import load, with_owners
 from kubectl_spread.timeline.state import P, State, Step
-from kubectl_spread.timeline.world import Kubelet, World
+from kubectl_spread.timeline.world import Kubelet, pinned_to, World
 
 Written = Union[steps.Op, Sequence[steps.Op]]
 _GRACE_S = 1.0  # Extra time for random runs after a search was cut off.
@@ -236,6 +236,12 @@ def _is_selected(pod: Pod, op: steps.DeleteSelected) -> bool:
     return op.namespace in ("", pod.namespace) and op.selector.matches(dict(pod.cls.labels))
 
 
+def _pinning(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> frozenset[str]:
+    """Return the nodes that pod templates name, which are not interchangeable with others."""
+    applied = (op.controller for step in ops for op in step if isinstance(op, steps.Apply))
+    return frozenset(pinned_to(item.workload) for item in (*cluster.controllers.values(), *applied)) - {""}
+
+
 class _Player:
     def __init__(
         self,
@@ -257,7 +263,7 @@ class _Player:
         self._start = loaded.state
         self._limits = limits
         self._ops = ops
-        self._named = named(op for step in ops for op in step) | self._nodes_of_pods(ops)
+        self._named = named(op for step in ops for op in step) | self._nodes_of_pods(ops) | _pinning(cluster, ops)
         self._joined = joined(op for step in ops for op in step)
         self._oracle = Oracle(self._world)
         self._moves = Moves(self._world, self._oracle)

@@ -11,6 +11,7 @@ from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget, OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.storage import ObjectKey, Volume
 from kubectl_spread.objects.taints import NO_EXECUTE
 from kubectl_spread.objects.workloads.replica import controller_of, daemon, replica, selected_by_controller
@@ -56,6 +57,11 @@ class Revision(NamedTuple):
     name: str
     becomes_ready: bool = True
     ends: bool = True
+
+
+def pinned_to(workload: Workload) -> str:
+    """Return the node that a pod template names in `nodeName`; empty if the scheduler chooses."""
+    return str(fields(workload.template.get("spec")).get("nodeName") or "")
 
 
 class World:
@@ -177,8 +183,21 @@ class World:
         if workload.kind == "DaemonSet":
             return daemon(workload, node).cls
         if known is not None:
-            return known if ordinal == NO_ORDINAL else _with_ordinal(known, workload, ordinal)
-        return replica(workload, max(0, ordinal - workload.first_ordinal)).cls
+            made = known if ordinal == NO_ORDINAL else _with_ordinal(known, workload, ordinal)
+        else:
+            made = replica(workload, max(0, ordinal - workload.first_ordinal)).cls
+        return self._pinned(made, workload)
+
+    def _pinned(self, made: PodClass, workload: Workload) -> PodClass:
+        """Return the class with the node that the template names: its pods bypass the scheduler."""
+        name = pinned_to(workload)
+        if not name:
+            return made
+        known = f"whether the kubelet of {name} accepts them is not simulated"
+        missing = f"{name} does not exist, so they never run"
+        reason = known if name in self.node_at else missing
+        self.notes[f"{workload.key}: its pods bypass the scheduler, because nodeName is set; {reason}"] = None
+        return made._replace(node_name=name)
 
     def known_class(self, rev: int, cls: PodClass) -> None:
         """Model the pods of a revision on a running pod."""

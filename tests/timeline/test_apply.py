@@ -128,7 +128,9 @@ def test_a_recorded_object_loses_what_the_manifest_leaves_out(
     """The number of replicas, too: it goes back to 1, a known trap with autoscalers."""
     step = answer(recorded(web(constraint=True)), web(constraint=False, replicas=None), tmp_path, capsys)
 
-    assert step["notes"] == []
+    assert step["notes"] == [
+        "deployment.apps/web goes back to 1 replica: the manifest leaves out spec.replicas, which the last one had"
+    ]
     (workload,) = step["workloads"]
     assert workload["replicas"] == 1
 

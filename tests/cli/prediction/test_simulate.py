@@ -257,9 +257,16 @@ def test_what_kubectl_refuses_is_told_in_its_words(
 def test_a_manifest_that_is_applied_changes_the_workload(
     web: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Fields that the manifest leaves out go back to their defaults; replicas that it leaves out stay."""
+    """Fields that the manifest leaves out and the last one had go back to their defaults, also the replicas."""
     changed = tmp_path / "changed.yaml"
     changed.write_text(WEB.replace("  replicas: 3\n", "").replace("cpu: 100m", "cpu: 200m"))
+    step = answer(capsys, "-f", web, "apply", "-f", str(changed))["steps"][0]
+    (workload,) = step["workloads"]
+    assert workload["replicas"] == 1
+    assert step["notes"] == [
+        "deployment.apps/web goes back to 1 replica: the manifest leaves out spec.replicas, which the last one had"
+    ]
+    changed.write_text(WEB.replace("cpu: 100m", "cpu: 200m"))
     step = answer(capsys, "-f", web, "apply", "-f", str(changed))["steps"][0]
     (workload,) = step["workloads"]
 

@@ -24,6 +24,7 @@ from kubectl_spread.timeline.commands import targets
 from kubectl_spread.timeline.commands.editing import merging, three_way
 from kubectl_spread.timeline.commands.parsing import Command, StepError
 from kubectl_spread.timeline.commands.situation import CommandEffect, controller_of, plain_of, Situation
+from kubectl_spread.timeline.commands.workloads import SCALED
 
 Plain = dict[str, Any]
 
@@ -95,19 +96,24 @@ def workload_applied(plain: Plain, situation: Situation) -> CommandEffect:
         live, last = plain_of(before), situation.applied.get(key) or three_way.last_applied(before.annotations)
         plain = _merged(live, manifest, last, key)
         refuse_changes(live, plain)
-        notes = () if last is not None or live["spec"] == plain["spec"] else (_not_applied(key),)
+        notes = _notes(key, live, plain, last)
     after = controller_of(plain)
     situation.unknown.discard(key)
     situation.applied[key] = manifest
     return CommandEffect((situation.put(after),), frozenset([key]), notes=notes)
 
 
-def _not_applied(key: OwnerKey) -> str:
-    """Return the note about an object that kubectl did not apply before."""
-    return (
-        f"{_short(key)} has no annotation {LAST_APPLIED} in the cluster facts, so fields that the manifest leaves out "
-        "stay as they are"
-    )
+def _notes(key: OwnerKey, live: Plain, after: Plain, last: Optional[Plain]) -> tuple[str, ...]:
+    """Return the notes about an object that kubectl did not apply before, or that loses its number of replicas."""
+    if last is not None:
+        replicas = live["spec"].get("replicas", 1)
+        is_lost = "replicas" not in after["spec"] and replicas != 1 and key.kind in SCALED
+        what = "goes back to 1 replica: the manifest leaves out spec.replicas, which the last one had"
+        return (f"{_short(key)} {what}",) if is_lost else ()
+    if live["spec"] == after["spec"]:
+        return ()
+    what = "so fields that the manifest leaves out stay as they are"
+    return (f"{_short(key)} has no annotation {LAST_APPLIED} in the cluster facts, {what}",)
 
 
 def _short(key: OwnerKey) -> str:
