@@ -197,6 +197,15 @@ def test_mistakes(step: str, code: int, message: str, facts: str, capsys: pytest
     assert err.startswith(message)
 
 
+@pytest.mark.parametrize("step", ["delete all --all", "delete all -l x!=y"])
+def test_the_category_all(step: str, facts: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pods go with their workloads; claims and nodes are not part of it."""
+    code, steps, err = simulated(capsys, facts, step)
+
+    assert (code, err) == (0, "")
+    assert [(item["object"]["name"], item["deleted"]) for item in steps[0]["workloads"]] == [("db", True)]
+
+
 def test_a_deleted_namespace_takes_its_workloads(facts: str, capsys: pytest.CaptureFixture[str]) -> None:
     _, steps, _ = simulated(capsys, facts, "delete ns default")
 

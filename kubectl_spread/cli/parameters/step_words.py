@@ -41,7 +41,7 @@ class StepCommand(sections.SectionedCommand):
                 continue
             found = self._own(word)
             if found is None:
-                raise click.UsageError(self._unknown(word, verb), ctx)
+                raise click.UsageError(_unknown_verb(step) or self._unknown(word, verb), ctx)
             own.append(word)
             if found and left:
                 own.append(left.pop(0))
@@ -102,6 +102,17 @@ class StepCommand(sections.SectionedCommand):
         near = parsing.nearest(name, known)
         of = f" of `{verb.name}`" if verb is not None else ""
         return f"unknown flag {name}{of}" + (f"; did you mean `{near}`?" if near else "")
+
+
+def _unknown_verb(step: list[str]) -> str:
+    """Return why the words are no step; empty if they are one, or may become one with the next word."""
+    if not step or (step[0] in grammar.GROUPS and len(step) < 2) or step[0] == "run":
+        return ""
+    try:
+        parsing.verb_of(step)
+    except StepError as error:
+        return str(error)
+    return ""
 
 
 def _verb(words: list[str]) -> grammar.Verb | None:

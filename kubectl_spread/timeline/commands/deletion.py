@@ -20,10 +20,32 @@ def delete(command: Command, situation: Situation) -> CommandEffect:
     if command.value("cascade", "background") not in ("background", "foreground", "true"):
         raise StepError(f"--cascade={command.value('cascade')} of `delete` is not simulated")
     is_forced = command.has("force") and command.value("grace-period", "0") == "0"
+    if command.arguments == ("all",) and (command.has("selector") or command.has("all")):
+        return _deleted(_everything(command, situation), situation, is_forced=is_forced)
     selected = _selected_pods(command, situation, is_forced=is_forced)
     if selected is not None:
         return selected
     return _deleted(targets.named(command, situation).targets, situation, is_forced=is_forced)
+
+
+# The category `all`, as far as commands act on its kinds. Services come without their labels.
+_ALL = (
+    *("deployments", "statefulsets", "daemonsets", "replicasets", "replicationcontrollers", "jobs", "cronjobs"),
+    *("pods", "services", "horizontalpodautoscalers"),
+)
+
+
+def _everything(command: Command, situation: Situation) -> tuple[CommandTarget, ...]:
+    """Return the objects of the category `all`, without those that go with their controllers."""
+    cluster = situation.cluster
+    kinds = _ALL[:-2] if command.has("selector") else _ALL
+    found = targets.named(command._replace(arguments=(",".join(kinds),)), situation).targets
+    owned = {pod.name for pod in cluster.pods if pod.owner is not None and pod.namespace == situation.namespace}
+    return tuple(
+        target
+        for target in found
+        if target.key not in cluster.owners and not (target.kind == "Pod" and target.name in owned)
+    )
 
 
 def _selected_pods(command: Command, situation: Situation, *, is_forced: bool) -> CommandEffect | None:

@@ -60,7 +60,7 @@ def _nodes_of(command: Command, situation: Situation) -> tuple[str, ...]:
         label = _label(key, nodes)
         if all(node.labels.get(label) != value for node in nodes):
             values = sorted({node.labels[label] for node in nodes if label in node.labels})
-            there = f"; there are {', '.join(values[:10])}" if values else "; no node has the label"
+            there = f"; there are {', '.join(values[:10])}" if values else f"; no node has a label {label}"
             raise RefusedError(f"error: no node has the label {label}={value}{there}")
         wanted.setdefault(label, set()).add(value)
     return tuple(

@@ -83,14 +83,14 @@ def _verb(words: Sequence[str]) -> tuple[Verb, Sequence[str]]:
     if at is None or not words[at].strip():
         raise StepError(f"there is no step; known are {', '.join(VERBS)}")
     first = words[at]
-    if first not in GROUPS:
-        return verb_named(first), [*words[:at], *words[at + 1 :]]
     second = words[at + 1] if len(words) > at + 1 else ""
+    if first not in GROUPS:
+        return verb_named(first, following=second), [*words[:at], *words[at + 1 :]]
     return verb_named(f"{first} {second}".strip()), [*words[:at], *words[at + 2 :]]
 
 
-def verb_named(name: str) -> Verb:
-    """Return a verb by its name.
+def verb_named(name: str, *, following: str = "") -> Verb:
+    """Return a verb by its name; `following` is the next word, in case the verb should have two.
 
     Raises:
         StepError: it does not exist; the message names the nearest one.
@@ -99,10 +99,13 @@ def verb_named(name: str) -> Verb:
         return VERBS[name]
     if name in OTHERS:
         raise StepError(f"`{name}` is not simulated: {OTHERS[name]}")
-    known = [verb for verb in VERBS if verb.startswith(f"{name} ")] or list(VERBS)
-    near = "" if len(known) < len(VERBS) else nearest(name, known)
+    known = [verb for verb in VERBS if verb.startswith(f"{name.split(maxsplit=1)[0]} ")] or list(VERBS)
+    near = "" if name in GROUPS else nearest(f"{name} {following}", _PAIRS) or nearest(name, known)
     hint = f"did you mean `{near}`?" if near else f"known are {', '.join(known)}"
     raise StepError(f"unknown step `{name}`; {hint}")
+
+
+_PAIRS = tuple(verb for verb in VERBS if " " in verb)
 
 
 def verb_of(words: Sequence[str]) -> Verb:
