@@ -19,7 +19,7 @@ from kubectl_spread.text.wording import counted
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.operations.check import CheckResult
-    from kubectl_spread.report.check.report import PageFacts, Running, WorkloadPlace
+    from kubectl_spread.report.check.report import CheckReport, PageFacts, Running, WorkloadPlace
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.simulate.rollouts.result import RolloutResult
     from kubectl_spread.simulate.running.problems import WaitingGroup
@@ -56,15 +56,9 @@ def print_result(
     outcome: CheckResult, outputs: list[Output], fixes: FixOptions, *, colour: bool, statistics: bool
 ) -> None:
     """Write every output, then report on stderr the unread inputs and the numbers of checked objects."""
-    from kubectl_spread.report.check.report import CheckReport, render
+    from kubectl_spread.report.check.report import render
 
-    checked = {name: count for name, count in outcome.counts._asdict().items() if count or name not in _WHERE_ANY}
-    report = CheckReport(outcome.findings, outcome.placements, outcome.errors, checked, outcome.files, outcome.running)
-    report = report._replace(rollouts=outcome.rollouts, unread=outcome.unread, not_applied=outcome.not_applied)
-    if any(output.format == "html" for output in outputs):
-        report = report._replace(page=_page(outcome))
-    if outcome.rollouts and any(output.format == "gitlab" for output in outputs):
-        report = report._replace(places=_places(outcome))
+    report = _report(outcome, {output.format for output in outputs})
     for output in outputs:
         width = None if output.file else terminal.finding_width()
         report = report._replace(bars_width=width or 0 if can_draw() else 0)
@@ -76,6 +70,20 @@ def print_result(
         click.echo(_summary(outcome, fixes), err=True)
     if statistics:
         _print_statistics(outcome.findings)
+
+
+def _report(outcome: CheckResult, formats: set[str]) -> CheckReport:
+    """Return the report with what some formats need besides."""
+    from kubectl_spread.report.check.report import CheckReport
+
+    checked = {name: count for name, count in outcome.counts._asdict().items() if count or name not in _WHERE_ANY}
+    report = CheckReport(outcome.findings, outcome.placements, outcome.errors, checked, outcome.files, outcome.running)
+    report = report._replace(rollouts=outcome.rollouts, unread=outcome.unread, not_applied=outcome.not_applied)
+    if "html" in formats:
+        report = report._replace(page=_page(outcome))
+    if outcome.rollouts and "gitlab" in formats:
+        report = report._replace(places=_places(outcome))
+    return report
 
 
 def _places(outcome: CheckResult) -> dict[tuple[str, ...], WorkloadPlace]:

@@ -205,20 +205,27 @@ def _touched(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> tuple[froze
             keys.add(OwnerKey(owner.kind, owner.namespace, owner.name))
         elif isinstance(op, (steps.DeleteSome, steps.PatchSome)):
             keys.add(op.match.key)
-        elif isinstance(op, (steps.DeletePods, steps.Evict, steps.LabelPods)):
-            uids.update(op.uids)
-        elif isinstance(op, steps.DeleteSelected):
-            uids.update(pod.uid for pod in cluster.pods if _is_selected(pod, op))
         elif isinstance(op, (steps.Drain, steps.DeleteNodes, steps.NodesDown, steps.NodesUp, steps.TaintNodes)):
             nodes.update(op.nodes)
         elif isinstance(op, (steps.Scale, steps.Restart, steps.Undo, steps.Pause, steps.Delete)):
             keys.add(op.key)
-        elif isinstance(op, steps.DeleteClaims):
-            uids.update(pod.uid for pod in cluster.pods if _claims(pod, op))
         elif isinstance(op, steps.ChangeNodes):
             nodes.update(node.name for node in op.nodes)
+        else:
+            uids.update(_uids(cluster, op))
     owners, homes = _of_pods(cluster, uids) if uids else (set(), set())
     return frozenset(keys | owners), frozenset(nodes | homes)
+
+
+def _uids(cluster: Cluster, op: steps.Op) -> Iterable[str]:
+    """Return the uids of the pods that a step refers to."""
+    if isinstance(op, (steps.DeletePods, steps.Evict, steps.LabelPods)):
+        return op.uids
+    if isinstance(op, steps.DeleteSelected):
+        return (pod.uid for pod in cluster.pods if _is_selected(pod, op))
+    if isinstance(op, steps.DeleteClaims):
+        return (pod.uid for pod in cluster.pods if _claims(pod, op))
+    return ()
 
 
 def _of_pods(cluster: Cluster, uids: set[str]) -> tuple[set[OwnerKey], set[str]]:

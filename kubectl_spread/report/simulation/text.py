@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kubectl_spread.report.simulation import story
+from kubectl_spread.report.simulation.extremes import extremes
 from kubectl_spread.report.simulation.words import certainty, name, plural, pods, share, span, VERDICTS
 from kubectl_spread.report.table import paint, table, wrapped
 from kubectl_spread.timeline.results.domain_pods import DomainPods, Range
@@ -95,6 +96,7 @@ class _Step:
         for spread in item.spreads:
             yield ""
             yield from self._spread(spread, item.revision)
+            yield from wrapped(extremes(self.summary, item.key, spread), self.width, indent="  ", hanging="  ")
 
     @property
     def _is_brief(self) -> bool:

@@ -6,8 +6,8 @@ and a volume stays while a claim is bound to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import RefusedError
@@ -30,23 +30,31 @@ KINDS = (
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
-def existing(kind: str, cluster: Cluster) -> Iterator[tuple[Named, Labels | None]]:
+Found = Iterable[tuple[Named, Optional[Labels]]]
+
+
+def existing(kind: str, cluster: Cluster) -> Found:
     """Yield the names of the objects of a kind with their labels; None if the cluster facts lack the labels."""
-    storage = cluster.storage
-    if kind == "Service":
-        yield from (((item.namespace, item.name), None) for item in cluster.services)
-    elif kind == "PersistentVolumeClaim":
-        yield from (((key.namespace, key.name), None) for key in storage.claims)
-    elif kind == "PersistentVolume":
-        yield from ((("", name), item.labels) for name, item in storage.volumes.items())
-    elif kind == "StorageClass":
-        yield from ((("", name), None) for name in storage.classes)
-    elif kind == "HorizontalPodAutoscaler":
-        yield from (((key.namespace, item.name), None) for key, item in cluster.autoscalers.items())
-    elif kind == "Namespace":
-        names = {pod.namespace for pod in cluster.pods} | {key.namespace for key in cluster.controllers}
-        yield from ((("", name), labels) for name, labels in cluster.namespaces.items())
-        yield from ((("", name), {}) for name in sorted(names - cluster.namespaces.keys()))
+    return _EXISTING[kind](cluster) if kind in _EXISTING else ()
+
+
+def _namespaces(cluster: Cluster) -> Found:
+    known = cluster.namespaces
+    used = {pod.namespace for pod in cluster.pods} | {key.namespace for key in cluster.controllers}
+    yield from ((("", name), labels) for name, labels in known.items())
+    yield from ((("", name), {}) for name in sorted(used - known.keys()))
+
+
+_EXISTING: dict[str, Callable[[Cluster], Found]] = {
+    "Service": lambda cluster: (((item.namespace, item.name), None) for item in cluster.services),
+    "PersistentVolumeClaim": lambda cluster: (((key.namespace, key.name), None) for key in cluster.storage.claims),
+    "PersistentVolume": lambda cluster: ((("", name), item.labels) for name, item in cluster.storage.volumes.items()),
+    "StorageClass": lambda cluster: ((("", name), None) for name in cluster.storage.classes),
+    "HorizontalPodAutoscaler": lambda cluster: (
+        ((key.namespace, item.name), None) for key, item in cluster.autoscalers.items()
+    ),
+    "Namespace": _namespaces,
+}
 
 
 def deleted(kind: str, names: Iterable[Named], situation: Situation) -> CommandEffect:
@@ -124,24 +132,25 @@ def _autoscaler(namespace: str, name: str, situation: Situation) -> CommandEffec
 def _namespace(_: str, name: str, situation: Situation) -> CommandEffect:
     """Delete a namespace with everything in it."""
     cluster = situation.cluster
-    keys = [key for key in cluster.controllers if key.namespace == name and key not in cluster.owners]
-    bare = tuple(pod.uid for pod in cluster.pods if pod.namespace == name and cluster.top_owner(pod) is None)
     done = CommandEffect()
-    for key in keys:
+    for key in [key for key in cluster.controllers if key.namespace == name and key not in cluster.owners]:
         situation.remove(key)
         done += CommandEffect((steps.Delete(key),), frozenset([key]))
+    done += _changed(situation, _without_namespace(situation.cluster, name))
+    bare = tuple(pod.uid for pod in cluster.pods if pod.namespace == name and cluster.top_owner(pod) is None)
     claims = tuple(key for key in cluster.storage.claims if key.namespace == name)
-    cluster = situation.cluster
-    cluster = cluster._replace(
+    note = f"namespace {name} goes with everything in it, also objects that are not simulated, such as Secrets"
+    ops: tuple[steps.Op, ...] = (steps.DeletePods(bare), steps.DeleteClaims(claims))
+    return done + CommandEffect(ops, notes=(note,))
+
+
+def _without_namespace(cluster: Cluster, name: str) -> Cluster:
+    return cluster._replace(
         namespaces={known: labels for known, labels in cluster.namespaces.items() if known != name},
         services=tuple(item for item in cluster.services if item.namespace != name),
         budgets=tuple(item for item in cluster.budgets if item.namespace != name),
         autoscalers={key: item for key, item in cluster.autoscalers.items() if key.namespace != name},
     )
-    done += _changed(situation, cluster)
-    done += CommandEffect((steps.DeletePods(bare),)) if bare else CommandEffect()
-    note = f"namespace {name} goes with everything in it, also objects that are not simulated, such as Secrets"
-    return done + CommandEffect((steps.DeleteClaims(claims),) if claims else (), notes=(note,))
 
 
 _DELETED: dict[str, Callable[[str, str, Situation], CommandEffect]] = {

@@ -68,26 +68,43 @@ def _selected_pods(command: Command, situation: Situation, *, is_forced: bool) -
 
 
 def _deleted(found: tuple[CommandTarget, ...], situation: Situation, *, is_forced: bool) -> CommandEffect:
-    pods = [target for target in found if target.kind == "Pod"]
-    done = _pods(pods, situation, is_forced=is_forced) if pods else CommandEffect()
-    names = tuple(target.name for target in found if target.kind == "Node")
-    if names:
-        situation.remove_nodes(names)
-        done += CommandEffect((steps.DeleteNodes(names),), notes=())
-    budgets = {(target.namespace, target.name) for target in found if target.kind == "PodDisruptionBudget"}
-    if budgets:
-        cluster = situation.cluster
-        left = tuple(item for item in cluster.budgets if (item.namespace, item.name) not in budgets)
-        situation.cluster = cluster._replace(budgets=left)
-        done += CommandEffect((steps.ChangeFacts(situation.cluster),))
+    """Return the effect of deleting objects: pods first, then nodes, budgets and the others in their order."""
+    of_kind = {kind: [target for target in found if target.kind == kind] for kind in _FIRST}
+    done = _pods(of_kind["Pod"], situation, is_forced=is_forced) if of_kind["Pod"] else CommandEffect()
+    done += _nodes(of_kind["Node"], situation)
+    done += _budgets(of_kind["PodDisruptionBudget"], situation)
     for target in found:
-        if target.kind in around.KINDS and target.key not in situation.cluster.controllers:
-            done += around.deleted(target.kind, [(target.namespace, target.name)], situation)
-        elif target.kind not in ("Pod", "Node", "PodDisruptionBudget"):
-            rollout.known(target, situation)
-            situation.remove(target.key)
-            done += CommandEffect((steps.Delete(target.key),), frozenset([target.key]))
+        if target.kind not in _FIRST:
+            done += _other(target, situation)
     return done
+
+
+_FIRST = ("Pod", "Node", "PodDisruptionBudget")
+
+
+def _nodes(found: list[CommandTarget], situation: Situation) -> CommandEffect:
+    names = tuple(target.name for target in found)
+    situation.remove_nodes(names)
+    return CommandEffect((steps.DeleteNodes(names),)) if names else CommandEffect()
+
+
+def _budgets(found: list[CommandTarget], situation: Situation) -> CommandEffect:
+    if not found:
+        return CommandEffect()
+    named = {(target.namespace, target.name) for target in found}
+    cluster = situation.cluster
+    left = tuple(item for item in cluster.budgets if (item.namespace, item.name) not in named)
+    situation.cluster = cluster._replace(budgets=left)
+    return CommandEffect((steps.ChangeFacts(situation.cluster),))
+
+
+def _other(target: CommandTarget, situation: Situation) -> CommandEffect:
+    """Delete a workload, or an object around workloads."""
+    if target.kind in around.KINDS and target.key not in situation.cluster.controllers:
+        return around.deleted(target.kind, [(target.namespace, target.name)], situation)
+    rollout.known(target, situation)
+    situation.remove(target.key)
+    return CommandEffect((steps.Delete(target.key),), frozenset([target.key]))
 
 
 def _pods(found: list[CommandTarget], situation: Situation, *, is_forced: bool) -> CommandEffect:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
@@ -163,24 +163,21 @@ def existing(kind: str, cluster: Cluster, namespace: str) -> list[tuple[CommandT
     """Return the objects of a kind with their labels; from all namespaces if `namespace` is empty."""
     if kind == "Node":
         return [(CommandTarget(kind, "", node.name), node.labels) for node in cluster.nodes]
-    if kind == "Pod":
-        pods = (pod for pod in cluster.pods if namespace in ("", pod.namespace))
-        return [(CommandTarget(kind, pod.namespace, pod.name), dict(pod.cls.labels)) for pod in pods]
+    every = _pods(cluster) if kind == "Pod" else _others(kind, cluster)
+    return [(target, labels) for target, labels in every if namespace in ("", target.namespace) or not target.namespace]
+
+
+def _pods(cluster: Cluster) -> Iterator[tuple[CommandTarget, Labels]]:
+    return ((CommandTarget("Pod", pod.namespace, pod.name), dict(pod.cls.labels)) for pod in cluster.pods)
+
+
+def _others(kind: str, cluster: Cluster) -> Iterator[tuple[CommandTarget, Labels]]:
+    """Yield the workloads of a kind, or the objects around workloads."""
     if kind == "PodDisruptionBudget":
-        return [(CommandTarget(kind, item.namespace, item.name), {}) for item in cluster.budgets]
-    found: list[tuple[CommandTarget, Labels]] = [
-        (CommandTarget(kind, *name), labels or {})
-        for name, labels in around.existing(kind, cluster)
-        if namespace in ("", name[0]) or kind in CLUSTER_WIDE
-    ]
-    return [
-        *found,
-        *(
-            (CommandTarget(*key), controller.labels)
-            for key, controller in sorted(cluster.controllers.items())
-            if key.kind == kind and namespace in ("", key.namespace)
-        ),
-    ]
+        yield from ((CommandTarget(kind, item.namespace, item.name), {}) for item in cluster.budgets)
+    yield from ((CommandTarget(kind, *name), labels or {}) for name, labels in around.existing(kind, cluster))
+    of_kind = (item for item in sorted(cluster.controllers.items()) if item[0].kind == kind)
+    yield from ((CommandTarget(*key), controller.labels) for key, controller in of_kind)
 
 
 def require(target: CommandTarget, cluster: Cluster) -> None:

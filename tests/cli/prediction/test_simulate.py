@@ -510,3 +510,12 @@ def test_an_event_does_not_name_one_of_equal_pods(capsys: pytest.CaptureFixture[
         "  15. A pod of web (revision 1) on a-1 is deleted.",
         "  16. A pod of web (revision 1) on a-1 is gone (2 times).",
     ]
+
+
+def test_the_best_and_the_worst_outcome_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A scale-down takes pods regardless of zones, so that it can end even or uneven; a complete end is better."""
+    web = tmp_path / "web.yaml"
+    web.write_text(WEB.replace("replicas: 3", "replicas: 6"))
+    simulate("-f", str(web), "scale", "deploy/web", "--replicas=2")
+
+    assert "\n  best outcome: a 0, b 1, c 1; worst: a 0, b 0, c 2\n" in capsys.readouterr().out
