@@ -27,6 +27,7 @@ from kubectl_spread.timeline.search.explore import Exploration
 from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.setup import reading
 from kubectl_spread.timeline.setup.become import steps_to
+from kubectl_spread.timeline.setup.daemons import creating, playable
 from kubectl_spread.timeline.setup.loading import load, with_owners
 from kubectl_spread.timeline.state import P, State, Step
 from kubectl_spread.timeline.world import Kubelet, pinned_to, World
@@ -214,7 +215,8 @@ def _touched(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> tuple[froze
         else:
             uids.update(_uids(cluster, op))
     owners, homes = _of_pods(cluster, uids) if uids else (set(), set())
-    return frozenset(keys | owners), frozenset(nodes | homes)
+    daemons = playable(cluster, creating(cluster, (op for step in ops for op in step)))
+    return daemons | keys | owners, frozenset(nodes | homes)
 
 
 def _uids(cluster: Cluster, op: steps.Op) -> Iterable[str]:
@@ -270,6 +272,8 @@ class _Player:
         self._start = loaded.state
         self._limits = limits
         self._ops = ops
+        for key in creating(cluster, (op for step in ops for op in step)) - set(touched):
+            self._world.notes[f"DaemonSet {key.namespace}/{key.name}: its pods on new nodes, in a large cluster"] = None
         self._named = named(op for step in ops for op in step) | self._nodes_of_pods(ops) | _pinning(cluster, ops)
         self._joined = joined(op for step in ops for op in step)
         self._oracle = Oracle(self._world)
