@@ -43,10 +43,15 @@ class Alone:
         return owner if owner >= 0 and revs[owner] is not None else None
 
     def _is_usual(self, state: State, owner: int) -> bool:
-        """Return whether only pods of the newest revision wait or become ready, and all deleted pods end."""
+        """Return whether only pods of the newest revision wait or become ready, and all deleted pods end.
+
+        Pods whose template names a node do not wait, because they bypass the scheduler.
+        """
         spec: DeploymentSpec = self._world.specs[state.sets[owner].spec]
         pods = of_owner(state.pods, owner)
         revisions = self._world.revisions
+        if self._world.classes[self._world.cls_of(spec.rev)].node_name:
+            return False
         if spec.is_recreate or not all(revisions[rev].ends for rev in {spec.rev, *(pod.rev for pod in pods)}):
             return False
         return all(_is_countable(pod, spec.rev) for pod in pods)
