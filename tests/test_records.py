@@ -81,3 +81,35 @@ def test_a_record_is_copied_and_pickled() -> None:
     ours = Ours("a")
 
     assert (ours, Ours) == (pickle.loads(pickle.dumps(ours)), type(copy.copy(ours)))
+
+
+def test_the_first_instance_may_have_any_field_names() -> None:
+    class Odd(Record):
+        """A record whose fields have the names of the constructor's parameters."""
+
+        cls: int
+        values: int = 2
+        named: int = 3
+
+    assert Odd(cls=1, named=4) == (1, 2, 4)
+    assert Odd(1) == (1, 2, 3)
+
+
+def test_a_cached_property_is_computed_once() -> None:
+    computed = []
+
+    class Domain:
+        """A class whose attribute is computed on first use."""
+
+        @records.cached_property
+        def size(self) -> int:
+            """Return the number of pods."""
+            computed.append(self)
+            return 3
+
+    domain = Domain()
+
+    assert (domain.size, domain.size, Domain().size) == (3, 3, 3)
+    assert len(computed) == 2
+    assert Domain.__dict__["size"].__doc__ == "Return the number of pods."
+    assert Domain.size is Domain.__dict__["size"]

@@ -1,14 +1,17 @@
 """A faster import of click, without modules that it imports but hardly uses: a quarter of the start-up.
 
-click needs `inspect` to strip help texts, `uuid` for a type of option that is not used here, and `gettext` to look
-for translations that do not exist. Stand-ins replace these modules only while click is imported. Later imports get
-the real modules. A stand-in takes missing attributes from the real module.
+click needs `inspect` to strip help texts, `uuid` and `datetime` for types of options that are not used here,
+`gettext` to look for translations that do not exist, `threading` for one class of `_thread`, and `typing.TypedDict`
+for type checkers. Stand-ins replace these modules only while click is imported. Later imports get the real modules.
+A stand-in takes missing attributes from the real module.
 """
 
 from __future__ import annotations
 
+import _thread
 import importlib
 import sys
+import typing
 from types import ModuleType
 
 
@@ -26,21 +29,43 @@ def import_click() -> None:
     if "click" in sys.modules:
         return
     made = [item for item in _stand_ins() if item.__name__ not in sys.modules]
-    sys.modules.update((item.__name__, item) for item in made)
+    sys.modules.update((item.__name__, item) for item in (*made, _typing()))
     try:
         import click  # noqa: F401 (whoever imports it later gets what is made here)
     finally:
+        sys.modules["typing"] = typing
         for item in made:
             del sys.modules[item.__name__]
             vars(item).pop("UUID", None)  # from now on the real one
 
 
 def _stand_ins() -> tuple[ModuleType, ...]:
-    inspect, uuid, gettext = _StandIn("inspect"), _StandIn("uuid"), _StandIn("gettext")
-    vars(inspect).update(cleandoc=_cleandoc)
-    vars(uuid).update(UUID=type("UUID", (), {}))  # click's classes name it in their types
-    vars(gettext).update(gettext=_gettext, ngettext=_ngettext)
-    return inspect, uuid, gettext
+    """Return modules with the few attributes that click reads while it is imported."""
+    needed: dict[str, dict[str, object]] = {
+        "inspect": {"cleandoc": _cleandoc},
+        "uuid": {"UUID": type("UUID", (), {})},  # click's classes name it in their types
+        "datetime": {"datetime": type("datetime", (), {})},  # and this one
+        "gettext": {"gettext": _gettext, "ngettext": _ngettext},
+        "threading": {"local": _thread._local},  # noqa: SLF001 (threading has it from there)
+    }
+    made = tuple(map(_StandIn, needed))
+    for item in made:
+        vars(item).update(needed[item.__name__])
+    return made
+
+
+def _typing() -> ModuleType:
+    """Return a copy of `typing` with a TypedDict that compiles no annotations."""
+    made = ModuleType("typing")
+    vars(made).update(vars(typing), TypedDict=_TypedDict)
+    return made
+
+
+class _TypedDict(dict[str, object]):
+    """A mapping whose keys only type checkers know."""
+
+    def __init_subclass__(cls, *, total: bool = True) -> None:
+        pass
 
 
 def _cleandoc(text: str) -> str:

@@ -22,7 +22,7 @@ from kubectl_spread.objects.workloads.manifest import (
     may_hold_constraints,
 )
 from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workload
-from kubectl_spread.records import NamedTuple
+from kubectl_spread.records import cached_property, NamedTuple
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
@@ -146,7 +146,7 @@ class _Reading:
         """Return whether a document may hold constraints outside the pod specs of known kinds."""
         return self._may_hold and constraint_lists.may_hold(document.text)
 
-    @functools.cached_property
+    @cached_property
     def _may_hold(self) -> bool:
         return constraint_lists.may_hold(self.source.text)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+import functools
 from typing import Any, Optional
 
 from kubectl_spread.lint.finding import DocumentFix, Fix, ObjectRef, Place
@@ -25,6 +25,7 @@ from kubectl_spread.objects.workloads.workload import (
     Workload,
     workload,
 )
+from kubectl_spread.records import cached_property
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Node, Route
 
@@ -33,6 +34,8 @@ FIELD = "topologySpreadConstraints"
 Plain = dict[str, Any]
 
 _HINTED = 4  # labels that a hint writes out
+
+_compiled = functools.lru_cache(maxsize=4096)(compiled)  # many workloads have equal selectors
 
 
 class Subject:
@@ -68,9 +71,9 @@ class Subject:
         self.spec: Plain = owner.template.get("spec") or {} if spec is None else spec
         written = self.spec.get(FIELD) or ()
         self._written = constraint_reader.constraints(self.spec) if constraints is None else constraints
-        self.constraints: tuple[TopologySpreadConstraint, ...] = tuple(
-            item for item in self._written if "$patch" not in (written[item.position] or ())
-        )
+        self.constraints: tuple[TopologySpreadConstraint, ...] = self._written
+        if any(["$patch" in (entry or ()) for entry in written]):  # noqa: C419 (a generator takes twice as long)
+            self.constraints = tuple(item for item in self._written if "$patch" not in (written[item.position] or ()))
 
     @cached_property
     def key(self) -> str:
@@ -134,7 +137,7 @@ class Subject:
         """Return whether an update stops all pods of the old revision before it makes those of the new one."""
         return fields(self.controller.get("strategy")).get("type") == "Recreate"
 
-    @property
+    @cached_property
     def is_owned(self) -> bool:
         """Return whether another object made it: a ReplicaSet of a Deployment, a pod of either."""
         return bool((self.manifest.plain.get("metadata") or {}).get("ownerReferences"))
@@ -175,13 +178,16 @@ class Subject:
     @cached_property
     def _selectors(self) -> list[Selector]:
         """Return the effective selectors by the position of their constraint."""
-        labels = self.labels
         return [
-            compiled(constraint.label_selector).plus(
-                *(LabelRequirement(key, "In", (labels[key],)) for key in constraint.match_label_keys if key in labels)
-            )
+            self._with_match_keys(constraint) if constraint.match_label_keys else _compiled(constraint.label_selector)
             for constraint in self._written
         ]
+
+    def _with_match_keys(self, constraint: TopologySpreadConstraint) -> Selector:
+        labels = self.labels
+        return _compiled(constraint.label_selector).plus(
+            *(LabelRequirement(key, "In", (labels[key],)) for key in constraint.match_label_keys if key in labels)
+        )
 
     @cached_property
     def own_labels(self) -> dict[str, str]:

@@ -27,6 +27,8 @@ from kubectl_spread.objects.selectors.selector import LabelRequirement, LabelSel
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 
+_ACTIONS = (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
+_NO_OPTIONS = [(), None, None, None]  # the values of a constraint's optional fields after the selector
 _MATCH_KEY_TWICE = "exists in both matchLabelKeys and labelSelector"
 
 
@@ -79,10 +81,23 @@ def constraint_errors(
         constraints = tuple(kept_fields(constraint, minor) for constraint in constraints)
     errors: list[FieldError] = []
     for constraint in constraints:
-        errors += _constraint_errors(constraint, constraints, created_with, practice)
+        if not _is_sound(constraint, constraints):
+            errors += _constraint_errors(constraint, constraints, created_with, practice)
     if practice.has_label_words:
         return errors
     return [error._replace(detail=_older_words(error.detail)) for error in errors]
+
+
+def _is_sound(constraint: TopologySpreadConstraint, all_constraints: tuple[TopologySpreadConstraint, ...]) -> bool:
+    """Return whether a constraint has no error. For speed, only plain constraints are recognised."""
+    position, max_skew, topology_key, action, selector, *others = constraint
+    if others != _NO_OPTIONS or max_skew <= 0 or not topology_key or action not in _ACTIONS:
+        return False
+    if any([later[2] == topology_key and later[3] == action for later in all_constraints[position + 1 :]]):  # noqa: C419
+        return False
+    if selector is None:
+        return True
+    return not selector.match_expressions and not any([_label_errors(*label) for label in selector.match_labels])  # noqa: C419
 
 
 class Practice(NamedTuple):

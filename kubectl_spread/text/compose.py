@@ -16,6 +16,7 @@ from typing import Any, Optional, Union
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import simple_yaml, surrogates
 from kubectl_spread.text.node import is_merge, Mapping, Node, place, Route, Scalar, Sequence, to_plain
+from kubectl_spread.text.simple_flow import NotSimpleError
 from kubectl_spread.text.simple_places import SimplePlaces
 from kubectl_spread.text.source import SourceFile, Span
 
@@ -203,7 +204,7 @@ def _simple(chunk: Chunk) -> Optional[_Simple]:
     """Read a chunk of simple YAML."""
     try:
         return _Simple(chunk.start, chunk.start + len(chunk.text), simple_yaml.value(chunk.text))
-    except simple_yaml.NotSimpleError:
+    except NotSimpleError:
         return None
 
 

@@ -87,9 +87,7 @@ def with_edits(text: str, found: Iterable[Edit]) -> str:
 
 def changed(plain: Any, changes: Iterable[Change]) -> Any:
     """Return a document's plain value after the changes."""
-    import copy
-
-    result = copy.deepcopy(plain)
+    result = _copy(plain)
     for change in changes:
         if isinstance(change, Append):
             _parent(result, (*change.route, 0)).append(change.value)
@@ -102,6 +100,13 @@ def changed(plain: Any, changes: Iterable[Change]) -> Any:
         else:
             holder[change.key] = holder.pop(last)
     return result
+
+
+def _copy(plain: Any) -> Any:
+    """Return a copy of a JSON value, without the module `copy`."""
+    if isinstance(plain, dict):
+        return {key: _copy(value) for key, value in plain.items()}
+    return [_copy(item) for item in plain] if isinstance(plain, list) else plain
 
 
 def _parent(plain: Any, route: Route) -> Any:

@@ -18,43 +18,26 @@ from __future__ import annotations
 
 import functools
 import re
+from itertools import chain
 from typing import Any
 
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.text import scalars
+from kubectl_spread.text import scalars, simple_flow
 from kubectl_spread.text.node import Mapping, Node, Scalar, Sequence
+from kubectl_spread.text.simple_flow import BELOW, NotSimpleError
 
 # Recursion takes two calls for a level, and each has a column of its own, or shares it with the sequence in it.
 _LARGEST_COLUMN = 60
-_MOST_BRACKETS = 20
-_LONGEST_KEPT = 200  # characters of a line that is kept for the next one like it
+LONGEST_KEPT = 200  # characters of a line that is kept for the next one like it
 
-# Nothing in these can match in two ways, so that they cost no more than a line is long.
-_DOUBLE = r'"([^"\\\x00-\x1f\x7f]*)"'
-_SINGLE = r"'([^'\x00-\x1f\x7f]*)'"
-_KEY = r"(?:([A-Za-z0-9_./][A-Za-z0-9_./-]{0,255})|\"([A-Za-z0-9_./ -]{0,255})\"|'([A-Za-z0-9_./ -]{0,255})')"
 _REST = r"[^:#\x00-\x1f\x7f]*"
 _FIRST = r"[^-?:,\[\]{}#&*!|>'\"%@`<=\\\x00-\x20\x7f]"
 _PLAIN = rf"((?:{_FIRST}|-(?=[^ ])){_REST}(?:(?::(?=[^ ])|(?<! )#){_REST})*)"
-_COMMENT = r"(?:(?<![^ ])#[^\x00-\x1f\x7f]*)?"
 _LINE = re.compile(
-    rf"( *)(-(?: +|\Z))?(?:{_KEY}(:)(?: +|\Z))?"
-    rf"(?:(?:{_PLAIN}|{_DOUBLE} *|{_SINGLE} *)?{_COMMENT}|([\[{{][^\x00-\x1f\x7f]*))"
+    rf"( *)(-(?: +|\Z))?(?:{simple_flow.KEY}(:)(?: +|\Z))?"
+    rf"(?:(?:{_PLAIN}|{simple_flow.DOUBLE} *|{simple_flow.SINGLE} *)?{simple_flow.COMMENT}|([\[{{][^\x00-\x1f\x7f]*))"
 )
-_END_OF_LINE = re.compile(rf" *{_COMMENT}")
 _ODD = r"[^\x00-\x7e\xa1-\u1fff\u3001-\ud7ff]"  # white space, line breaks, or nothing that YAML allows
-
-_WORD = r"[A-Za-z0-9_./+~$@%=*;()^-]"
-_FLOW_PLAIN = rf"((?:[A-Za-z0-9_./+~$]|-(?=[A-Za-z0-9_./-])){_WORD}*(?: +{_WORD}+)*)"
-_FLOW_ITEM = re.compile(rf"(?:(?:{_FLOW_PLAIN}|{_DOUBLE}|{_SINGLE}) *)?")
-# Most flow collections are mappings of words to words, without quotes: they need not be read step by step.
-_WORDS = r"[A-Za-z0-9_./][A-Za-z0-9_./-]{0,255}: +[A-Za-z0-9_./][A-Za-z0-9_./-]*"
-_FLAT_MAPPING = re.compile(rf"\{{({_WORDS}(?:, *{_WORDS})*)\}}")
-_FLOW_PAIR = re.compile(rf"{_KEY}: +{_FLOW_ITEM.pattern}")
-
-
-class NotSimpleError(Exception):
-    """The text is more than simple YAML, or no YAML."""
 
 
 class Token(NamedTuple):
@@ -63,7 +46,7 @@ class Token(NamedTuple):
     column: int
     key: Any
     value: Any  # BELOW if the line has none
-    end: int = 0  # the column after the colon or the dash
+    end: int = 0  # the column after the colon or the dash, in a token of nodes
 
 
 class Flow(NamedTuple):
@@ -73,7 +56,6 @@ class Flow(NamedTuple):
     start: int
 
 
-BELOW = object()
 _COLLECTIONS = (dict, list)
 _END = Token(-1, None, None)
 PlacedToken = tuple[int, Token]
@@ -89,7 +71,14 @@ def value(text: str) -> Any:
         raise NotSimpleError  # before any line is read for nothing
     if not text.isascii() and re.search(_ODD, text):
         raise NotSimpleError
-    return _Values([token for tokens in values_of_lines(lines_of(text)) for token in tokens]).root()
+    tokens = [*chain.from_iterable(values_of_lines(lines_of(text))), _END]
+    first = tokens[0]
+    if first is _END:
+        raise NotSimpleError
+    found, at = (_sequence if first.key is None else _mapping)(tokens, 0, first.column)
+    if tokens[at] is not _END:
+        raise NotSimpleError
+    return found
 
 
 def root(text: str, base: int) -> Node:
@@ -109,43 +98,62 @@ def placed_tokens(text: str, base: int) -> list[PlacedToken]:
 def lines_of(text: str) -> list[str]:
     """Return the lines of a text, with blanks in place of a leading `---`."""
     lines = text.split("\n")
-    if lines[0].startswith("---") and (lines[0] == "---" or _END_OF_LINE.fullmatch(lines[0], 3)):
+    if lines[0].startswith("---") and (lines[0] == "---" or simple_flow.END_OF_LINE.fullmatch(lines[0], 3)):
         lines[0] = " " * len(lines[0])
     return lines
 
 
-def _tokens(line: str, *, as_nodes: bool) -> tuple[Token, ...]:
-    """Return the tokens of a line; none of a comment."""
+def _value_tokens(line: str) -> tuple[Token, ...]:
+    """Return the tokens of a line as values; none of a comment."""
     match = _LINE.fullmatch(line)
     if match is None:
         raise NotSimpleError
-    if match.start(10) < 0:
-        found = _scalar(match, 7, as_node=as_nodes)
+    blanks, dash, plain_key, double_key, single_key, colon, plain, double, single, flow = match.groups()
+    found: Any = None
+    if plain is not None:
+        found = scalars.resolve(plain.rstrip(" "))
+    elif flow is not None:
+        found = simple_flow.of_line(line, match.start(10), as_nodes=False)
     else:
-        found = Flow(line, match.start(10)) if as_nodes else _flow_line(line, match.start(10), as_nodes=False)
-    column = match.end(1)
-    key_column = column if match.start(2) < 0 else match.end(2)
+        found = single if double is None else double
+        found = BELOW if found is None else found
+    column = len(blanks)
+    key_column = column if dash is None else match.end(2)
     if key_column > _LARGEST_COLUMN:
         raise NotSimpleError
-    key = _key(match, 3, as_node=as_nodes)
-    if key is not None:
-        named = Token(key_column, key, found, match.end(6))
-        return (named,) if column == key_column else (Token(column, None, BELOW, column + 1), named)
-    if column < key_column:
+    if colon is None:
+        return _keyless(column, found, has_dash=dash is not None)
+    key = single_key if double_key is None else double_key
+    named = Token(key_column, scalars.plain_key_text(plain_key) if key is None else key, found)
+    return (named,) if dash is None else (Token(column, None, BELOW), named)
+
+
+def _node_tokens(line: str) -> tuple[Token, ...]:
+    """Return the tokens of a line, whose values can be read, as nodes."""
+    match = _LINE.fullmatch(line)
+    assert match is not None  # noqa: S101 (else its values could not be read)
+    is_flow = match.start(10) >= 0
+    found = Flow(line, match.start(10)) if is_flow else simple_flow.scalar(match, 7, as_node=True)
+    column = match.end(1)
+    has_dash = match.start(2) >= 0
+    key = simple_flow.key(match, 3, as_node=True)
+    if key is None:
+        return _keyless(column, found, has_dash=has_dash)
+    named = Token(match.end(2) if has_dash else column, key, found, match.end(6))
+    return (Token(column, None, BELOW, column + 1), named) if has_dash else (named,)
+
+
+def _keyless(column: int, found: Any, *, has_dash: bool) -> tuple[Token, ...]:
+    """Return the tokens of a line without a key: an item, or nothing."""
+    if has_dash:
         return (Token(column, None, found, column + 1),)
     if found is not BELOW:
         raise NotSimpleError  # a scalar goes on, or it is the whole document
     return ()
 
 
-@functools.lru_cache(maxsize=32768)  # for the places, which are found after all documents are read
-def _kept_values(line: str) -> tuple[Token, ...]:
-    return _tokens(line, as_nodes=False)
-
-
-@functools.lru_cache(maxsize=4096)
-def _kept_nodes(line: str) -> tuple[Token, ...]:
-    return _tokens(line, as_nodes=True)
+_kept_values = functools.lru_cache(maxsize=32768)(_value_tokens)  # most lines of manifests repeat
+_kept_nodes = functools.lru_cache(maxsize=4096)(_node_tokens)
 
 
 def _copied(item: Any) -> Any:
@@ -157,183 +165,79 @@ def _copied(item: Any) -> Any:
 
 def values_of_lines(lines: list[str]) -> list[tuple[Token, ...]]:
     """Return the tokens of each line as values."""
-    if max(map(len, lines)) < _LONGEST_KEPT:
+    if max(map(len, lines)) < LONGEST_KEPT:
         return list(map(_kept_values, lines))
-    return [_kept_values(line) if len(line) < _LONGEST_KEPT else _tokens(line, as_nodes=False) for line in lines]
+    return list(map(values_of_line, lines))
+
+
+def values_of_line(line: str) -> tuple[Token, ...]:
+    """Return the tokens of a line as values."""
+    return _kept_values(line) if len(line) < LONGEST_KEPT else _value_tokens(line)
 
 
 def nodes_of_line(line: str) -> tuple[Token, ...]:
-    return _kept_nodes(line) if len(line) < _LONGEST_KEPT else _tokens(line, as_nodes=True)
+    """Return the tokens of a line as nodes."""
+    return _kept_nodes(line) if len(line) < LONGEST_KEPT else _node_tokens(line)
 
 
 @functools.lru_cache(maxsize=4096)
 def _kept_flow(flow: Flow) -> Any:
-    return _flow_line(*flow, as_nodes=True)
+    return simple_flow.of_line(*flow, as_nodes=True)
 
 
 def node_of(value: Any) -> Node:
     """Return the node of a token's value that is in its line."""
     node: Node = value
     if value.__class__ is Flow:
-        node = _kept_flow(value) if len(value.line) < _LONGEST_KEPT else _flow_line(*value, as_nodes=True)
+        is_kept = len(value.line) < LONGEST_KEPT
+        node = _kept_flow(value) if is_kept else simple_flow.of_line(*value, as_nodes=True)
     return node
 
 
-def _scalar(match: re.Match[str], group: int, *, as_node: bool) -> Any:
-    """Return the scalar in three groups of a match: plain, in double quotes, in single quotes."""
-    plain, double, single = match.group(group, group + 1, group + 2)
-    if plain is not None:
-        text = plain.rstrip(" ")
-        start = match.start(group)
-        return Scalar(start, start + len(text), text, plain=True) if as_node else scalars.resolve(text)
-    text = single if double is None else double
-    if text is None:
-        return BELOW
-    start = match.start(group + 1 if single is None else group + 2) - 1
-    return Scalar(start, start + len(text) + 2, text, plain=False) if as_node else text
-
-
-def _key(match: re.Match[str], group: int, *, as_node: bool) -> Any:
-    """Return the key in three groups of a match; None if there is none."""
-    if as_node:
-        node = _scalar(match, group, as_node=as_node)
-        return None if node is BELOW else node
-    plain, double, single = match.group(group, group + 1, group + 2)
-    if plain is not None:
-        return scalars.plain_key_text(plain)
-    return single if double is None else double
-
-
-def _flow_line(line: str, start: int, *, as_nodes: bool) -> Any:
-    """Return the flow collection that the rest of a line is."""
-    found, at = _flow(line, start, as_nodes=as_nodes, depth=1)
-    if _END_OF_LINE.fullmatch(line, at) is None:
-        raise NotSimpleError
-    return found
-
-
-def _flow(text: str, start: int, *, as_nodes: bool, depth: int) -> tuple[Any, int]:
-    """Return the flow collection at an offset, and the offset after it."""
-    if depth > _MOST_BRACKETS:
-        raise NotSimpleError
-    is_mapping = text[start] == "{"
-    flat = _FLAT_MAPPING.match(text, start) if is_mapping and not as_nodes else None
-    if flat is not None:
-        return _flat_mapping(flat[1]), flat.end()
-    closing, part, group = ("}", _FLOW_PAIR, 4) if is_mapping else ("]", _FLOW_ITEM, 1)
-    at = _after_blanks(text, start + 1)
-    keys: list[Any] = []
-    items: list[Any] = []
-    while text[at : at + 1] != closing:
-        at = _after_comma(text, at) if items else at
-        match = part.match(text, at)
-        if match is None:
-            raise NotSimpleError
-        if is_mapping:
-            keys.append(_key(match, 1, as_node=as_nodes))
-        item, at = _scalar(match, group, as_node=as_nodes), match.end()
-        if item is BELOW:
-            item, at = _inner(text, at, as_nodes=as_nodes, depth=depth + 1)
-        items.append(item)
-    at += 1
-    if as_nodes:
-        node = Mapping(start, at, list(zip(keys, items, strict=True))) if is_mapping else Sequence(start, at, items)
-        return node, at
-    return _mapping(keys, items) if is_mapping else items, at
-
-
-def _flat_mapping(written: str) -> dict[str, Any]:
-    """Return the value of `key: word, key: word`."""
-    pairs = [pair.split(":") for pair in written.split(",")]
-    keys = [scalars.plain_key_text(key.strip(" ")) for key, _ in pairs]
-    return _mapping(keys, [scalars.resolve(word.strip(" ")) for _, word in pairs])
-
-
-def _mapping(keys: list[str], items: list[Any]) -> dict[str, Any]:
-    found = dict(zip(keys, items, strict=True))
-    if len(found) < len(keys):
-        raise NotSimpleError  # a key is written twice
-    return found
-
-
-def _inner(text: str, at: int, *, as_nodes: bool, depth: int) -> tuple[Any, int]:
-    """Return the nested collection at an offset, and the offset after it and the blanks that follow."""
-    if text[at : at + 1] not in ("{", "["):
-        raise NotSimpleError
-    found, at = _flow(text, at, as_nodes=as_nodes, depth=depth)
-    return found, _after_blanks(text, at)
-
-
-def _after_comma(text: str, at: int) -> int:
-    """Return the offset of what follows a comma: not the end of the collection."""
-    if text[at : at + 1] != ",":
-        raise NotSimpleError
-    at = _after_blanks(text, at + 1)
-    if text[at : at + 1] in ("}", "]"):
-        raise NotSimpleError
-    return at
-
-
-def _after_blanks(text: str, at: int) -> int:
-    while text[at : at + 1] == " ":
+def _mapping(tokens: list[Token], at: int, column: int) -> tuple[dict[str, Any], int]:
+    """Return the mapping that begins with a token, and the number of the token after it."""
+    found: dict[str, Any] = {}
+    while True:
+        here, key, item, _ = tokens[at]
+        if here != column or key is None:
+            break
         at += 1
-    return at
-
-
-class _Values:
-    """A builder of a document's value from its tokens. It refuses YAML that is not simple."""
-
-    def __init__(self, tokens: list[Token]) -> None:
-        self.tokens = [*tokens, _END]
-        self.at = 0
-
-    def root(self) -> Any:
-        """Return the value of all tokens."""
-        found = self._block(self.tokens[0])
-        if self.tokens[self.at] is not _END:
+        if item is BELOW:
+            below, below_key, _, _ = tokens[at]
+            item = None
+            if below_key is None and below >= column:
+                item, at = _sequence(tokens, at, below)
+            elif below > column:
+                item, at = _mapping(tokens, at, below)
+        elif item.__class__ in _COLLECTIONS:
+            item = _copied(item)
+        if key in found:
             raise NotSimpleError
-        return found
+        found[key] = item
+    if here >= column:
+        raise NotSimpleError
+    return found, at
 
-    def _block(self, first: Token) -> Any:
-        """Return the mapping or sequence that begins with a token."""
-        if first is _END:
-            raise NotSimpleError
-        return self._sequence(first.column) if first.key is None else self._mapping(first.column)
 
-    def _mapping(self, column: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        tokens = self.tokens
-        while (token := tokens[self.at])[0] == column and token[1] is not None:
-            self.at += 1
-            if token[1] in found:
-                raise NotSimpleError
-            item = token[2]
-            if item is BELOW:
-                below = tokens[self.at]
-                is_list = below.column == column and below.key is None
-                item = self._block(below) if below.column > column or is_list else None
-            elif item.__class__ in _COLLECTIONS:
-                item = _copied(item)
-            found[token[1]] = item
-        if token[0] >= column:
-            raise NotSimpleError
-        return found
-
-    def _sequence(self, column: int) -> list[Any]:
-        found: list[Any] = []
-        tokens = self.tokens
-        while (token := tokens[self.at])[0] == column and token[1] is None:
-            self.at += 1
-            item = token[2]
-            if item is BELOW:
-                below = tokens[self.at]
-                item = self._block(below) if below.column > column else None
-            elif item.__class__ in _COLLECTIONS:
-                item = _copied(item)
-            found.append(item)
-        if token[0] > column:
-            raise NotSimpleError
-        return found
+def _sequence(tokens: list[Token], at: int, column: int) -> tuple[list[Any], int]:
+    """Return the sequence that begins with a token, and the number of the token after it."""
+    found: list[Any] = []
+    while True:
+        here, key, item, _ = tokens[at]
+        if here != column or key is not None:
+            break
+        at += 1
+        if item is BELOW:
+            below, below_key, _, _ = tokens[at]
+            item = None
+            if below > column:
+                item, at = (_sequence if below_key is None else _mapping)(tokens, at, below)
+        elif item.__class__ in _COLLECTIONS:
+            item = _copied(item)
+        found.append(item)
+    if here > column:
+        raise NotSimpleError
+    return found, at
 
 
 class _Nodes:

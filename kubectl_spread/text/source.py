@@ -44,7 +44,7 @@ class SourceFile:
 
     def position(self, offset: int) -> Position:
         """Return the line and column of an offset; the end of the text is a valid place."""
-        starts = self._line_starts()
+        starts = self._starts or self._line_starts()
         line = bisect_right(starts, offset)
         return Position(line, offset - starts[line - 1] + 1)
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import threading
 import time
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import threading
 
 _AFTER = 1.0  # seconds
 _EVERY = 0.2
@@ -26,6 +29,8 @@ def progress(stage: str) -> Iterator[Progress]:
     if sys.stderr is None or not sys.stderr.isatty():
         yield shown
         return
+    import threading  # 1 ms, and few runs show progress
+
     over = threading.Event()
     thread = threading.Thread(target=_show, args=(shown, over), daemon=True)
     thread.start()

@@ -5,6 +5,7 @@ A gate may pass a workload that the rule then finds nothing in. It must never ho
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -19,17 +20,27 @@ _USUAL_KEYS = frozenset({"topology.kubernetes.io/region", "topology.kubernetes.i
 
 def has_no_selector(subject: Subject, _: Project) -> bool:
     """Return whether a constraint has no labelSelector."""
-    return any(item.label_selector is None for item in subject.constraints)
+    for item in subject.constraints:  # perf: loops take half as long as any()  # noqa: SIM110
+        if item.label_selector is None:
+            return True
+    return False
 
 
 def selects_everything(subject: Subject, _: Project) -> bool:
     """Return whether a constraint's selector is empty."""
-    return any(subject.selector(item).is_empty for item in subject.constraints)
+    for item in subject.constraints:  # noqa: SIM110
+        if subject.selector(item).is_empty:
+            return True
+    return False
 
 
 def misses_own_pods(subject: Subject, _: Project) -> bool:
     """Return whether a constraint does not match the workload's own pods."""
-    return not all(subject.selector(item).matches(subject.labels) for item in subject.constraints)
+    labels = subject.labels
+    for item in subject.constraints:  # noqa: SIM110
+        if not subject.selector(item).matches(labels):
+            return True
+    return False
 
 
 def allows_skew(subject: Subject, _: Project) -> bool:
@@ -49,24 +60,36 @@ def has_no_constraints(subject: Subject, _: Project) -> bool:
 
 def selects_volatile(subject: Subject, _: Project) -> bool:
     """Return whether a selector names a label that changes with each release or revision."""
+    volatile = _volatile()
+    for item in subject.constraints:  # noqa: SIM110
+        if not volatile.isdisjoint(item.selected_keys):
+            return True
+    return False
+
+
+@functools.cache
+def _volatile() -> frozenset[str]:
     from kubectl_spread.objects.workloads.workload import RELEASE_LABELS, REVISION_LABELS
 
-    volatile = {*RELEASE_LABELS, *REVISION_LABELS}
-    return any(not volatile.isdisjoint(constraint.selected_keys) for constraint in subject.constraints)
+    return frozenset((*RELEASE_LABELS, *REVISION_LABELS))
 
 
 def has_unusual_key(subject: Subject, _: Project) -> bool:
     """Return whether a topologyKey is none of zone, region and hostname."""
-    return any(constraint.topology_key not in _USUAL_KEYS for constraint in subject.constraints)
+    for item in subject.constraints:  # noqa: SIM110
+        if item.topology_key not in _USUAL_KEYS:
+            return True
+    return False
 
 
 def names_unusual_key(subject: Subject, project: Project) -> bool:
     """Return whether a topologyKey, of pod affinity too, is none of zone, region and hostname."""
-    if has_unusual_key(subject, project) or not subject.spec.get("affinity"):
+    if not subject.spec.get("affinity"):
         return has_unusual_key(subject, project)
     from kubectl_spread.lint.queries import pod_requirements
 
-    return any(term.topology_key not in _USUAL_KEYS for term in pod_requirements.terms(subject))
+    terms = pod_requirements.terms(subject)
+    return has_unusual_key(subject, project) or any(term.topology_key not in _USUAL_KEYS for term in terms)
 
 
 def is_among_others(_: Subject, project: Project) -> bool:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from typing import Optional
 
 from kubectl_spread.lint.grouping.group import SelectorGroup
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.records import NamedTuple
+from kubectl_spread.records import cached_property, NamedTuple
 
 
 class Area(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
 from typing import Any, Optional, Protocol, TYPE_CHECKING, Union
 
 from kubectl_spread.lint.grouping import replica_range
@@ -17,7 +16,7 @@ from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors.selector import LabelRequirement, Selector
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, knative_scale, Workload
-from kubectl_spread.records import NamedTuple
+from kubectl_spread.records import cached_property, NamedTuple
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 
@@ -71,6 +70,7 @@ class Project:
         self.target = _ANY if callable(target) else target
         self._target_of = target if callable(target) else None
         self._seen: dict[TargetCluster, Project] = {}
+        self._seen_from: dict[SourceFile, Project] = {}
         self.facts = facts
         self.namespace = namespace
         self._by_kind: dict[str, list[Manifest]] = {}
@@ -104,14 +104,16 @@ class Project:
         """Return the project for a rule that checks this object; its `target` is the target of the object's file."""
         if self._target_of is None:
             return self
-        target = self._target_of(manifest.document.source)
-        if target not in self._seen:
-            import copy  # 1 ms; most runs have one target
-
-            seen = copy.copy(self)
-            seen.target = target
-            self._seen[target] = seen
-        return self._seen[target]
+        source = manifest.document.source
+        known = self._seen_from.get(source)
+        if known is None:
+            target = self._target_of(source)
+            if target not in self._seen:
+                seen = Project.__new__(Project)
+                vars(seen).update(vars(self), target=target)
+                self._seen[target] = seen
+            known = self._seen_from[source] = self._seen[target]
+        return known
 
     def matching(self, selector: Selector, namespace: str) -> list[Subject]:
         """Return the workloads whose pods a selector matches, in order; the list belongs to the project."""

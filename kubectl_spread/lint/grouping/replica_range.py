@@ -71,6 +71,8 @@ def widest(ranges: Sequence[ReplicaRange]) -> ReplicaRange:
 
 def times(groups: ReplicaRange, size: int) -> ReplicaRange:
     """Return the range of pods in so many groups."""
+    if size == 1:
+        return groups
     least, most = (None if number is None else number * size for number in groups[:2])
     written = None if groups.written is None else groups.written * size
     return groups._replace(minimum=least, maximum=most, written=written)

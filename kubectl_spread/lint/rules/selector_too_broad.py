@@ -80,7 +80,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     if subject.workload.kind == "Pod":
         return  # pods written one by one are spread as a group, if at all
     broad = [(item, group) for item in subject.constraints if (group := _group(subject, item, project)) is not None]
-    telling = [(item, _telling(subject, item, group)) for item, group in broad]
+    telling = _all_telling(subject, broad)
     for constraint, group in broad[:1]:
         others = list(itertools.islice(group.others(subject), _NAMED))
         names = ", ".join(called(item.workload) for item in others)
@@ -95,6 +95,20 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             tuple(Label(other.name_place, "its pods are counted") for other in others),
             fix=_fix(subject, telling),
         )
+
+
+def _all_telling(
+    subject: Subject, broad: list[tuple[TopologySpreadConstraint, SelectorGroup]]
+) -> list[tuple[TopologySpreadConstraint, dict[str, str]]]:
+    """Return the constraints with their telling labels; constraints that count the same pods have the same labels."""
+    known: dict[tuple[object, ...], dict[str, str]] = {}
+    found = []
+    for item, group in broad:
+        key = id(group), item.label_selector, item.match_label_keys
+        if key not in known:
+            known[key] = _telling(subject, item, group)
+        found.append((item, known[key]))
+    return found
 
 
 def _group(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> Optional[SelectorGroup]:

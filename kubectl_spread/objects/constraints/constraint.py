@@ -32,7 +32,7 @@ class TopologySpreadConstraint(NamedTuple):
         if self.label_selector is None:
             return frozenset()
         labels, expressions = self.label_selector
-        return frozenset([*(key for key, _ in labels), *(expression.key for expression in expressions)])
+        return frozenset([*[key for key, _ in labels], *[expression.key for expression in expressions]])
 
     @property
     def is_hard(self) -> bool:

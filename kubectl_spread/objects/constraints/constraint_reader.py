@@ -16,14 +16,14 @@ Plain = dict[str, Any]
 
 def labels(metadata: Plain) -> dict[str, str]:
     """Return `metadata.labels`; a null value is the empty string."""
-    return {key: value or "" for key, value in (metadata.get("labels") or {}).items()}
+    written = metadata.get("labels")
+    return {key: value or "" for key, value in written.items()} if written else {}
 
 
 def constraints(spec: Plain) -> tuple[TopologySpreadConstraint, ...]:
     """Return `spec.topologySpreadConstraints` in order."""
-    return tuple(
-        _constraint(index, entry) for index, entry in enumerate(mappings(spec.get("topologySpreadConstraints")))
-    )
+    entries = mappings(spec.get("topologySpreadConstraints"))
+    return tuple([_constraint(index, entry) for index, entry in enumerate(entries)])
 
 
 def label_selector(plain: Optional[Plain]) -> Optional[LabelSelector]:
@@ -32,7 +32,7 @@ def label_selector(plain: Optional[Plain]) -> Optional[LabelSelector]:
         return None
     equal = plain.get("matchLabels") or {}
     return LabelSelector(
-        tuple(sorted((key, value or "") for key, value in equal.items())),
+        tuple(sorted([(key, value or "") for key, value in equal.items()])),
         tuple(map(requirement, mappings(plain.get("matchExpressions")))),
     )
 
@@ -44,14 +44,14 @@ def requirement(plain: Plain) -> LabelRequirement:
 
 def _constraint(position: int, plain: Plain) -> TopologySpreadConstraint:
     min_domains = plain.get("minDomains")
-    return TopologySpreadConstraint(
-        position=position,
-        max_skew=int(plain.get("maxSkew") or 0),
-        topology_key=plain.get("topologyKey") or "",
-        when_unsatisfiable=plain.get("whenUnsatisfiable") or "",
-        label_selector=label_selector(plain.get("labelSelector")),
-        match_label_keys=strings(plain.get("matchLabelKeys")),
-        min_domains=None if min_domains is None else int(min_domains),
-        node_affinity_policy=plain.get("nodeAffinityPolicy"),
-        node_taints_policy=plain.get("nodeTaintsPolicy"),
+    return TopologySpreadConstraint(  # perf: without the names of the fields
+        position,
+        int(plain.get("maxSkew") or 0),
+        plain.get("topologyKey") or "",
+        plain.get("whenUnsatisfiable") or "",
+        label_selector(plain.get("labelSelector")),
+        strings(plain.get("matchLabelKeys")),
+        None if min_domains is None else int(min_domains),
+        plain.get("nodeAffinityPolicy"),
+        plain.get("nodeTaintsPolicy"),
     )

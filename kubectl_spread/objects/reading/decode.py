@@ -325,7 +325,7 @@ NODE = Struct(
 )
 
 # perf: to name a member of an Enum takes as long as all else that `decodes` does.
-_ANY, _STRING, _INT64 = Atom.ANY, Atom.STRING, Atom.INT64
+_ANY, _STRING, _INT32, _INT64 = Atom.ANY, Atom.STRING, Atom.INT32, Atom.INT64
 
 
 def problems(value: Any, shape: Shape) -> list[Problem]:
@@ -360,10 +360,12 @@ def _is_clean(value: Any, shape: Shape) -> bool:
     if isinstance(shape, Struct):
         return isinstance(value, dict) and _is_clean_struct(value, shape)
     if isinstance(shape, ListOf):
-        item = shape.item
-        return isinstance(value, list) and all([_is_clean(one, item) for one in value])  # noqa: C419
+        item, clean = shape.item, _is_clean
+        return isinstance(value, list) and all([clean(one, item) for one in value])  # noqa: C419
     if isinstance(shape, MapOf):
         return isinstance(value, dict) and _is_clean_map(value, shape.value)
+    if shape is _INT32:
+        return _fits_integer(value, 31)
     return decodes(value, shape)
 
 
@@ -385,7 +387,7 @@ def _is_clean_struct(value: dict[str, Any], shape: Struct) -> bool:
         elif field is _STRING:
             if not (item is None or isinstance(item, str)):
                 return False
-        elif isinstance(field, Struct) and isinstance(item, dict):
+        elif field.__class__ is Struct and item.__class__ is dict:
             if not _is_clean_struct(item, field):
                 return False
         elif not _is_clean(item, field):
@@ -465,7 +467,7 @@ def _atom_error(value: Any, atom: Atom, route: Route, owner: str) -> str:
 
 def _fits_integer(value: Any, bits: int) -> bool:
     """Return whether a number is whole and in range; kubectl turns 1.0 into 1 before it sends it."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if value.__class__ is not int and (isinstance(value, bool) or not isinstance(value, (int, float))):
         return False
     return -(2**bits) <= value < 2**bits and value == int(value)
 

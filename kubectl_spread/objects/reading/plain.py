@@ -7,7 +7,7 @@ from typing import Any
 
 def mappings(value: Any) -> list[dict[str, Any]]:
     """Return the entries of a list of structs."""
-    return [entry or {} for entry in value or ()]
+    return [entry or {} for entry in value] if value else []
 
 
 def fields(value: Any) -> dict[str, Any]:
@@ -17,4 +17,4 @@ def fields(value: Any) -> dict[str, Any]:
 
 def strings(value: Any) -> tuple[str, ...]:
     """Return the entries of a list of strings."""
-    return tuple(entry or "" for entry in value or ())
+    return tuple([entry or "" for entry in value]) if value else ()

@@ -74,7 +74,7 @@ class Selector(NamedTuple):
 
     def plus(self, *more: LabelRequirement) -> Selector:
         """Return this selector with further conditions; a selector that selects nothing stays unchanged."""
-        if self.requirements is None:
+        if self.requirements is None or not more:
             return self
         return Selector((*self.requirements, *more))
 

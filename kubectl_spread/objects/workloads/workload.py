@@ -112,34 +112,36 @@ def workload(
     metadata, spec = plain.get("metadata") or {}, fields(plain.get("spec"))
     api_version = plain.get("apiVersion")
     place = at or KINDS[kind].usual_place()
+    template = _template(plain, place)
+    is_plain = not is_foreign and kind != "LeaderWorkerSet"
     found = Workload(
-        kind=kind,
-        api_version=api_version if isinstance(api_version, str) else "",  # it does not decode with the rest
-        namespace=metadata.get("namespace") or namespace,
-        name=metadata.get("name") or metadata.get("generateName") or "",
-        replicas=1,
-        template=_template(plain, place),
+        kind,
+        api_version if isinstance(api_version, str) else "",  # it does not decode with the rest
+        metadata.get("namespace") or namespace,
+        metadata.get("name") or metadata.get("generateName") or "",
+        _replicas(spec, kind, template) if is_plain else 1,
+        template,
         is_foreign=is_foreign,
+        **(_settings(spec, kind) if is_plain else {}),
     )
     if is_foreign:
         sibling = _at(plain, place.template[:-1]).get("replicas")
         return found._replace(replicas=max(0, sibling) if type(sibling) is int else 1)
-    return _grouped(found, spec, place) if kind == "LeaderWorkerSet" else _with_settings(found, spec)
+    return found if is_plain else _grouped(found, spec, place)
 
 
-def _with_settings(found: Workload, spec: Plain) -> Workload:
-    """Return a workload with the fields that its kind reads from `spec`."""
-    kind, written = found.kind, mappings(spec.get("volumeClaimTemplates"))
-    templates = tuple(item for item in written if (item.get("metadata") or {}).get("name"))
-    return found._replace(
-        replicas=_replicas(spec, kind, found.template),
-        first_ordinal=int((spec.get("ordinals") or {}).get("start") or 0),
-        selector=None if kind == "Service" else spec.get("selector"),
-        claim_templates=tuple(item["metadata"]["name"] for item in templates),
-        claims=templates,
-        is_indexed=_job_spec(spec, kind).get("completionMode") == "Indexed",
-        is_ordered=kind == "StatefulSet" and spec.get("podManagementPolicy") != "Parallel",
-    )
+def _settings(spec: Plain, kind: str) -> dict[str, Any]:
+    """Return the other fields that a kind reads from `spec`."""
+    written = spec.get("volumeClaimTemplates")
+    templates = tuple(item for item in mappings(written) if (item.get("metadata") or {}).get("name")) if written else ()
+    return {
+        "first_ordinal": int((spec.get("ordinals") or {}).get("start") or 0),
+        "selector": None if kind == "Service" else spec.get("selector"),
+        "claim_templates": tuple([item["metadata"]["name"] for item in templates]),
+        "claims": templates,
+        "is_indexed": _job_spec(spec, kind).get("completionMode") == "Indexed",
+        "is_ordered": kind == "StatefulSet" and spec.get("podManagementPolicy") != "Parallel",
+    }
 
 
 def is_partial(owner: Workload) -> bool:

@@ -8,6 +8,7 @@ from typing import Optional
 from kubectl_spread.lint.finding import Finding, ObjectRef, Place, Severity
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.table import hung, NARROWEST, paint
+from kubectl_spread.text.source import Position
 from kubectl_spread.text.wording import safe
 
 _STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
@@ -73,9 +74,13 @@ class Excerpt(NamedTuple):
 
 def excerpt(place: Place, most: int = _MAX_LINE) -> Optional[Excerpt]:
     """Return the line of a place, cut to `most` characters around the place; None if it is blank."""
-    source = place.source
-    line, column = source.position(place.span.start)
-    text = source.line(line)
+    return _cut_line(place, place.source.position(place.span.start), most)
+
+
+def _cut_line(place: Place, position: Position, most: int) -> Optional[Excerpt]:
+    """Return the line at a position, which is the beginning of a place."""
+    line, column = position
+    text = place.source.line(line)
     if not text.strip():
         return None
     width = max(1, min(place.span.end, place.span.start + len(text) - column + 1) - place.span.start)
@@ -93,9 +98,10 @@ def _printable(text: str) -> str:
 
 
 def _excerpt(place: Place, width: Optional[int], *, colour: bool) -> list[str]:
-    number = str(place.source.position(place.span.start)[0])
+    position = place.source.position(place.span.start)
+    number = str(position.line)
     room = _MAX_LINE if width is None else max(width, NARROWEST) - len(f"  {number} | ")
-    found = excerpt(place, min(_MAX_LINE, room))
+    found = _cut_line(place, position, min(_MAX_LINE, room))
     if found is None:
         return []
     caret = paint("^" * found.width, "red", colour=colour)
