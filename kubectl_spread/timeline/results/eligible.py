@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from functools import cache
 from typing import Optional
 
 from kubectl_spread.objects.constraints.constraint import HONOR, TopologySpreadConstraint
@@ -45,7 +44,12 @@ def class_of(world: World, rev: int) -> Optional[PodClass]:
 def counted_nodes(world: World, facts: int, revs: Iterable[int], topology_key: str) -> CountedNodes:
     """Return the nodes that a constraint of some revision counts; without a constraint, all that have the key."""
     classes = [cls for rev in revs if (cls := class_of(world, rev)) is not None]
-    constraints = [(cls, item) for cls in classes for item in cls.constraints if item.topology_key == topology_key]
+    constraints = [
+        _Constraint(cls, item, _keys(cls, item.is_hard))
+        for cls in classes
+        for item in cls.constraints
+        if item.topology_key == topology_key
+    ]
     found = {
         at: node.labels[topology_key]
         for at, node in enumerate(world.facts[facts].nodes)
@@ -54,12 +58,20 @@ def counted_nodes(world: World, facts: int, revs: Iterable[int], topology_key: s
     return CountedNodes(found, len(set(found.values())))
 
 
-def _is_counted(node: Node, constraints: Collection[tuple[PodClass, TopologySpreadConstraint]]) -> bool:
-    return not constraints or any(_counts(node, cls, item) for cls, item in constraints)
+class _Constraint(NamedTuple):
+    """A constraint of a pod class; `keys` are those that a node must have to be counted."""
+
+    cls: PodClass
+    constraint: TopologySpreadConstraint
+    keys: frozenset[str]
 
 
-def _counts(node: Node, cls: PodClass, constraint: TopologySpreadConstraint) -> bool:
-    if not _keys(cls, constraint.is_hard) <= node.labels.keys():
+def _is_counted(node: Node, constraints: Collection[_Constraint]) -> bool:
+    return not constraints or any(_counts(node, *item) for item in constraints)
+
+
+def _counts(node: Node, cls: PodClass, constraint: TopologySpreadConstraint, keys: frozenset[str]) -> bool:
+    if not keys <= node.labels.keys():
         return False
     if constraint.node_affinity_policy in (None, HONOR) and not cls.node_requirement.matches(node.labels, node.name):
         return False
@@ -68,7 +80,6 @@ def _counts(node: Node, cls: PodClass, constraint: TopologySpreadConstraint) -> 
     )
 
 
-@cache
-def _keys(cls: PodClass, is_hard: bool) -> frozenset[str]:  # noqa: FBT001 (a cached function)
+def _keys(cls: PodClass, is_hard: bool) -> frozenset[str]:  # noqa: FBT001 (hard or soft constraints)
     """Return the keys that a node must have to be counted: those of all hard, or all soft, constraints."""
     return frozenset(item.topology_key for item in cls.constraints if item.is_hard == is_hard)
