@@ -10,14 +10,14 @@ from typing import Optional
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.guarantee import search
 from kubectl_spread.guarantee.bound import always_placed, Bound, bounds
-from kubectl_spread.guarantee.build import disruptions, GroupBuilder
 from kubectl_spread.guarantee.event import State
 from kubectl_spread.guarantee.gap import Gap, GapEffect
-from kubectl_spread.guarantee.member import Member
 from kubectl_spread.guarantee.merged import merged
 from kubectl_spread.guarantee.model import Alive, Disruption, Filters, GroupModel, LossKind
-from kubectl_spread.guarantee.neighbours import surroundings
 from kubectl_spread.guarantee.search import Found
+from kubectl_spread.guarantee.setup.build import disruptions, GroupBuilder
+from kubectl_spread.guarantee.setup.member import Member
+from kubectl_spread.guarantee.setup.neighbours import surroundings
 from kubectl_spread.guarantee.space import Space
 from kubectl_spread.guarantee.witness import Witness, witness
 from kubectl_spread.policy.policy import Regime, REGIMES

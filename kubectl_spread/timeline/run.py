@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import Enum
@@ -10,27 +9,25 @@ from typing import cast, Optional, Union
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns
-from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.timeline import steps
+from kubectl_spread.timeline import references, steps
 from kubectl_spread.timeline.counting.rollouts import Rollouts
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.moves import Moves, without_ending
+from kubectl_spread.timeline.moves import Moves
 from kubectl_spread.timeline.oracle import Involved, Oracle
 from kubectl_spread.timeline.results import answer
 from kubectl_spread.timeline.results.answer import Outcome, View
 from kubectl_spread.timeline.search import explore
 from kubectl_spread.timeline.search.explore import Exploration
+from kubectl_spread.timeline.search.path import Path
 from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.setup import reading
 from kubectl_spread.timeline.setup.become import steps_to
-from kubectl_spread.timeline.setup.daemons import creating, playable
+from kubectl_spread.timeline.setup.daemons import creating
 from kubectl_spread.timeline.setup.loading import load, with_owners
-from kubectl_spread.timeline.state import P, State, Step
-from kubectl_spread.timeline.world import Kubelet, pinned_to, World
+from kubectl_spread.timeline.state import P, State
+from kubectl_spread.timeline.world import Kubelet, World
 
 Written = Union[steps.Op, Sequence[steps.Op]]
 _GRACE_S = 1.0  # Extra time for random runs after a search was cut off.
@@ -156,7 +153,7 @@ def play(
     """
     cluster = with_owners(cluster)
     ops = _expanded(cluster, written)
-    touched, nodes = _touched(cluster, ops)
+    touched, nodes = references.touched(cluster, ops)
     while True:
         try:
             return _Player(
@@ -195,62 +192,6 @@ def _as_step(item: Written) -> Sequence[steps.Op]:
     return (cast(steps.Op, item),) if hasattr(item, "_fields") else item
 
 
-def _touched(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> tuple[frozenset[OwnerKey], frozenset[str]]:
-    """Return the workloads and nodes that steps refer to."""
-    keys: set[OwnerKey] = set()
-    nodes: set[str] = set()
-    uids: set[str] = set()
-    for op in (op for step in ops for op in step):
-        if isinstance(op, steps.Apply):
-            owner = op.controller.workload
-            keys.add(OwnerKey(owner.kind, owner.namespace, owner.name))
-        elif isinstance(op, (steps.DeleteSome, steps.PatchSome)):
-            keys.add(op.match.key)
-        elif isinstance(op, (steps.Drain, steps.DeleteNodes, steps.NodesDown, steps.NodesUp, steps.TaintNodes)):
-            nodes.update(op.nodes)
-        elif isinstance(op, (steps.Scale, steps.Restart, steps.Undo, steps.Pause, steps.Delete)):
-            keys.add(op.key)
-        elif isinstance(op, steps.ChangeNodes):
-            nodes.update(node.name for node in op.nodes)
-        else:
-            uids.update(_uids(cluster, op))
-    owners, homes = _of_pods(cluster, uids) if uids else (set(), set())
-    daemons = playable(cluster, creating(cluster, (op for step in ops for op in step)))
-    return daemons | keys | owners, frozenset(nodes | homes)
-
-
-def _uids(cluster: Cluster, op: steps.Op) -> Iterable[str]:
-    """Return the uids of the pods that a step refers to."""
-    if isinstance(op, (steps.DeletePods, steps.Evict, steps.LabelPods)):
-        return op.uids
-    if isinstance(op, steps.DeleteSelected):
-        return (pod.uid for pod in cluster.pods if _is_selected(pod, op))
-    if isinstance(op, steps.DeleteClaims):
-        return (pod.uid for pod in cluster.pods if _claims(pod, op))
-    return ()
-
-
-def _of_pods(cluster: Cluster, uids: set[str]) -> tuple[set[OwnerKey], set[str]]:
-    """Return the workloads of pods, and the nodes of pods without one."""
-    found = [(cluster.top_owner(pod), pod) for pod in cluster.pods if pod.uid in uids]
-    owners = {key for key, _ in found if key is not None}
-    return owners, {pod.node_name for key, pod in found if key is None and pod.node_name}
-
-
-def _claims(pod: Pod, op: steps.DeleteClaims) -> bool:
-    return any(ObjectKey(pod.namespace, volume.claim) in op.keys for volume in pod.cls.volumes)
-
-
-def _is_selected(pod: Pod, op: steps.DeleteSelected) -> bool:
-    return op.namespace in ("", pod.namespace) and op.selector.matches(dict(pod.cls.labels))
-
-
-def _pinning(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> frozenset[str]:
-    """Return the nodes that pod templates name, which are not interchangeable with others."""
-    applied = (op.controller for step in ops for op in step if isinstance(op, steps.Apply))
-    return frozenset(pinned_to(item.workload) for item in (*cluster.controllers.values(), *applied)) - {""}
-
-
 class _Player:
     def __init__(
         self,
@@ -274,8 +215,12 @@ class _Player:
         self._ops = ops
         for key in creating(cluster, (op for step in ops for op in step)) - set(touched):
             self._world.notes[f"DaemonSet {key.namespace}/{key.name}: its pods on new nodes, in a large cluster"] = None
-        self._named = named(op for step in ops for op in step) | self._nodes_of_pods(ops) | _pinning(cluster, ops)
-        self._joined = joined(op for step in ops for op in step)
+        self._named = (
+            references.named(op for step in ops for op in step)
+            | self._nodes_of_pods(ops)
+            | references.pinning(cluster, ops)
+        )
+        self._joined = references.joined(op for step in ops for op in step)
         self._oracle = Oracle(self._world)
         self._moves = Moves(self._world, self._oracle)
         self._hasty = Moves(self._world, self._oracle, is_hasty=True)
@@ -365,7 +310,7 @@ class _Player:
         view = self._view(start)
         for state in (*found.steady, *found.loops):
             if state not in outcomes:
-                path = _Path((self._moves, self._hasty), symmetry, start, found, state)
+                path = Path((self._moves, self._hasty), symmetry, start, found, state)
                 is_steady = state not in found.loops
                 outcomes[state] = Outcome(view, state, path=path, is_steady=is_steady, before=before)
 
@@ -427,80 +372,3 @@ class _Player:
         states = len(came_from) + (0 if before is None else before.states - len(before.came_from))
         found = Exploration(tuple(steady), False, states, came_from, runs=done, loops=tuple(loops))
         return found if before is None else found._replace(tails=before.tails, extremes=before.extremes)
-
-
-def named(ops: Iterable[steps.Op]) -> frozenset[str]:
-    """Return the nodes that steps name."""
-    found: set[str] = set()
-    for op in ops:
-        for name in getattr(op, "nodes", ()):
-            found.add(name if isinstance(name, str) else name.name)
-        match = getattr(op, "match", None)
-        if match is not None and match.node:
-            found.add(match.node)
-    return frozenset(found)
-
-
-def joined(ops: Iterable[steps.Op]) -> tuple[Node, ...]:
-    """Return the nodes that steps add or change, in their new form."""
-    return tuple(node for op in ops if isinstance(op, steps.ChangeNodes) for node in op.nodes)
-
-
-class _Path:
-    """Path from the start to a state, reconstructed on demand."""
-
-    def __init__(
-        self, moves: tuple[Moves, ...], symmetry: Symmetry, start: State, found: Exploration, end: State
-    ) -> None:
-        self._moves = moves
-        self._symmetry = symmetry
-        self._start = start
-        self._found = found
-        self._end = end
-
-    def __call__(self) -> tuple[Step, ...]:
-        """Return the steps with their moves."""
-        made: list[Step] = []
-        now = self._start
-        way = self._states()
-        for before, wanted in itertools.pairwise(way):
-            # Of equal pods the first was chosen, which may be another one in the equivalent state.
-            steps = self._leading(now, wanted) or self._leading(before, wanted)
-            if not steps:
-                break
-            made += steps
-            now = steps[-1].state
-        return tuple(made)
-
-    def _states(self) -> list[State]:
-        """Return a state for each that was visited on the way, up to interchangeable nodes."""
-        tail = self._found.tails.get(self._end)
-        rolled = [] if tail is None else [self._symmetry.canonical(state) for state in tail()]
-        way: list[State] = []
-        state: Optional[State] = self._end if tail is None else self._entry(rolled[0])
-        while state is not None:
-            way.append(state)
-            state = self._found.came_from.get(state)
-        return [*reversed(way), *rolled[1:]]
-
-    def _entry(self, first: State) -> Optional[State]:
-        """Return the visited state in which a rollout begins."""
-        canonical = self._symmetry.canonical
-        return next((state for state in self._found.came_from if canonical(without_ending(state)) == first), None)
-
-    def _leading(self, now: State, wanted: State) -> list[Step]:
-        """Return the steps from one state to another, or to an equivalent one.
-
-        In a rollout, pods that terminate may be gone before the step.
-        """
-        gone = self._moves[0].all_gone(now)
-        for first in ([], [gone]):
-            start = first[-1].state if first else now
-            for step in (way() for moves in self._moves for way in moves.after(start)):
-                if self._is(step.state, wanted) or self._is(without_ending(step.state), wanted):
-                    return [*first, step]
-        return []
-
-    def _is(self, state: State, wanted: State) -> bool:
-        """Return whether two states are equal up to interchangeable nodes; `wanted` is a representative."""
-        return self._symmetry.canonical(state) == wanted

@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
-from kubectl_spread.guarantee.member import Member
+from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.objects.reading import read
 from kubectl_spread.operations.inputs import cluster_source
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.timeline.moves import Moves
 from kubectl_spread.timeline.oracle import Oracle
-from kubectl_spread.timeline.run import named
+from kubectl_spread.timeline.references import named
 from kubectl_spread.timeline.search import explore
 from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.state import State

@@ -13,7 +13,6 @@ from itertools import product
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, Controller
-from kubectl_spread.guarantee.member import Member
 from kubectl_spread.guarantee.prove import Effort, GroupResult, ProofStatus, prove
 from kubectl_spread.guarantee.recommendation.constraints import (
     changed_template,
@@ -23,6 +22,7 @@ from kubectl_spread.guarantee.recommendation.constraints import (
     soft_constraint,
 )
 from kubectl_spread.guarantee.recommendation.result import Cost, Formula, NeededDomains, Option, Recommendation, Refused
+from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.policy.policy import Regime, REGIMES
 from kubectl_spread.policy.rule import Amount, PLACED, PolicyRule, RuleKind

@@ -14,8 +14,8 @@ from kubectl_spread.policy.wording import rule_text, violation_text
 from kubectl_spread.scheduler.framework.profile import Profile
 
 if TYPE_CHECKING:  # 10 ms
-    from kubectl_spread.guarantee.member import Member
     from kubectl_spread.guarantee.prove import GroupResult
+    from kubectl_spread.guarantee.setup.member import Member
 
 Plain = dict[str, Any]
 
@@ -52,9 +52,9 @@ class PolicyFacts:
     def _results(
         self, policy: Policy, workload: Workload, cluster: Cluster, *, profiles: Mapping[str, Profile]
     ) -> Iterator[GroupResult]:
-        from kubectl_spread.guarantee.groups import by_selectors, matched
-        from kubectl_spread.guarantee.member import KINDS
         from kubectl_spread.guarantee.prove import Effort, prove
+        from kubectl_spread.guarantee.setup.groups import by_selectors, matched
+        from kubectl_spread.guarantee.setup.member import KINDS
 
         members = [self._member(item, cluster) for item in self._workloads or [workload] if item.kind in KINDS]
         around = {item.key: item.controller for item in members}
@@ -70,7 +70,7 @@ class PolicyFacts:
                     yield prove(part, cluster, profiles, spec.rules, regimes=policy.regimes, effort=effort)
 
     def _member(self, workload: Workload, cluster: Cluster) -> Member:
-        from kubectl_spread.guarantee.member import Member
+        from kubectl_spread.guarantee.setup.member import Member
 
         key = OwnerKey(workload.kind, workload.namespace, workload.name)
         scaler = cluster.autoscalers.get(key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_spread.guarantee.member import Member
+from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors.selector import compiled
 from kubectl_spread.objects.workloads.replica import replica

@@ -14,7 +14,7 @@ from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.guarantee.gap import Gap, GapKind
-from kubectl_spread.guarantee.member import KINDS, Member
+from kubectl_spread.guarantee.setup.member import KINDS, Member
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.objects.workloads.replica import replica

@@ -17,7 +17,6 @@ from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.cluster.tables.arrays import Int64s
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.guarantee.gap import Gap, GapKind
-from kubectl_spread.guarantee.member import Member
 from kubectl_spread.guarantee.model import (
     Disruption,
     fenceposts,
@@ -31,7 +30,8 @@ from kubectl_spread.guarantee.model import (
     Separation,
     Spread,
 )
-from kubectl_spread.guarantee.neighbours import ALONE, hard_constraints, Surroundings
+from kubectl_spread.guarantee.setup.member import Member
+from kubectl_spread.guarantee.setup.neighbours import ALONE, hard_constraints, Surroundings
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass

@@ -1,0 +1,1 @@
+"""Groups of workloads as numbers, made from cluster facts."""
