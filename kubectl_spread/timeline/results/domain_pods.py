@@ -71,26 +71,34 @@ def domain_pods(
     for outcome in before:
         alone.add(_totals(counts_of(outcome, keys, topology_key)), values)
     groups = _groups(values, kinds)
-    totals, revisions = _Ranges(groups), dict[int, _Ranges]()
     there = [outcome.domain_values(topology_key) for outcome in after]
     counts = [counts_of(outcome, keys, topology_key) for outcome in after]
-    for number in sorted({number for item in counts for found in item.values() for number in found}):
-        revisions[number] = _Ranges(groups)
-        for item, domains in zip(counts, there, strict=True):
-            revisions[number].add({value: found[number] for value, found in item.items() if found[number]}, domains)
+    totals = _Ranges(groups)
     for item, domains in zip(counts, there, strict=True):
         totals.add(_totals(item), domains)
-    befores, afters = alone.made(), totals.made()
-    numbered = {number: found.made() for number, found in revisions.items()}
+    befores, afters, revisions = alone.made(), totals.made(), _by_revision(groups, counts, there)
     return tuple(
         DomainPods(
             value,
             befores[at],
             afters[groups[value]],
-            {number: found[groups[value]] for number, found in numbered.items()},
+            {number: ranges[groups[value]] for number, ranges in revisions.items()},
         )
         for at, value in enumerate(values)
     )
+
+
+def _by_revision(
+    groups: dict[str, int], counts: Sequence[Counts], there: Sequence[Sequence[str]]
+) -> dict[int, list[Range]]:
+    """Return the range of each group for each revision; `there`: the domains of each outcome."""
+    made: dict[int, list[Range]] = {}
+    for number in sorted({number for item in counts for found in item.values() for number in found}):
+        ranges = _Ranges(groups)
+        for item, domains in zip(counts, there, strict=True):
+            ranges.add({value: found[number] for value, found in item.items() if found[number]}, domains)
+        made[number] = ranges.made()
+    return made
 
 
 def _totals(counts: Counts) -> dict[str, int]:
