@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
+import operator
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Optional
 
 from kubectl_spread.lint.workload import Subject
@@ -15,19 +17,31 @@ Requirements = frozenset[tuple[str, str, frozenset[str]]]
 Compared = tuple[tuple[str, object], ...]  # the fields that should be alike, with their defaults filled in
 
 
+Kind = frozenset[tuple[str, Compared]]
+_MOST_OF_A_KIND = 2  # the first may be the subject itself, under another template
+
+
 class Twin(NamedTuple):
-    """A workload with constraints over the same key and pods, by their actions; `at` is its position in the group."""
+    """A workload with constraints over the same key and pods, by their actions.
+
+    `at` is its position in the group. Two are of one `kind` if they have the same actions and fields there.
+    """
 
     at: int
     subject: Subject
     constraints: Mapping[str, TopologySpreadConstraint]
+    kind: Kind
 
 
 class SelectorGroup:
-    """Workloads whose pods a selector matches, in order."""
+    """Workloads whose pods a selector matches, in order.
 
-    def __init__(self, members: list[Subject]) -> None:
+    `positions` are those of the members in a larger group, of which this one is a part.
+    """
+
+    def __init__(self, members: list[Subject], positions: Optional[Sequence[int]] = None) -> None:
         self.members = members
+        self._at: Sequence[int] = range(len(members)) if positions is None else positions
         self._twins: dict[tuple[str, Selector], list[Twin]] = {}
 
     @cached_property
@@ -52,11 +66,19 @@ class SelectorGroup:
 
     @cached_property
     def _positions(self) -> dict[int, int]:
-        return {id(subject): at for at, subject in enumerate(self.members)}
+        return {id(subject): at for at, subject in zip(self._at, self.members, strict=True)}
 
     def others(self, subject: Subject) -> Iterator[Subject]:
         """Yield the other workloads, except copies of this workload and the workloads that it owns."""
         return (other for other in self._independent if other.key != subject.key)
+
+    def placed_others(self, subject: Subject) -> Iterator[tuple[int, Subject]]:
+        """Yield the other workloads with their positions."""
+        return ((self._positions[id(other)], other) for other in self.others(subject))
+
+    def position(self, subject: Subject) -> Optional[int]:
+        """Return the position of a member."""
+        return self._positions.get(id(subject))
 
     def count_others(self, subject: Subject) -> int:
         """Return how many other workloads there are."""
@@ -84,18 +106,22 @@ class SelectorGroup:
         """
         if len(self.members) < 2:
             return
-        key = constraint.topology_key, subject.selector(constraint)
-        if key not in self._twins:
-            self._twins[key] = list(self._kinds(*key))
         at, own = self._positions[id(subject)], subject.key
-        for twin in self._twins[key]:
+        for twin in self.all_twins(constraint.topology_key, subject.selector(constraint)):
             if twin.at < at and twin.subject.key != own:
                 yield twin
 
+    def all_twins(self, topology_key: str, selector: Selector) -> list[Twin]:
+        """Return the first workloads of each kind with a constraint over a key and the pods of a selector."""
+        key = topology_key, selector
+        if key not in self._twins:
+            self._twins[key] = list(self._kinds(*key))
+        return self._twins[key]
+
     def _kinds(self, topology_key: str, selector: Selector) -> Iterator[Twin]:
         wanted = requirements(selector)
-        seen: Counter[frozenset[tuple[str, Compared]]] = Counter()
-        for at, member in enumerate(self.members):
+        seen: Counter[Kind] = Counter()
+        for at, member in zip(self._at, self.members, strict=True):
             if member.is_owned:
                 continue
             theirs = {
@@ -105,9 +131,45 @@ class SelectorGroup:
                 and ((own := member.selector(item)) == selector or requirements(own) == wanted)
             }
             kind = frozenset((action, compared(item)) for action, item in theirs.items())
-            if theirs and seen[kind] < 2:  # the first may be the subject itself, under another template
+            if theirs and seen[kind] < _MOST_OF_A_KIND:
                 seen[kind] += 1
-                yield Twin(at, member, theirs)
+                yield Twin(at, member, theirs, kind)
+
+
+class JoinedGroup:
+    """Several groups without common members, with the answers of one group of all their members."""
+
+    def __init__(self, parts: list[SelectorGroup]) -> None:
+        self._parts = parts
+
+    def others(self, subject: Subject) -> Iterator[Subject]:
+        """Yield the other workloads in order; see `SelectorGroup`."""
+        placed = [part.placed_others(subject) for part in self._parts]
+        return (other for _, other in heapq.merge(*placed, key=operator.itemgetter(0)))
+
+    def count_others(self, subject: Subject) -> int:
+        """Return how many other workloads there are."""
+        return sum(part.count_others(subject) for part in self._parts)
+
+    def tells_apart(self, subject: Subject, label: tuple[str, str]) -> bool:
+        """Return whether some other workload has not the label."""
+        return any(part.tells_apart(subject, label) for part in self._parts)
+
+    def has_another(self, subject: Subject, labels: Mapping[str, str]) -> bool:
+        """Return whether some other workload has all the labels."""
+        return any(part.has_another(subject, labels) for part in self._parts)
+
+    def twins(self, subject: Subject, constraint: TopologySpreadConstraint) -> Iterator[Twin]:
+        """Yield the workloads before a subject with a constraint over the same key and pods; see `SelectorGroup`."""
+        key = constraint.topology_key, subject.selector(constraint)
+        own = next(at for part in self._parts if (at := part.position(subject)) is not None)
+        seen: Counter[Kind] = Counter()
+        for twin in heapq.merge(*(part.all_twins(*key) for part in self._parts), key=operator.attrgetter("at")):
+            if twin.at >= own:
+                return
+            seen[twin.kind] += 1
+            if seen[twin.kind] <= _MOST_OF_A_KIND and twin.subject.key != subject.key:
+                yield twin
 
 
 def requirements(selector: Selector) -> Requirements:

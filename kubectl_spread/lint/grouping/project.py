@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Optional, Protocol, TYPE_CHECKING, Union
 
 from kubectl_spread.lint.grouping import replica_range
-from kubectl_spread.lint.grouping.group import SelectorGroup
+from kubectl_spread.lint.grouping.group import JoinedGroup, SelectorGroup
 from kubectl_spread.lint.grouping.kustomization import Replicas
 from kubectl_spread.lint.grouping.neighbours import Area, Neighbourhoods
 from kubectl_spread.lint.grouping.replica_range import ReplicaRange
@@ -67,6 +67,7 @@ class Project:
         self.scope: Optional[Scope] = None
         self._set_replicas = set_replicas
         self._area = area
+        self._areas: dict[int, Optional[Area]] = {}  # by id() of a manifest
         self.target = _ANY if callable(target) else target
         self._target_of = target if callable(target) else None
         self._seen: dict[TargetCluster, Project] = {}
@@ -126,13 +127,19 @@ class Project:
             known = self._groups[namespace, selector] = SelectorGroup(self._selected(selector, namespace))
         return known
 
-    def group_around(self, subject: Subject, selector: Selector) -> SelectorGroup:
+    def group_around(self, subject: Subject, selector: Selector) -> Union[SelectorGroup, JoinedGroup]:
         """Return those of a selector's workloads that count for one of them; see `neighbours`."""
         key = subject.workload.namespace, selector
         if key not in self._neighbourhoods:
             group = self.group(selector, key[0])
-            self._neighbourhoods[key] = Neighbourhoods(group, lambda member: self._area(member.manifest))
+            self._neighbourhoods[key] = Neighbourhoods(group, self._area_of)
         return self._neighbourhoods[key].of(subject)
+
+    def _area_of(self, subject: Subject) -> Optional[Area]:
+        key = id(subject.manifest)
+        if key not in self._areas:
+            self._areas[key] = self._area(subject.manifest)
+        return self._areas[key]
 
     def _selected(self, selector: Selector, namespace: str) -> list[Subject]:
         if selector.requirements is None:

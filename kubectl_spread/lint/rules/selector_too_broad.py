@@ -61,10 +61,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from kubectl_spread.lint.finding import Fix, Label, RuleFinding
-from kubectl_spread.lint.grouping.group import SelectorGroup
+from kubectl_spread.lint.grouping.group import JoinedGroup, SelectorGroup
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.wording import called
 from kubectl_spread.lint.workload import Subject
@@ -72,6 +72,7 @@ from kubectl_spread.objects.constraints.constraint import TopologySpreadConstrai
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.text.edit import Change, Put
 
+Group = Union[SelectorGroup, JoinedGroup]
 _NAMED = 3  # other workloads that a finding names
 
 
@@ -98,7 +99,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 
 
 def _all_telling(
-    subject: Subject, broad: list[tuple[TopologySpreadConstraint, SelectorGroup]]
+    subject: Subject, broad: list[tuple[TopologySpreadConstraint, Group]]
 ) -> list[tuple[TopologySpreadConstraint, dict[str, str]]]:
     """Return the constraints with their telling labels; constraints that count the same pods have the same labels."""
     known: dict[tuple[object, ...], dict[str, str]] = {}
@@ -111,7 +112,7 @@ def _all_telling(
     return found
 
 
-def _group(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> Optional[SelectorGroup]:
+def _group(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> Optional[Group]:
     """Return the workloads whose pods a constraint counts, if there are others than the subject."""
     if not subject.is_in_its_group(constraint):
         return None
@@ -119,7 +120,7 @@ def _group(subject: Subject, constraint: TopologySpreadConstraint, project: Proj
     return group if group.count_others(subject) else None
 
 
-def _telling(subject: Subject, constraint: TopologySpreadConstraint, group: SelectorGroup) -> dict[str, str]:
+def _telling(subject: Subject, constraint: TopologySpreadConstraint, group: Group) -> dict[str, str]:
     """Return labels of the controller's selector that no other workload has all of; empty if there are none.
 
     Labels that the constraint has already are left out, and labels that all other workloads share.

@@ -19,6 +19,7 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.compose import Document, SyntaxProblem
 from kubectl_spread.text.node import Route
+from kubectl_spread.text.wording import counted
 
 _MOST_LEVELS = 4  # of texts in texts
 _WITH_PATCHES = frozenset({"Kustomization", "Component", "PatchTransformer", "PatchStrategicMergeTransformer"})
@@ -169,7 +170,7 @@ def unmapped(outside: Outside) -> list[Finding]:
     first = subjects[0]
     manifest, more = first.manifest, len(subjects) - 1
     what = f"{manifest.kind} of {manifest.api_version}" if manifest.api_version else manifest.kind
-    others = f", and {more} more in this file" if more else ""
+    others = f" and {counted(more, 'more list')} in this file" if more else ""
     return [
         Finding(
             RULES["SPR006"],
