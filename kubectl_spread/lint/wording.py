@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_spread.objects.node_reason import NodeReason, NodeReasonKind
 from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
+from kubectl_spread.text.wording import joined
 
 if TYPE_CHECKING:  # 10 ms, and --help needs none of it
     from kubectl_spread.objects.workloads.workload import Workload
@@ -25,11 +26,6 @@ def named(names: Iterable[str]) -> str:
     listed = [f"`{name}`" if name else "the empty value" for name in names]
     more = len(listed) - _MOST_NAMES
     return joined([*listed[:_MOST_NAMES], f"{more} more"] if more > 0 else listed)
-
-
-def joined(parts: Sequence[str]) -> str:
-    """Return `a`, `a and b`, or `a, b and c`."""
-    return " and ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), *parts[-1:]])
 
 
 def node_reasons(reasons: Iterable[NodeReason]) -> str:

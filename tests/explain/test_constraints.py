@@ -291,7 +291,7 @@ def test_too_few_domains_and_a_pod_that_does_not_count_itself() -> None:
         "  a        1       1        1          1 + 1 - 0 = 2 > 1   no",
         "  matching pods:",
         "    a: 1 pod without a controller (web-1)",
-        "  as long as there are fewer than 3 domains, each can hold at most 0 + 1 = 1 matching pods",
+        "  as long as there are fewer than 3 domains, each can hold at most 0 + 1 = 1 matching pod",
         "topologySpreadConstraints[1]: kubernetes.io/hostname, maxSkew 1, DoNotSchedule",
         "  from the pod",
         "  counts pods of namespace default with app=wbe; this pod does not match, so it adds 0",

@@ -93,7 +93,7 @@ def test_a_configuration_in_a_config_map_counts(
 
     assert code == 1  # the scheduler refused it, and its word counts
     assert "scheduler configuration: ConfigMap kube-system/scheduler, config.yaml\n" in err
-    assert "by the cluster facts it fits on 4 nodes: a-1, a-2, b-1, b-2" in " ".join(out.split())
+    assert "by the cluster facts it fits on 4 nodes (a-1, a-2, b-1, b-2)" in " ".join(out.split())
 
 
 def test_the_key_of_a_config_map_may_have_another_name_in_the_volume(
@@ -177,7 +177,7 @@ def test_a_configuration_that_is_named_counts_and_the_clusters_is_not_looked_for
     out, err = capsys.readouterr()
 
     assert code == 1
-    assert "by the cluster facts it fits on 4 nodes: a-1, a-2, b-1, b-2" in " ".join(out.split())
+    assert "by the cluster facts it fits on 4 nodes (a-1, a-2, b-1, b-2)" in " ".join(out.split())
     assert f"scheduler configuration: {path}\n" in err
     assert not [request for request in server.requests if "kube-system" in request.path]
 

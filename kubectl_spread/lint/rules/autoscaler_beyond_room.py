@@ -55,9 +55,8 @@ from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts, outcome
 from kubectl_spread.lint.queries.unreachable import unreachable
-from kubectl_spread.lint.wording import joined
 from kubectl_spread.lint.workload import FIELD, Subject
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import counted, joined
 
 _MOST = 10_000  # replicas that are placed, as a maximum may be any number
 

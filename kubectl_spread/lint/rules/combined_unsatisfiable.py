@@ -47,10 +47,10 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Label, RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.impossible import unsatisfiable
-from kubectl_spread.lint.wording import joined, stay
+from kubectl_spread.lint.wording import stay
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import counted, joined
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:

@@ -100,7 +100,8 @@ _NOTES: dict[NoteKind, Callable[[Note], str]] = {
     NoteKind.NOT_SELF_MATCHING: _not_self_matching,
     NoteKind.NO_DOMAINS: _no_domains,
     NoteKind.BELOW_MIN_DOMAINS: lambda item: (
-        f"as long as there are fewer than {item.number} domains, each can hold at most {_limit(item)} matching pods"
+        f"as long as there are fewer than {item.number} domains, each can hold at most {_limit(item)} matching "
+        f"{'pod' if item.limit == 1 else 'pods'}"
     ),
     NoteKind.STUCK_MINIMUM: _stuck_minimum,
     NoteKind.HIDDEN_DOMAINS: _hidden_domains,

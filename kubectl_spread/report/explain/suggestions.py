@@ -47,7 +47,7 @@ def _more(suggestions: Suggestions, width: int) -> list[str]:
 
 
 VERIFIED = "Suggestions, each simulated:"
-NOT_VERIFIED = "Suggestions that were not simulated to their end:"
+NOT_VERIFIED = "Suggestions that were not simulated to the end:"
 
 
 def none_lines(suggestions: Suggestions) -> list[str]:
@@ -110,7 +110,7 @@ def _end(item: Suggestion) -> str:
         return (
             f"{_restarted(item.rollout, which)}; {'in every outcome' if item.rollout.is_exact else 'in the end'} {end}"
         )
-    certain = "" if item.certainty is Certainty.CERTAIN else ", or another of equal score"
+    certain = "" if item.certainty is Certainty.CERTAIN else ", or to another node of equal score"
     waiting = effect.without_node
     if waiting == 1 or effect.placed_after == 1:
         return f"the pod goes to {safe(effect.node)}{certain}"

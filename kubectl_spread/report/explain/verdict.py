@@ -209,7 +209,7 @@ def _starts(phase: str) -> bool:
 
 def _fits(explanation: Explanation) -> str:
     feasible = explanation.diagnosis.feasible
-    return f"{counted(len(feasible), 'node')}: {listed(feasible, most=_MOST_NAMES)}"
+    return f"{counted(len(feasible), 'node')} ({listed(feasible, most=_MOST_NAMES)})"
 
 
 def _by_the_other_rules(explanation: Explanation) -> str:

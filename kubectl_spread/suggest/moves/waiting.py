@@ -86,11 +86,11 @@ def _starting(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 def _once_ready(nodes: Sequence[Node], named: str) -> Change:
     is_outage = any(is_down(node) for node in nodes)
-    words = "comes back: once it is" if is_outage else "starts: once it is"
-    if len(nodes) > 1:
-        words = "come back: once they are" if is_outage else "start: once they are"
+    verb, are = ("come back" if is_outage else "start"), "they are"
+    if len(nodes) == 1:
+        verb, are = ("comes back" if is_outage else "starts"), "it is"
     return Change(
-        f"wait until {named} {words} Ready, when the scheduler tries again",
+        f"wait until {named} {verb}, and the scheduler tries again once {are} Ready",
         tuple(AwaitNode(node.name, waited_for(node)) for node in nodes),
         "wait for nodes",
         Rank.OUTAGE if is_outage else Rank.WAIT,

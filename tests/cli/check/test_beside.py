@@ -151,4 +151,4 @@ def test_explain_takes_them_too_and_from_files_of_their_own(tmp_path: Path, caps
     code = run(["explain", *files, "--topology", "zones=2,nodes=1"])
 
     assert 0 == code
-    assert "Pod default/web can be scheduled: it fits on 1 node: node-b1." == capsys.readouterr().out.splitlines()[0]
+    assert "Pod default/web can be scheduled: it fits on 1 node (node-b1)." == capsys.readouterr().out.splitlines()[0]

@@ -85,7 +85,7 @@ def test_a_pod_that_would_fit_now_is_told_and_no_finding(capsys: pytest.CaptureF
     out, err = capsys.readouterr()
 
     assert out.rpartition("\n\n")[2].startswith(
-        "Not scheduled yet: Pod shop/w-1 can be scheduled: it fits on 3 nodes: a1, b1, c1"
+        "Not scheduled yet: Pod shop/w-1 can be scheduled: it fits on 3 nodes (a1, b1, c1)"
     )
     assert "1 pod waits to be scheduled" in err
     assert "Pending" not in err

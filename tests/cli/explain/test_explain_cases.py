@@ -54,7 +54,7 @@ ANSWERS = (
     ),
     pod(
         "P67", "web-4", 1,
-        f"stays Pending: {ZONE} lets it only into b, c, and there every node is refused by the volume of claim "
+        f"stays Pending: {ZONE} lets it only into b and c, and there every node is refused by the volume of claim "
         "data-web-4 (volume pv-4 is bound to nodes with topology.kubernetes.io/zone=a: not b1, c1).",
     ),
     pod(
@@ -68,10 +68,11 @@ ANSWERS = (
     ),
     pod(
         "i1", "web-abc12-p0", 1,
-        "may stay Pending: it fits on 1 node: c1, but the cluster does not have room for all Pending pods. The outcome "
-        "depends on the scheduler's order; it may place shop/web-abc12-p1, shop/web-abc12-p2, shop/web-abc12-p3 first. "
-        "Then its zone constraint (topology.kubernetes.io/zone, maxSkew 1) lets it only into c, whose only node c1 is "
-        "refused by the limit of pods per node (1 node with as many pods as allowed: c1 1 of 1).",
+        "may stay Pending: it fits on 1 node (c1), but the cluster does not have room for all Pending pods. The "
+        "outcome depends on the scheduler's order; it may place shop/web-abc12-p1, shop/web-abc12-p2, "
+        "shop/web-abc12-p3 first. Then its zone constraint (topology.kubernetes.io/zone, maxSkew 1) lets it only into "
+        "c, whose only node c1 is refused by the limit of pods per node (1 node with as many pods as allowed: c1 1 of "
+        "1).",
     ),
     pod("job", "j-3", 1, f"{ONLY_C} taint x=z:NoSchedule."),
     pod(
@@ -91,8 +92,8 @@ ANSWERS = (
     ),
     pod(
         "l1", "web-abc12-p0", 1,
-        "may stay Pending: it fits on 1 node: b1, but the cluster does not have room for all Pending pods. The outcome "
-        "depends on the scheduler's order; it may place shop/api-z-p0 first. Then its zone constraint "
+        "may stay Pending: it fits on 1 node (b1), but the cluster does not have room for all Pending pods. The "
+        "outcome depends on the scheduler's order; it may place shop/api-z-p0 first. Then its zone constraint "
         "(topology.kubernetes.io/zone, maxSkew 1) lets it only into b, whose only node b1 is refused by the cpu "
         "request (needs 300m; b1 has 0 of 1 free).",
     ),
@@ -121,7 +122,7 @@ ANSWERS = (
         "o08", "web-abc12-p0", 1,
         f"stays Pending: {ZONE} lets it only into us-east1b, whose only node n3 is refused by taint x=y:NoSchedule.",
     ),
-    pod("o11", "web-abc12-p0", 0, "can be scheduled: it fits on 2 nodes: a1, b1."),
+    pod("o11", "web-abc12-p0", 0, "can be scheduled: it fits on 2 nodes (a1, b1)."),
     pod(
         "o14", "web-abc12-p0", 1,
         f"stays Pending: {ZONE} lets it only into c, and there every node is refused by taint "
@@ -166,7 +167,7 @@ ANSWERS = (
         "is bound to node gone, which does not exist: no kubelet will run it. The pod garbage collector deletes it; "
         "nothing creates it again.",
     ),
-    pod("o43", "web-abc12-p0", 0, "can be scheduled: it fits on 2 nodes: a1, b1."),
+    pod("o43", "web-abc12-p0", 0, "can be scheduled: it fits on 2 nodes (a1, b1)."),
     pod(
         "o45", "x", 1,
         "stays Pending: every node is refused by claim c1, which only one pod can use: claim c1 is in use by u on a1.",
@@ -419,7 +420,7 @@ def test_a_topology_given_as_a_snapshot_is_read_as_one(tmp_path: Path, capsys: p
         answers.append((code, *capsys.readouterr()))
 
     assert answers[0] == answers[1]
-    assert answers[0][1].startswith("Pod shop/web-1 can be scheduled: it fits on 2 nodes: node-a1, node-b1.\n")
+    assert answers[0][1].startswith("Pod shop/web-1 can be scheduled: it fits on 2 nodes (node-a1, node-b1).\n")
 
 
 def facts_of_refused(tmp_path: Path, *, constraints: str, nodes: int = 2) -> str:
@@ -479,7 +480,7 @@ def test_the_schedulers_newer_word_wins(
     assert (1, "Refused", []) == (code, told["verdict"], told["suggestions"])
     assert told["summary"] == (
         "Pod shop/x stays Pending: the scheduler refuses it on every node (2 node(s) didn't match pod topology spread "
-        f"constraints), although by the cluster facts it fits on 2 nodes: a, b. {differs}"
+        f"constraints), although by the cluster facts it fits on 2 nodes (a, b). {differs}"
     )
     assert told["refusedFor"] == [
         {"count": 2, "reason": "node(s) didn't match pod topology spread constraints", "kind": "constraint"}
@@ -516,7 +517,7 @@ def test_a_taint_that_the_facts_show_explains_itself(
     assert sentence == (
         f"Pod shop/x stays Pending: the scheduler refuses it on every node ({tainted} node(s) had untolerated "
         f"taint(s), {3 - tainted} node(s) didn't match pod topology spread constraints), although by the cluster "
-        "facts it fits on 2 nodes: a, b. The pod has no constraint of its own, so the scheduler's configuration must "
+        "facts it fits on 2 nodes (a, b). The pod has no constraint of its own, so the scheduler's configuration must "
         f"have a hard default constraint that is not known: name its file with --scheduler-config.{more}"
     )
 
@@ -526,7 +527,7 @@ def test_an_outdated_refusal_wins_nothing(tmp_path: Path, capsys: pytest.Capture
     code = run(["explain", "pod/x", "-n", "shop", "--snapshot", facts])
 
     assert 0 == code
-    assert capsys.readouterr().out.startswith("Pod shop/x can be scheduled: it fits on 2 nodes: a, b.\n")
+    assert capsys.readouterr().out.startswith("Pod shop/x can be scheduled: it fits on 2 nodes (a, b).\n")
 
 
 def suggested(capsys: pytest.CaptureFixture[str], name: str, title: str) -> tuple[dict[str, Any], str]:
@@ -579,7 +580,7 @@ def test_what_was_not_simulated_to_its_end_has_its_own_heading(capsys: pytest.Ca
     """The facts do not have the StatefulSet, and its pods do not tell it."""
     text = told_of(capsys, "P105b", "etcd-0")
 
-    assert text.startswith("that were not simulated to their end: 1. Set maxSkew: 2")
+    assert text.startswith("that were not simulated to the end: 1. Set maxSkew: 2")
     assert "2 more changes may help, all of which end or restart running pods, or lose data" in text
 
 

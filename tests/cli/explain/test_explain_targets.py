@@ -63,7 +63,7 @@ def test_what_no_api_server_stores_is_explained_as_far_as_it_goes(
     facts.write_text(json.dumps({"kind": "List", "items": [node, labelled]}), encoding="utf-8")
 
     assert 1 == run(["explain", "sts/db", "--snapshot", str(facts)])
-    assert "once created, it fits on 1 node: n1." in " ".join(capsys.readouterr().out.split())
+    assert "once created, it fits on 1 node (n1)." in " ".join(capsys.readouterr().out.split())
     assert 1 == run(["explain", "sts/db", "--snapshot", str(facts), "-o", "json"])
     jsonschema.validate(json.loads(capsys.readouterr().out), schemas.load("explanation"))
 

@@ -69,7 +69,7 @@ def test_the_report_has_it_neither_placed_nor_pending(tmp_path: Path, capsys: py
 @pytest.mark.parametrize(
     ("manifest", "cluster", "verdict"),
     [
-        (CLAIMS, "nodes=1,cpu=4", "is not predictable: by all other rules it fits on 1 node: node-1."),
+        (CLAIMS, "nodes=1,cpu=4", "is not predictable: by all other rules it fits on 1 node (node-1)."),
         (
             CLAIMS,
             "nodes=1,cpu=500m",

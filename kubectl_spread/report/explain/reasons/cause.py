@@ -12,7 +12,7 @@ from kubectl_spread.explain.requirements.decisive import Cause, UnmetRequirement
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.text.wording import counted, listed, safe
+from kubectl_spread.text.wording import counted, joined, listed, safe
 
 _MOST_NAMES = 6
 _MOST_FEW = 3
@@ -175,7 +175,7 @@ def _uncounted(open_to: Sequence[DomainReport], found: Cause) -> str:
     """`. c does not count, and its only node c1 is refused by taint x`: domains that the constraint passes over."""
     if not open_to:
         return ""
-    where = listed((domain.value or '""' for domain in open_to), most=_MOST_NAMES)
+    where = _domains(open_to)
     verb, whose = ("does", "its") if len(open_to) == 1 else ("do", "their")
     only = f"only node {safe(found.decisive[0])} is" if len(found.decisive) == 1 else "nodes are"
     return f". {where} {verb} not count, and {whose} {only} refused by {_reasons(found)}"
@@ -190,9 +190,15 @@ def _without_key(report: ConstraintReport) -> str:
     return f"; {counted(len(report.without_key), 'node')} {verb} its label: {names}"
 
 
+def _domains(found: Sequence[DomainReport]) -> str:
+    """Return the names of a few domains, or the first ones and how many more there are."""
+    names = [domain.value or '""' for domain in found]
+    return joined([safe(name) for name in names]) if len(names) <= _MOST_NAMES else listed(names, most=_MOST_NAMES)
+
+
 def _only(open_to: Sequence[DomainReport], found: Cause) -> str:
     """Return `lets it only into c, whose only node c1 is refused by a cordon`."""
-    where = listed((domain.value or '""' for domain in open_to), most=_MOST_NAMES)
+    where = _domains(open_to)
     if not found.refusals:
         return f"lets it only into {where}, and the nodes there do not fit"
     if all(domain.node_names == (domain.value,) for domain in open_to):

@@ -87,9 +87,10 @@ def _unhelpful(group: Unhelpful) -> str:
     reasons = safe(", ".join(group.reasons))
     if group.why is WhyNot.REFUSED_EVEN_SO:
         its = "its" if one else "their"
-        return f"{number} would refuse it even without {its} pods of lower priority ({reasons}): {nodes}"
+        return f"{number} would refuse the pod even without {its} pods of lower priority ({reasons}): {nodes}"
     reasons_text = f" ({reasons})" if reasons else ""
-    return f"{number} {'refuses' if one else 'refuse'} it for a reason that no eviction changes{reasons_text}: {nodes}"
+    refuses = "refuses" if one else "refuse"
+    return f"{number} {refuses} the pod for a reason that no eviction changes{reasons_text}: {nodes}"
 
 
 def _other_node_sentence(found: OtherNodeEviction) -> str:

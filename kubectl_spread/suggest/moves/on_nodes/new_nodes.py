@@ -199,7 +199,7 @@ def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str,
         made = tuple(_node(problem, labels, room, number) for number in range(1, nodes + 1))
         title = f"add {'a node' if nodes == 1 else f'{nodes} nodes'}{_where(place)}{_free(room, nodes)}"
         fold = f"{FAMILY} {' '.join(place)}" if _nodes_at(problem, place) and place else ""
-        note = "add what the DaemonSet pods on a new node request"
+        note = "add the requests of the DaemonSet pods on a new node"
         return Change(title, (AddNodes(made),), FAMILY, rank, weight, notes=(note,), fold=fold)
 
     return Ladder(len(sizes) * (2 if problem.rivals else 1), step)
