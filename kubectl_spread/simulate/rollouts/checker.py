@@ -56,18 +56,40 @@ class RolloutChecker:
     def result_of(self, key: OwnerKey, controller: Controller) -> Optional[RolloutResult]:
         """Return whether the current rollout completes, or else the next one; None if there is none."""
         if key not in self._known:
-            is_idle = not controller.workload.replicas or not self._running(controller)
+            has_pods = controller.workload.replicas or key.kind == "DaemonSet"
+            is_idle = not has_pods or not self._running(controller)
             has_none = is_idle or not rolls(key, controller)
             self._known[key] = None if has_none else self._result_of(key, controller)
         return self._known[key]
 
-    def _result_of(self, key: OwnerKey, controller: Controller) -> RolloutResult:
+    def _result_of(self, key: OwnerKey, controller: Controller) -> Optional[RolloutResult]:
         old = old_pods(key, controller, self._owned)
+        if key.kind == "DaemonSet":
+            return None if old else self._next_of_daemons(key, controller)
         if not old:
             return self._next_of(key, controller)
         name = f"{key.kind.lower()}/{key.name}"
         ops = (steps.Apply(controller),)
         question = RolloutQuestion(RolloutKind.CURRENT, (key,), f"rollout status {name}", ops, (controller,), len(old))
+        return self._search.answer(question, rollouts=self._number)
+
+    def _next_of_daemons(self, key: OwnerKey, controller: Controller) -> RolloutResult:
+        """Return whether the next rollout of a DaemonSet completes.
+
+        Without a surge each new pod finds the room of the old one, if nothing but room decides and no other pod waits.
+        """
+        question = RolloutQuestion(
+            RolloutKind.NEXT, (key,), f"rollout restart daemonset/{key.name}", (steps.Restart(key),), (controller,)
+        )
+        pod_class = self._new_class(controller)
+        because = self._unpredictable(pod_class)
+        if because:
+            return without(question, Basis.NOT_SIMULATED, because)
+        rolling = fields(fields(controller.spec.get("updateStrategy")).get("rollingUpdate"))
+        terms = pod_class.pod_affinity or pod_class.pod_anti_affinity
+        decides = pod_class.constraints or terms or pod_class.volumes
+        if rolling.get("maxSurge") in (None, 0, "0%") and not decides and not self._waiting:
+            return RolloutResult(question.keys, question.kind, Verdict.COMPLETES, Basis.ENOUGH_ROOM)
         return self._search.answer(question, rollouts=self._number)
 
     def _next_of(self, key: OwnerKey, controller: Controller) -> RolloutResult:
@@ -155,7 +177,7 @@ class RunningRollouts:
 
 def rolls(key: OwnerKey, controller: Controller) -> bool:
     """Return whether the controller replaces old pods automatically."""
-    if key.kind not in ("Deployment", "StatefulSet") or controller.workload.is_foreign:
+    if key.kind not in ("Deployment", "StatefulSet", "DaemonSet") or controller.workload.is_foreign:
         return False
     strategy = fields(controller.spec.get("updateStrategy")).get("type")
     return not controller.spec.get("paused") and strategy != "OnDelete"

@@ -87,7 +87,8 @@ class RolloutSearch:
 
     def _limits(self, question: RolloutQuestion, seconds: float, rollouts: int) -> Optional[Limits]:
         """Return the limits that the size of a rollout leaves time for; None if there is no time."""
-        pods = sum(item.workload.replicas or 0 for item in question.controllers)
+        nodes = len(self._cluster.nodes)  # a DaemonSet has no number of replicas
+        pods = sum(nodes if item.workload.replicas is None else item.workload.replicas for item in question.controllers)
         if seconds < _LEAST_SECONDS or pods > _LARGE:
             return None
         is_small = len(self._cluster.nodes) + pods <= _SMALL

@@ -204,3 +204,59 @@ def test_gitlab_shows_a_stuck_rollout_once(tmp_path: Path, capsys: pytest.Captur
     assert entry["description"].startswith("Rollout: deployment/web in shop: the next rollout gets stuck in every ")
     assert entry["location"]["path"].endswith("web.json")
     assert entry["severity"] == "major"
+
+
+def daemons(surge: int, cpu: str) -> list[Plain]:
+    """A DaemonSet with a pod on each of two nodes that have 1 CPU."""
+    template = {
+        "metadata": {"labels": {"app": "agent"}},
+        "spec": {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}]},
+    }
+    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": "u", "controller": True}
+    strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": 1 - surge}}
+    workload = {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "agent", "namespace": "shop", "uid": "u"},
+        "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": template, "updateStrategy": strategy},
+    }
+    pods = [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": f"agent-{name}",
+                "namespace": "shop",
+                "uid": name,
+                "labels": {"app": "agent", "controller-revision-hash": "h"},
+                "ownerReferences": [owner],
+            },
+            "spec": {**template["spec"], "nodeName": name},
+            "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+        }
+        for name in ("a1", "b1")
+    ]
+    nodes = [node(name, name[0]) for name in ("a1", "b1")]
+    for item in nodes:
+        item["status"]["allocatable"]["cpu"] = "1"
+    return [*nodes, workload, *pods]
+
+
+@pytest.mark.parametrize(
+    ("surge", "cpu", "basis", "verdict", "code"),
+    [
+        (0, "600m", "enoughRoom", "completes", 0),
+        (1, "600m", "allOutcomes", "getsStuck", 1),
+        (1, "300m", "allOutcomes", "completes", 0),
+    ],
+    ids=["in the room of the old pod", "a surge on full nodes", "a surge with room"],
+)
+def test_next_rollout_of_a_daemon_set(
+    surge: int, cpu: str, basis: str, verdict: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A surge needs room for two pods on each node."""
+    facts = written(tmp_path / "facts.json", daemons(surge, cpu))
+    found = run(["check", "-n", "shop", "--snapshot", facts, "--ignore", "SPR", "-o", "json"])
+    (item,) = json.loads(capsys.readouterr().out)["rollouts"]
+
+    assert (found, item["basis"], item["verdict"]) == (code, basis, verdict)
