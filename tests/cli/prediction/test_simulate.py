@@ -71,6 +71,7 @@ def test_a_rollout_that_completes(web: str, capsys: pytest.CaptureFixture[str]) 
         "  b                             1        0 to 2\n"
         "  c                             1        0 to 2\n"
         "  skew: 0 before, at most 2 on the way, 0 to 2 at the end\n"
+        "  best outcome: a 1, b 1, c 1; worst: a 0, b 1, c 2\n"
         "\n"
         "There are 2 different outcomes, all of them found (19 states visited).\n"
     )
