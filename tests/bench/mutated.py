@@ -1,7 +1,8 @@
 """The engine over time and the slow controllers on recorded scenarios that were changed at random.
 
-`python -m tests.bench.mutated FOLDER [FIRST LAST]` changes strategies, policies, budgets, priorities and numbers of
-replicas, lets both look at every outcome of each step, and prints where they differ. Exits with 1 where they do.
+`python -m tests.bench.mutated FOLDER [FIRST LAST [priorities]]` changes strategies, policies, budgets and numbers of
+replicas, lets both look at every outcome of each step, and prints where they differ. Exits with 1 where they do. With
+`priorities`, some workloads get a priority class, too, so that pods may be preempted.
 """
 
 from __future__ import annotations
@@ -44,6 +45,26 @@ def mutated(plain: Plain, chance: random.Random) -> Plain:
         if _name(item) in changes:
             changes[_name(item)](item, random.Random(f"{seed}{_name(item)}"))
     return plain
+
+
+def with_priorities(plain: Plain, chance: random.Random) -> Plain:
+    """Return a scenario in which some workloads have a higher priority than others."""
+    plain = copy.deepcopy(plain)
+    plain["objects"] = [*plain["objects"], _HIGH]
+    for name in sorted({_name(item) for item in _applied(plain) if "template" in item.get("spec", {})}):
+        if chance.random() < 0.5:
+            for item in _applied(plain):
+                if _name(item) == name and "template" in item.get("spec", {}):
+                    item["spec"]["template"].setdefault("spec", {})["priorityClassName"] = _HIGH["metadata"]["name"]
+    return plain
+
+
+_HIGH: Plain = {
+    "apiVersion": "scheduling.k8s.io/v1",
+    "kind": "PriorityClass",
+    "metadata": {"name": "mutated-high"},
+    "value": 1000,
+}
 
 
 def _applied(plain: Plain) -> list[Plain]:
@@ -142,12 +163,13 @@ def _brief(state: slow.State) -> str:
     )
 
 
-def main(folder: str, first: str = "0", last: str = "1000") -> int:
+def main(folder: str, first: str = "0", last: str = "1000", priorities: str = "") -> int:
     counts: Counter[str] = Counter()
     for at, plain in enumerate(recordings.read_folder(Path(folder))):
         if not int(first) <= at < int(last):
             continue
-        found = differences(mutated(plain, random.Random(at)))
+        changed = mutated(plain, random.Random(at))
+        found = differences(with_priorities(changed, random.Random(at)) if priorities else changed)
         counts["too large" if found is None else "different" if found else "the same"] += 1
         if found:
             print(f"{plain['id']}: {found}", flush=True)

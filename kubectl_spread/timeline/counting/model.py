@@ -6,6 +6,8 @@ in which interchangeable nodes are exchanged, and in which deleted pods may stil
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -143,7 +145,7 @@ class Model:
                     by_rank.setdefault(item.rank, []).append((place, item))
         left = excess.number
         after = list(contents)
-        gone: Counter[int] = Counter()
+        gone: dict[int, int] = {}
         for rank in sorted(by_rank):
             candidates = by_rank[rank]
             total = sum(item.number for _, item in candidates)
@@ -153,7 +155,7 @@ class Model:
                 return
             for place, item in candidates:
                 after[place] = self.kinds.removed(after[place], item.kind, item.number)
-                gone[item.kind] += item.number
+                gone[item.kind] = gone.get(item.kind, 0) + item.number
             left -= total
             if not left:
                 break
@@ -174,50 +176,59 @@ class Model:
         *,
         like: Sequence[object],
         count: int,
-        gone: Counter[int],
+        gone: dict[int, int],
     ) -> Iterator[Counts]:
         """Yield the states after each choice among pods of one rank."""
         kinds = {item.kind for _, item in candidates}
         only = kinds.pop() if len(kinds) == 1 else None
         same = -1 if only is None else self._without(control, gone, [(only, count)])
         removed = self.kinds.removed
-        for number, taken in enumerate(_choices([item.number for _, item in candidates], like, count=count)):
-            if number > _MOST_CHOICES:
-                raise NotCountable
+        are_alike = tuple([at > 0 and like[at] == like[at - 1] for at in range(len(like))])
+        for taken in _choices(tuple([item.number for _, item in candidates]), are_alike, count):
             after = list(contents)
-            for (place, item), some in zip(candidates, taken, strict=False):
-                if some:
-                    after[place] = removed(after[place], item.kind, some)
+            for at, some in taken:
+                place, item = candidates[at]
+                after[place] = removed(after[place], item.kind, some)
             if only is None:
-                found = ((item.kind, some) for (_, item), some in zip(candidates, taken, strict=False))
-                yield tuple(after), self._without(control, gone, found)
+                yield tuple(after), self._without(control, gone, [(candidates[at][1].kind, some) for at, some in taken])
             else:
                 yield tuple(after), same
 
-    def _without(self, control: int, gone: Counter[int], more: Iterable[tuple[int, int]]) -> int:
+    def _without(self, control: int, gone: dict[int, int], more: Iterable[tuple[int, int]]) -> int:
         """Return the control after pods were deleted, as numbers by kind."""
-        found = Counter(gone)
+        found = dict(gone)
         for kind, count in more:
-            found[kind] += count
-        return self.controls.deleted(control, tuple(sorted((+found).items())))
+            found[kind] = found.get(kind, 0) + count
+        return self.controls.deleted(control, tuple(sorted(found.items())))
 
 
-def _choices(there: Sequence[int], like: Sequence[object], *, count: int) -> Iterator[tuple[int, ...]]:
-    """Yield how many pods are taken of each candidate; of neighbours that are alike, the first gives most."""
-    room = [0]
-    for number in reversed(there):
-        room.append(room[-1] + number)
-    room.reverse()
+Taken = tuple[tuple[int, int], ...]  # indices of candidates, and how many pods are taken of each
 
-    def rest(at: int, left: int, last: int) -> Iterator[tuple[int, ...]]:
+
+@functools.lru_cache(maxsize=4096)  # perf: the same numbers occur in thousands of states
+def _choices(there: tuple[int, ...], are_alike: tuple[bool, ...], count: int) -> list[Taken]:
+    """Return how many pods are taken of each candidate, without zeros.
+
+    Args:
+        there: pods of each candidate.
+        are_alike: whether a candidate is interchangeable with the one before it; then it gives no more than that one.
+        count: pods to take.
+
+    Raises:
+        NotCountable: there are too many choices.
+    """
+    room = [*reversed(list(itertools.accumulate(reversed(there)))), 0]
+    found: list[Taken] = []
+
+    def add(taken: Taken, at: int, left: int, last: int) -> None:
         if not left:
-            yield ()
+            found.append(taken)
+            if len(found) > _MOST_CHOICES:
+                raise NotCountable
             return
-        most = min(there[at], left)
-        if at and like[at] == like[at - 1]:
-            most = min(most, last)
-        for taken in range(max(0, left - room[at + 1]), most + 1):
-            for others in rest(at + 1, left - taken, taken):
-                yield (taken, *others)
+        most = min(there[at], left, last if are_alike[at] else left)
+        for some in range(max(0, left - room[at + 1]), most + 1):
+            add((*taken, (at, some)) if some else taken, at + 1, left - some, some)
 
-    yield from rest(0, count, 0)
+    add((), 0, count, 0)
+    return found
