@@ -27,7 +27,6 @@ from kubectl_spread.scheduler.framework.profile import Profile
 
 _NEAR = 4_000  # states of the first, directed search
 _WALK = 20_000  # states of random paths after a search was cut off
-_QUICK = 2_000  # states of an exact search for a recommendation
 _STAGES = {
     Regime.CREATION: 0,
     Regime.RESTARTS: 0,
@@ -114,8 +113,8 @@ class GroupResult(NamedTuple):
 class Effort(NamedTuple):
     """Limits of the proofs of a group: states per regime, and a `time.monotonic()` at which to stop.
 
-    is_enough: is called with the number of visited states; returns whether to stop. is_quick: only whether pods stay
-    Pending is searched; other rules are decided by bounds or not at all.
+    is_enough: is called with the number of visited states; returns whether to stop. is_quick: only bounds are looked
+    at.
     """
 
     max_states: int = 100_000
@@ -282,22 +281,21 @@ class _Prover:
 
     def _search(self, space: Space, regime: Regime, rules: list[int]) -> dict[int, RuleVerdict]:
         """Return verdicts by searches: for a near violation, on merged states, on all states, along random paths."""
-        is_beyond = self._effort.is_quick and any(space.rules[at].kind is not RuleKind.PLACED for at in rules)
-        if is_beyond or space.group.has_gap(GapEffect.EVERYTHING):
+        if self._effort.is_quick or space.group.has_gap(GapEffect.EVERYTHING):
             return {at: self._undecided(space, at, 0) for at in rules}
         found: dict[int, RuleVerdict] = {}
         states = 0
         limits = search.ProofLimits(self._effort.max_states, self._effort.deadline, self._effort.is_enough)
-        if not self._effort.is_quick:
-            self._nearby(space, regime, rules, limits=limits, into=found)
+        self._nearby(space, regime, rules, limits=limits, into=found)
         left = self._by_merged(space, _missing(rules, found), limits=limits, into=found)
-        if self._effort.is_quick:
-            limits = limits._replace(max_states=_QUICK)
         if left:
             everything = search.explore(space, left, limits)
             self._take(space, regime, everything, rules=left, into=found)
             is_open = everything.is_exhaustive or any(at in everything.witness for at in left)
             states = 0 if is_open else everything.states
+            left = _missing(left, found)
+        if left and states:
+            self._cornered(space, regime, left, limits=limits, into=found)
             left = _missing(left, found)
         if left and states:
             walk = limits._replace(max_states=min(_WALK, limits.max_states))
@@ -318,6 +316,21 @@ class _Prover:
         for at in rules:
             if space.rules[at].kind not in (RuleKind.PLACED, RuleKind.SEPARATE):
                 self._take(space, regime, search.nearest(space, at, limits), rules=[at], into=into)
+
+    def _cornered(
+        self,
+        space: Space,
+        regime: Regime,
+        rules: list[int],
+        *,
+        limits: search.ProofLimits,
+        into: dict[int, RuleVerdict],
+    ) -> None:
+        """Search for pods that stay Pending where choices are few."""
+        for at in rules:
+            if space.rules[at].kind is RuleKind.PLACED:
+                found = search.stuck(space, at, limits._replace(max_states=min(_WALK, limits.max_states)))
+                self._take(space, regime, found, rules=[at], into=into)
 
     def _undecided(self, space: Space, rule: int, states: int) -> RuleVerdict:
         limit = _limit(space.rules[rule], self._wanted(space.group))

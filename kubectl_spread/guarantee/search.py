@@ -5,15 +5,17 @@ from __future__ import annotations
 import heapq
 import random
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Optional
 
 from kubectl_spread.guarantee.event import Event, State
+from kubectl_spread.guarantee.model import Spread
 from kubectl_spread.guarantee.space import Space
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.records import NamedTuple
 
+_NEVER = 1_000_000  # events: the rule cannot be violated any more
 _EVERY = 256  # states between two looks at the clock
 
 
@@ -144,13 +146,73 @@ def _distance(space: Space, rule: PolicyRule) -> Callable[[State], int]:
     if rule.kind not in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT):
         return lambda _: 0
 
-    def missing(state: State) -> int:
-        most = rule.most(_fewest(space))  # A share of more pods allows more.
-        counts = space.domain_counts(rule.topology_key, state)
-        # An event adds at most one pod to a domain.
-        return max(0, (most or 0) + 1 - max(counts.values(), default=0))
+    least = (rule.most(_fewest(space)) or 0) + 1  # A share of more pods allows more.
+    skew = _common_skew(space, rule.topology_key)
 
-    return missing
+    def missing(state: State) -> int:
+        counts = space.domain_counts(rule.topology_key, state)
+        fullest = max(counts.values(), default=0)
+        # An event adds at most one pod to a domain.
+        if skew is None or fullest >= least:
+            return max(0, least - fullest)
+        floor = max(0, least - skew.max_skew)  # pods that every other domain needs before
+        below = sum([max(0, floor - counts.get(at, 0)) for at in skew.eligible])
+        return least - fullest + below - max(0, floor - fullest)
+
+    if space.level or not any(item.separations for item in space.filters(0).of_kind):
+        return missing
+    domains = sorted(set(space.group.layout.domain_of[rule.topology_key]) - {-1})
+
+    def possible(state: State) -> int:
+        counts = space.domain_counts(rule.topology_key, state)
+        can_come = _can_come(space, rule.topology_key, state)
+        if all(counts.get(at, 0) + can_come(at) < least for at in domains):
+            return _NEVER
+        return missing(state)
+
+    return possible
+
+
+def _can_come(space: Space, key: str, state: State) -> Callable[[int], int]:
+    """Return a function that counts the waiting pods that anti-affinity does not keep away from a domain."""
+    domain_of = space.group.layout.domain_of[key]
+    contents = space.domain_contents(key, state)
+    waiting = Counter(space.unplaced(state))
+    model = space.filters(0)
+
+    def number(domain: int) -> int:
+        total = 0
+        for kind, pods in waiting.items():
+            own = [item for item in model.of_kind[kind].separations if item.domain_of == domain_of]
+            if not any(space.matching(item.matches, contents.get(domain, 0)) for item in own):
+                total += 1 if any(item.matches[kind] for item in own) else pods
+        return total
+
+    return number
+
+
+def _common_skew(space: Space, key: str) -> Optional[Spread]:
+    """Return the loosest constraint by a key if every pod has one that counts all pods on all nodes; else None."""
+    if space.disruptions or len(space.group.judged) < len(space.group.kinds):
+        return None
+    domain_of = space.group.layout.domain_of[key]
+    found: list[Spread] = []
+    for item in space.filters(0).of_kind:
+        own = [
+            spread for spread in item.spreads if spread.topology_key == key and _counts_everything(spread, domain_of)
+        ]
+        if not own:
+            return None
+        found.append(min(own, key=lambda spread: spread.max_skew))
+    return max(found, key=lambda spread: spread.max_skew) if found else None
+
+
+def _counts_everything(spread: Spread, domain_of: Sequence[int]) -> bool:
+    """Return whether a constraint counts all pods of the group and no others, on all nodes with the label."""
+    is_plain = bool(spread.self_match) and not spread.is_below and not any(spread.base)
+    labelled = {node for node, domain in enumerate(domain_of) if domain >= 0}
+    same = all(spread.domain_of[node] == domain_of[node] for node in labelled)
+    return is_plain and same and all(spread.matches) and labelled <= set(spread.counted)
 
 
 def _unplaced(space: Space, state: State) -> int:
@@ -163,6 +225,31 @@ def _unplaced(space: Space, state: State) -> int:
 def _fewest(space: Space) -> int:
     """Return the fewest judged replicas at any time."""
     return sum(owner.least for owner in space.group.owners if owner.is_judged)
+
+
+def stuck(space: Space, rule: int, limits: ProofLimits) -> Found:
+    """Search for pods that wait for ever: states with the fewest nodes for waiting pods first."""
+    came_from: dict[State, Optional[State]] = dict.fromkeys(starts(space))
+    heap = [(_choices(space, state), number, state) for number, state in enumerate(came_from)]
+    heapq.heapify(heap)
+    while heap and not limits.is_reached(len(came_from)):
+        _, _, state = heapq.heappop(heap)
+        if space.is_violated(space.rules[rule], state):
+            return Found(len(came_from), False, {rule: _way(state, came_from)}, is_shortest=False)
+        for _, raw in space.events(state):
+            after = space.canonical(raw)
+            if after not in came_from:
+                came_from[after] = state
+                heapq.heappush(heap, (_choices(space, after), len(came_from), after))
+    return Found(len(came_from), False, {}, is_shortest=False)
+
+
+def _choices(space: Space, state: State) -> int:
+    """Return the number of nodes that waiting pods can take; none are as many as possible, as nothing waits."""
+    waiting = space.waiting(state, space.placed(state))
+    if not waiting:
+        return len(state[0]) * len(state[1])
+    return sum([len(space.hosts(state[2], kind, state[0])) for kind in waiting])
 
 
 def at_random(space: Space, rules: Iterable[int], limits: ProofLimits, *, seed: int = 0) -> Found:

@@ -193,6 +193,17 @@ class Space:
         """Return the replicas of the judged workloads."""
         return sum([state[3][owner] for owner in self._judged_owners])
 
+    def unplaced(self, state: State) -> list[int]:
+        """Return the kind of each pod that waits, or is created later."""
+        found: list[int] = []
+        placed = self.placed(state)
+        for owner, mine in enumerate(self._of_owner):
+            if self._ordinals[owner]:
+                found += self.ordinals.missing(owner, state, placed)
+            else:
+                found += [at for at in mine for _ in range(state[1][at] - placed[at])]
+        return found
+
     def canonical(self, state: State) -> State:
         """Return the representative of all states that differ in interchangeable names only."""
         contents, sizes, facts, desired = state

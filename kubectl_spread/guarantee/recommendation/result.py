@@ -75,7 +75,8 @@ class Recommendation(NamedTuple):
 
     rules: that the options keep. impossible: unrelaxed rules for which there are too few domains. refused: the best
     candidate for the unrelaxed rules, or for the rules if there is no option. tried: number of candidates. why_not:
-    reason if nothing could be tried. selector: of the constraints.
+    reason if nothing could be tried. selector: of the constraints. attempts: candidates that were refused.
+    is_exhaustive: each candidate for the unrelaxed rules was refuted.
     """
 
     options: tuple[Option, ...]
@@ -87,3 +88,5 @@ class Recommendation(NamedTuple):
     refused: Optional[Refused] = None
     tried: int = 0
     why_not: str = ""
+    attempts: tuple[Refused, ...] = ()
+    is_exhaustive: bool = False

@@ -22,14 +22,17 @@ from kubectl_spread.guarantee.recommendation.constraints import (
     soft_constraint,
 )
 from kubectl_spread.guarantee.recommendation.result import Cost, Formula, NeededDomains, Option, Recommendation, Refused
+from kubectl_spread.guarantee.setup.build import GroupBuilder
 from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.policy.policy import Regime, REGIMES
 from kubectl_spread.policy.rule import Amount, PLACED, PolicyRule, RuleKind
 from kubectl_spread.scheduler.framework.profile import Profile
 
 _BEFORE_DISRUPTIONS = (Regime.CREATION, Regime.RESTARTS, Regime.ROLLOUTS, Regime.SCALING)
 _MOST_TRIED = 24  # candidates for each search
+_QUICK = 5_000  # states that are visited for a candidate
 _MOST_OPTIONS = 3
 
 
@@ -68,7 +71,8 @@ def recommend(
     if not other.options:
         return strict._replace(tried=strict.tried + other.tried)
     tried = strict.tried + other.tried
-    return other._replace(relaxed=True, refused=strict.refused, tried=tried, impossible=impossible)
+    strict_only = {"refused": strict.refused, "attempts": strict.attempts, "is_exhaustive": strict.is_exhaustive}
+    return other._replace(relaxed=True, tried=tried, impossible=impossible, **strict_only)
 
 
 def _skews(limits: Sequence[int]) -> list[tuple[int, ...]]:
@@ -97,36 +101,112 @@ class _Search:
         self._regimes = [item for item in regimes if item in _BEFORE_DISRUPTIONS] or [Regime.CREATION]
         self._has_disruptions = Regime.DISRUPTIONS in regimes
         self._pods = sum(item.controller.workload.replicas or 0 for item in members)
+        self._usable = self._usable_nodes()
         self._keys = list(dict.fromkeys(rule.topology_key for rule in rules if rule.topology_key))
         self._keys.sort(key=lambda key: -len(self._domains(key)))
-        self._refused: Optional[Refused] = None
-        self._stuck: list[tuple[Hard, ...]] = []
-        self._tried = 0
+        self._refused: dict[tuple[Hard, ...], Refused] = {}
         self._apart = tuple(rule.topology_key for rule in rules if rule.kind is RuleKind.SEPARATE)
 
     def _domains(self, key: str) -> set[str]:
-        return {node.labels[key] for node in self._cluster.nodes if key in node.labels}
+        """Return the domains with a node that takes the pods."""
+        nodes = [node for at, node in enumerate(self._cluster.nodes) if at in self._usable]
+        return {node.labels[key] for node in nodes if key in node.labels}
+
+    def _usable_nodes(self) -> frozenset[int]:
+        """Return the nodes that pass every filter but those that the group's own pods decide."""
+        builder = GroupBuilder(self._members, self._cluster, self._profiles, (), regime=Regime.CREATION)
+        return frozenset(node for item in builder.filters().of_kind for node in item.allowed)
 
     def run(self) -> Recommendation:
         """Return the options, the best first."""
         limits = {key: self._limit(key) for key in self._keys}
-        found: list[tuple[Hard, ...]] = []
-        for candidate in self._candidates(limits):
-            if len(found) >= _MOST_OPTIONS or self._tried >= _MOST_TRIED:
-                break
-            if any(_is_looser(other, candidate) for other in (*found, *self._stuck)):
-                continue  # A tighter candidate would leave pods Pending, too.
-            if self._is_kept(candidate):
-                found.append(candidate)
+        candidates = list(self._candidates(limits))
+        found = self._kept(candidates, by_bounds=True) or self._kept(candidates, by_bounds=False)
+        self._spread_refutations(candidates)
         options = _useful([self._option(candidate) for candidate in found])
         options.sort(key=lambda item: not item.is_kept_always)
         best = options[0].constraints if options else ()
-        formulas = tuple(self._formulas(best))
         return Recommendation(
-            tuple(options), self._rules, self._selector, formulas, refused=self._refused, tried=self._tried
+            tuple(options),
+            self._rules,
+            self._selector,
+            tuple(self._formulas(best)),
+            refused=self._closest(),
+            tried=len(candidates),
+            attempts=tuple(self._refused.values()),
+            is_exhaustive=all(candidate in self._refused for candidate in candidates)
+            and all(item.verdict.verdict is ProofStatus.REFUTED for item in self._refused.values()),
         )
 
+    def _kept(self, candidates: Sequence[tuple[Hard, ...]], *, by_bounds: bool) -> list[tuple[Hard, ...]]:
+        """Return candidates that keep the policy.
+
+        Args:
+            candidates: the loosest first.
+            by_bounds: shares are proved by bounds only, which needs no search.
+        """
+        found: list[tuple[Hard, ...]] = []
+        searches = 0
+        for candidate in candidates:
+            if len(found) >= _MOST_OPTIONS or searches >= _MOST_TRIED:
+                break
+            refused = self._refused.get(candidate)
+            if refused is not None and refused.verdict.verdict is ProofStatus.REFUTED:
+                continue
+            if any(_is_looser(other, candidate) for other in found):
+                continue
+            if by_bounds and not self._is_bounded(candidate):
+                continue
+            searches += 1
+            if self._is_kept(candidate):
+                found.append(candidate)
+        return found
+
+    def _is_bounded(self, candidate: tuple[Hard, ...]) -> bool:
+        """Return whether bounds alone prove every rule but that each pod finds a node."""
+        others = [rule for rule in self._rules if rule.kind is not RuleKind.PLACED]
+        result = self._proved(candidate, self._regimes, others, effort=self._effort._replace(is_quick=True))
+        return result.verdict is ProofStatus.PROVED
+
+    def _is_kept(self, candidate: tuple[Hard, ...]) -> bool:
+        """Return whether a candidate keeps the policy without disruptions."""
+        effort = self._effort._replace(max_states=min(_QUICK, self._effort.max_states))
+        for regime in self._regimes:
+            (item,) = self._proved(candidate, [regime], self._rules, effort=effort).results
+            for verdict in item.rules:
+                if verdict.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED):
+                    self._refused[candidate] = Refused(candidate, verdict, regime)
+                    return False
+        self._refused.pop(candidate, None)
+        return True
+
+    def _spread_refutations(self, candidates: Sequence[tuple[Hard, ...]]) -> None:
+        """Refute each candidate that allows all events of a violation that was found with a tighter one."""
+        known = [item for item in self._refused.values() if _is_of_counts(item)]
+        for candidate in candidates:
+            refused = self._refused.get(candidate)
+            if refused is None or refused.verdict.verdict is not ProofStatus.UNDECIDED:
+                continue
+            tighter = next((item for item in known if _is_looser(candidate, item.constraints)), None)
+            if tighter is not None:
+                self._refused[candidate] = tighter._replace(constraints=candidate)
+
+    def _closest(self) -> Optional[Refused]:
+        """Return the refused candidate that comes closest: one that only leaves pods Pending."""
+        found = list(self._refused.values())
+        refuted = [item for item in found if item.verdict.verdict is ProofStatus.REFUTED]
+        stuck = [item for item in refuted if item.verdict.rule.kind is RuleKind.PLACED]
+        return next(iter([*stuck, *refuted, *found]), None)
+
     def _limit(self, key: str) -> int:
+        """Return the largest maxSkew to try for a key."""
+        most = self._most(key)
+        for rule in self._rules:
+            if rule.topology_key == key and rule.kind is RuleKind.MIN_DOMAINS and rule.amount.numerator > 1:
+                most = min(most, max(1, (self._pods - 1) // (rule.amount.numerator - 1)))
+        return most
+
+    def _most(self, key: str) -> int:
         """Return the most pods that a domain of a key may hold, by all rules about the key."""
         most = self._pods
         for rule in self._rules:
@@ -137,21 +217,19 @@ class _Search:
                 most = min(most, allowed)
             elif rule.kind is RuleKind.SURVIVE:
                 most = min(most, (self._pods - rule.amount.at_least(self._pods)) // rule.lost)
-            elif rule.kind is RuleKind.MIN_DOMAINS and rule.amount.numerator > 1:
-                most = min(most, max(0, self._pods - 1) // (rule.amount.numerator - 1))
         return most
 
     def _candidates(self, limits: dict[str, int]) -> Iterator[tuple[Hard, ...]]:
         """Yield candidates, the loosest first; then with further fields."""
         keys = [key for key in self._keys if limits[key] < self._pods]
-        if any(limits[key] * len(self._domains(key)) < self._pods for key in keys):
+        if any(self._most(key) * len(self._domains(key)) < self._pods for key in keys):
             return  # There are fewer domains than the pods need.
         all_skews = _skews([limits[key] for key in keys])
         for variant in self._variants():
             for skews in all_skews:
                 yield tuple(Hard(key, skew, **variant) for key, skew in zip(keys, skews, strict=True))
         domains = [len(self._domains(key)) for key in keys]
-        for skews in all_skews[:_MOST_OPTIONS]:
+        for skews in all_skews[:_MOST_OPTIONS] if self._has_useless_domains() else ():
             each = zip(keys, skews, domains, strict=True)
             yield tuple(Hard(key, skew, honors_taints=True, min_domains=number) for key, skew, number in each)
 
@@ -161,30 +239,15 @@ class _Search:
         return variants + ([{**item, "by_revision": True} for item in variants] if self._has_surge() else [])
 
     def _has_useless_domains(self) -> bool:
-        return any(node.taints or node.unschedulable for node in self._cluster.nodes) or self._has_disruptions
+        return len(self._usable) < len(self._cluster.nodes) or self._has_disruptions
 
     def _has_surge(self) -> bool:
         return all(item.key.kind == "Deployment" for item in self._members)
 
-    def _is_kept(self, candidate: tuple[Hard, ...]) -> bool:
-        """Return whether a candidate keeps the policy without disruptions."""
-        self._tried += 1
-        result = self._proved(candidate, self._regimes, self._rules, is_quick=True)
-        for item in result.results:
-            for verdict in item.rules:
-                if verdict.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED):
-                    if verdict.rule.kind is RuleKind.PLACED:
-                        self._stuck.append(candidate)
-                    if self._refused is None or self._refused.verdict.verdict is ProofStatus.UNDECIDED:
-                        self._refused = Refused(candidate, verdict, item.regime)
-                    return False
-        return True
-
     def _proved(
-        self, candidate: tuple[Hard, ...], regimes: Sequence[Regime], rules: Sequence[PolicyRule], *, is_quick: bool
+        self, candidate: tuple[Hard, ...], regimes: Sequence[Regime], rules: Sequence[PolicyRule], *, effort: Effort
     ) -> GroupResult:
         members = [self._with(item, candidate) for item in self._members]
-        effort = self._effort._replace(is_quick=is_quick)
         return prove(members, self._cluster, self._profiles, rules, regimes=regimes, effort=effort)
 
     def _with(self, member: Member, candidate: tuple[Hard, ...]) -> Member:
@@ -198,19 +261,40 @@ class _Search:
     def _option(self, candidate: tuple[Hard, ...]) -> Option:
         regimes = [*self._regimes, *([Regime.DISRUPTIONS] if self._has_disruptions else [])]
         replaced = tuple(PolicyRule(RuleKind.SURVIVE, key, Amount(0, text="0")) for key in self._keys)
-        result = self._proved(candidate, regimes, (*self._rules, *replaced), is_quick=False)
+        result = self._proved(candidate, regimes, (*self._rules, *replaced), effort=self._effort)
         count = len(self._rules)
         last = result.results[-1].rules[count:] if self._has_disruptions else ()
         cost = Cost(tuple((item.rule.topology_key, item.verdict) for item in last))
         kept = tuple(item._replace(rules=item.rules[:count]) for item in result.results)
         patches = tuple((item.key, self._patch(item, candidate)) for item in self._members)
-        needs = tuple(NeededDomains(key, -(-self._pods // self._limit(key))) for key in self._keys)
-        return Option(candidate, tuple(self._keys), self._apart, patches, result._replace(results=kept), cost, needs)
+        needs = tuple(NeededDomains(key, self._needs(key)) for key in self._keys)
+        return Option(
+            candidate, self._soft(candidate), self._apart, patches, result._replace(results=kept), cost, needs
+        )
+
+    def _needs(self, key: str) -> int:
+        """Return the fewest domains that can hold all pods."""
+        least = [
+            rule.amount.numerator
+            for rule in self._rules
+            if rule.topology_key == key and rule.kind is RuleKind.MIN_DOMAINS
+        ]
+        return max([-(-self._pods // max(1, self._most(key))), *least])
+
+    def _soft(self, candidate: tuple[Hard, ...]) -> tuple[str, ...]:
+        """Return the keys of soft constraints: where hard ones leave a choice, and always nodes."""
+        exact = {item.topology_key for item in candidate if item.max_skew == 1}
+        if len(self._members) == 1:
+            exact.update(self._apart)
+        specs = [fields(item.controller.workload.template.get("spec")) for item in self._members]
+        others = {item.get("topologyKey") for spec in specs for item in spec.get("topologySpreadConstraints") or ()}
+        nodes = () if HOSTNAME in others else (HOSTNAME,)
+        return tuple(key for key in dict.fromkeys((*self._keys, *nodes)) if key not in exact)
 
     def _patch(self, member: Member, candidate: tuple[Hard, ...]) -> Plain:
         """Return the changed fields of a workload's pod spec, soft constraints included."""
         spec = fields(self._with(member, candidate).controller.workload.template.get("spec"))
-        soft = [soft_constraint(key, self._selector) for key in self._keys]
+        soft = [soft_constraint(key, self._selector) for key in self._soft(candidate)]
         made: Plain = {"topologySpreadConstraints": [*spec["topologySpreadConstraints"], *soft]}
         return {**made, "affinity": spec["affinity"]} if self._apart else made
 
@@ -248,6 +332,11 @@ def _proofs(option: Option) -> set[object]:
         if verdict.verdict is ProofStatus.PROVED
     }
     return proved | {key for key, verdict in option.cost.replaced if verdict is ProofStatus.PROVED}
+
+
+def _is_of_counts(refused: Refused) -> bool:
+    """Return whether a candidate lets a domain hold too many pods."""
+    return refused.verdict.verdict is ProofStatus.REFUTED and refused.verdict.rule.is_momentary
 
 
 def _is_looser(one: tuple[Hard, ...], other: tuple[Hard, ...]) -> bool:

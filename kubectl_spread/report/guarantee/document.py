@@ -10,7 +10,7 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.bound import Bound
 from kubectl_spread.guarantee.prove import GroupResult, ProofStatus, RegimeResult, RuleVerdict
 from kubectl_spread.guarantee.recommendation.constraints import Hard
-from kubectl_spread.guarantee.recommendation.result import Formula, Option, Recommendation
+from kubectl_spread.guarantee.recommendation.result import Formula, Option, Recommendation, Refused
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
 from kubectl_spread.policy.policy import Policy
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
@@ -153,14 +153,18 @@ def _recommendation(found: Recommendation) -> Plain:
         "whyNot": found.why_not or None,
         "formulas": [_formula(item) for item in found.formulas],
         "impossible": [_formula(item) for item in found.impossible],
-        "refused": None
-        if found.refused is None
-        else {
-            "constraints": [_hard(item) for item in found.refused.constraints],
-            "regime": found.refused.regime.value,
-            "verdict": _verdict(found.refused.verdict),
-        },
+        "refused": None if found.refused is None else _refused(found.refused),
+        "attempts": [_refused(item) for item in found.attempts],
+        "exhaustive": found.is_exhaustive,
         "options": [_option(item) for item in found.options],
+    }
+
+
+def _refused(item: Refused) -> Plain:
+    return {
+        "constraints": [_hard(hard) for hard in item.constraints],
+        "regime": item.regime.value,
+        "verdict": _verdict(item.verdict),
     }
 
 

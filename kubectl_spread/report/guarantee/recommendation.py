@@ -16,10 +16,11 @@ from kubectl_spread.policy.wording import domain, rule_text
 from kubectl_spread.report.guarantee import words
 from kubectl_spread.report.table import Style, wrapped
 from kubectl_spread.text import emit
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import counted, listed
 
 Plain = dict[str, Any]
 
+_MOST_NAMES = 12  # of candidates
 _WHY_NOT = {
     "noSelector": "The pods of these workloads have no label in common, so that no constraint can count all of them."
 }
@@ -35,6 +36,7 @@ def blocks(found: Recommendation, result: GroupResult, style: Style) -> Iterator
         yield [line for item in found.impossible for line in _formula(item, style)]
     elif found.refused is not None and (found.relaxed or not found.options):
         yield list(_refused(found.refused, style))
+        yield list(_attempts(found, style))
     if found.relaxed:
         sentence = "With `at most` instead of `less than`, these constraints keep the policy and leave no pod Pending:"
         yield wrapped(sentence, style.width)
@@ -58,6 +60,32 @@ def _refused(refused: Refused, style: Style) -> Iterator[str]:
         yield from wrapped(sentence, style.width)
         for number, line in enumerate(words.story(verdict.witness), 1):
             yield from wrapped(f"{number}. {line}", style.width, indent="  ", hanging="   ")
+
+
+def _attempts(found: Recommendation, style: Style) -> Iterator[str]:
+    """Yield why each other candidate does not work."""
+    others = [item for item in found.attempts if item != found.refused]
+    by_reason: dict[str, list[str]] = {}
+    for item in others:
+        by_reason.setdefault(_reason(item), []).append(_candidate(item.constraints))
+    if found.is_exhaustive:
+        yield from wrapped("No other maxSkew within these rules works either:", style.width)
+    elif others:
+        yield from wrapped("Of the other candidates,", style.width)
+    for reason, names in by_reason.items():
+        shown = listed(names, most=10_000 if style.is_wide else _MOST_NAMES)
+        yield from wrapped(f"{shown}: {reason}.", style.width, indent="  ", hanging="  ")
+
+
+def _reason(refused: Refused) -> str:
+    verdict = refused.verdict
+    if verdict.witness is None:
+        return f"`{rule_text(verdict.rule)}` is not decided"
+    return f"{words.violation(verdict.witness)} ({words.REGIMES[refused.regime]})"
+
+
+def _candidate(constraints: tuple[Hard, ...]) -> str:
+    return "/".join(str(item.max_skew) for item in constraints) + "".join(_extra(constraints))
 
 
 def _names(constraints: tuple[Hard, ...]) -> str:
@@ -123,14 +151,18 @@ def _shown(option: Option) -> int:
 
 def _head(option: Option) -> str:
     head = _names(option.constraints) or "no hard constraint is needed"
-    extra = []
-    if any(item.honors_taints for item in option.constraints):
-        extra.append("nodeTaintsPolicy Honor")
-    if any(item.by_revision for item in option.constraints):
-        extra.append("matchLabelKeys pod-template-hash")
-    if any(item.min_domains for item in option.constraints):
-        extra.append("minDomains")
-    return f"{head}{', ' + ', '.join(extra) if extra else ''}; soft maxSkew 1 on top"
+    soft = f"; soft maxSkew 1 by {listed([short_key(key) for key in option.soft], most=5)}" if option.soft else ""
+    return f"{head}{''.join(_extra(option.constraints))}{soft}"
+
+
+def _extra(constraints: tuple[Hard, ...]) -> Iterator[str]:
+    """Yield the further fields of constraints."""
+    if any(item.honors_taints for item in constraints):
+        yield ", nodeTaintsPolicy Honor"
+    if any(item.by_revision for item in constraints):
+        yield ", matchLabelKeys pod-template-hash"
+    if any(item.min_domains for item in constraints):
+        yield ", minDomains"
 
 
 def pasted(option: Option) -> list[str]:

@@ -1,0 +1,125 @@
+"""Recommended constraints: each field is recommended where it decides, and what is pasted keeps the policy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubectl_spread.cli.main import run
+from tests.guarantee.cases import HOSTNAME, ZONE
+
+Plain = dict[str, Any]
+REDIS = Path(__file__).parents[2] / "examples/simulations/redis/manifests"
+SAME_KEY = "SPR606"
+TAINT = {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}
+
+
+def node(name: str, *, taints: list[Plain]) -> Plain:
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {HOSTNAME: name, ZONE: name[0]}},
+        "spec": {"taints": taints},
+        "status": {"allocatable": {"cpu": "8", "memory": "32Gi", "pods": "110"}},
+    }
+
+
+def workload(kind: str, replicas: int) -> Plain:
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web", "image": "web:1"}]}}
+    spec: Plain = {"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    if kind == "StatefulSet":
+        spec["serviceName"] = "web"
+    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "web"}, "spec": spec}
+
+
+def recommended(capsys: pytest.CaptureFixture[str], *words: str) -> Plain:
+    run(["guarantee", *words, "--recommend", "-o", "json"])
+    (group,) = json.loads(capsys.readouterr().out)["groups"]
+    found: Plain = group["recommendation"]
+    return found
+
+
+def extra(option: Plain) -> Plain:
+    """Return the fields of the first constraint but its key."""
+    return {key: value for key, value in option["constraints"][0].items() if value and key != "topologyKey"}
+
+
+def proved(option: Plain) -> set[str]:
+    return {item["regime"] for item in option["regimes"] if item["verdict"] == "proved"}
+
+
+def test_taints_and_min_domains_are_recommended_where_a_zone_takes_no_pods(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The tainted zone would keep the minimum at 0; without minDomains, a lost zone leaves the pods in two zones."""
+    nodes = [node(f"{zone}{number}", taints=[]) for zone in "abc" for number in (1, 2)]
+    facts = tmp_path / "facts.json"
+    facts.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*nodes, node("d1", taints=[TAINT])]}))
+    (tmp_path / "web.json").write_text(json.dumps(workload("StatefulSet", 4)))
+    words = ("-f", str(tmp_path / "web.json"), "--snapshot", str(facts), "--min-domains", "zone=3")
+    first, second = recommended(capsys, *words)["options"]
+
+    assert extra(first) == {"maxSkew": 1, "minDomains": 3, "nodeTaintsPolicy": "Honor"}
+    assert extra(second) == {"maxSkew": 1, "nodeTaintsPolicy": "Honor"}
+    assert proved(first) - proved(second) == {"disruptions"}
+
+
+def test_revisions_are_counted_separately_where_a_rollout_would_leave_a_zone_empty(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """When the old pods go, the new ones that were spread with them are left uneven."""
+    (tmp_path / "web.json").write_text(json.dumps(workload("Deployment", 4)))
+    words = ("-f", str(tmp_path / "web.json"), "--topology", "zones=3,nodes=2", "--min-domains", "zone=3")
+    rollouts = recommended(capsys, *words, "--regime", "rollouts")["options"]
+    restarts = recommended(capsys, *words, "--regime", "restarts")["options"]
+
+    assert [extra(item) for item in rollouts] == [{"maxSkew": 1, "matchLabelKeys": ["pod-template-hash"]}]
+    assert [extra(item) for item in restarts] == [{"maxSkew": 1}]
+
+
+def test_no_max_skew_keeps_six_shards_below_half_of_a_zone(capsys: pytest.CaptureFixture[str]) -> None:
+    """Up to 2 shards can wait for each other; from 3 on, a zone can hold 6 of 12 pods once no zone is empty."""
+    words = ("-f", str(REDIS / "3-zones-6-shards.yaml"), "--topology", "zones=3,nodes=4", "--regime", "creation")
+    found = recommended(capsys, *words, "--max-share", "zone<1/2", "--separate", "zone")
+    reasons = {
+        item["constraints"][0]["maxSkew"]: (item["verdict"]["rule"]["kind"], item["verdict"]["witness"]["number"])
+        for item in found["attempts"]
+    }
+
+    assert found["exhaustive"]
+    assert found["relaxed"]
+    assert reasons == {1: ("placed", 1), 2: ("placed", 2), 3: ("maxShare", 6), 4: ("maxShare", 6), 5: ("maxShare", 6)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "replicas", "rules"),
+    [
+        ("StatefulSet", 6, ("--max-share", "zone=1/2")),
+        ("StatefulSet", 6, ("--max-share", "zone=1/2", "--max-share", "hostname=1/3")),
+        ("Deployment", 4, ("--min-domains", "zone=3")),
+        ("StatefulSet", 3, ("--separate", "zone")),
+        ("StatefulSet", 5, ("--survive", "zone", "--keep", "quorum")),
+    ],
+)
+def test_pasted_constraints_have_no_findings_and_keep_the_policy(
+    kind: str, replicas: int, rules: tuple[str, ...], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Each option is tried. A soft constraint on top of a hard one has the same key, which is an info."""
+    (tmp_path / "web.json").write_text(json.dumps(workload(kind, replicas)))
+    facts = ("--topology", "zones=3,nodes=2")
+    regimes = ("--regime", "creation", "--regime", "restarts", "--regime", "rollouts")
+    options = recommended(capsys, "-f", str(tmp_path / "web.json"), *facts, *rules, *regimes)["options"]
+
+    assert options
+    for option in options:
+        plain = workload(kind, replicas)
+        plain["spec"]["template"]["spec"] |= option["patches"][0]["patch"]["spec"]["template"]["spec"]
+        pasted = tmp_path / "pasted.json"
+        pasted.write_text(json.dumps(plain))
+        assert run(["guarantee", "-f", str(pasted), *facts, *rules, *regimes, "-o", "json"]) == 0
+        capsys.readouterr()
+        run(["check", str(pasted), *facts, "--no-config", "-o", "json"])
+        assert {item["code"] for item in json.loads(capsys.readouterr().out)["findings"]} <= {SAME_KEY}
