@@ -7,6 +7,8 @@ from typing import Any
 
 from kubectl_spread.guarantee.model import BITS, count_of, Filters, GroupModel, KindFilters
 
+_MOST_KNOWN = 200_000  # contents under other names
+
 
 class OwnerNames:
     """Interchangeable workloads; alike: groups of them."""
@@ -34,6 +36,7 @@ class OwnerNames:
         self._filters = filters
         self._versions = versions
         self._matching = matching
+        self._moved: dict[tuple[int, tuple[int, ...]], int] = {}
         self.alike = self._alike_owners()
 
     def _alike_owners(self) -> list[list[int]]:
@@ -101,7 +104,18 @@ class OwnerNames:
             new_desired[new] = desired[old]
             for one, other in zip(self._of_owner[old], self._of_owner[new], strict=True):
                 new_sizes[other] = sizes[one]
-        return tuple(self.moved(content, moved) for content in contents), tuple(new_sizes), tuple(new_desired)
+        names = tuple(moved.items())
+        changed = tuple([self._cached(content, names, moved) if content else 0 for content in contents])
+        return changed, tuple(new_sizes), tuple(new_desired)
+
+    def _cached(self, content: int, names: Any, moved: dict[int, int]) -> int:
+        """Return a content under other names (perf: few contents and names, asked for again and again)."""
+        found = self._moved.get((content, names))
+        if found is None:
+            if len(self._moved) > _MOST_KNOWN:
+                self._moved.clear()
+            found = self._moved[(content, names)] = self.moved(content, moved)
+        return found
 
     def kind_of(self, kind: int, owner: int) -> int:
         """Return the kind of another workload that corresponds to a kind; -1 for none."""
@@ -122,6 +136,8 @@ class OwnerNames:
             return 0
         made = content
         for old, new in moved.items():
+            if old == new:
+                continue
             for one, other in zip(self._of_owner[old], self._of_owner[new], strict=True):
                 made += (count_of(content, one) << BITS * other) - (count_of(content, one) << BITS * one)
         return made

@@ -114,13 +114,14 @@ class Effort(NamedTuple):
     """Limits of the proofs of a group: states per regime, and a `time.monotonic()` at which to stop.
 
     is_enough: is called with the number of visited states; returns whether to stop. is_quick: only bounds are looked
-    at.
+    at. wants_shortest: of the ways to a violation, a shortest one is searched.
     """
 
     max_states: int = 100_000
     deadline: Optional[float] = None
     is_enough: Callable[[int], bool] = lambda _: False
     is_quick: bool = False
+    wants_shortest: bool = True
 
 
 def prove(
@@ -288,16 +289,19 @@ class _Prover:
         limits = search.ProofLimits(self._effort.max_states, self._effort.deadline, self._effort.is_enough)
         self._nearby(space, regime, rules, limits=limits, into=found)
         left = self._by_merged(space, _missing(rules, found), limits=limits, into=found)
+        if not self._effort.wants_shortest:
+            self._cornered(space, regime, left, limits=limits, into=found)
+            left = _missing(left, found)
         if left:
             everything = search.explore(space, left, limits)
             self._take(space, regime, everything, rules=left, into=found)
             is_open = everything.is_exhaustive or any(at in everything.witness for at in left)
             states = 0 if is_open else everything.states
             left = _missing(left, found)
-        if left and states:
+        if left and states and self._effort.wants_shortest:
             self._cornered(space, regime, left, limits=limits, into=found)
             left = _missing(left, found)
-        if left and states:
+        if left and states and self._effort.wants_shortest:
             walk = limits._replace(max_states=min(_WALK, limits.max_states))
             self._take(space, regime, search.at_random(space, left, walk), rules=left, into=found)
         return found | {at: self._undecided(space, at, states) for at in _missing(left, found)}

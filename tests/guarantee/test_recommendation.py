@@ -82,7 +82,16 @@ def test_revisions_are_counted_separately_where_a_rollout_would_leave_a_zone_emp
 
 def test_no_max_skew_keeps_six_shards_below_half_of_a_zone(capsys: pytest.CaptureFixture[str]) -> None:
     """Up to 2 shards can wait for each other; from 3 on, a zone can hold 6 of 12 pods once no zone is empty."""
-    words = ("-f", str(REDIS / "3-zones-6-shards.yaml"), "--topology", "zones=3,nodes=4", "--regime", "creation")
+    words = (
+        "-f",
+        str(REDIS / "3-zones-6-shards.yaml"),
+        "--topology",
+        "zones=3,nodes=4",
+        "--regime",
+        "creation",
+        "--timeout",
+        "0",
+    )
     found = recommended(capsys, *words, "--max-share", "zone<1/2", "--separate", "zone")
     reasons = {
         item["constraints"][0]["maxSkew"]: (item["verdict"]["rule"]["kind"], item["verdict"]["witness"]["number"])

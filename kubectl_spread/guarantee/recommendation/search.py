@@ -71,8 +71,8 @@ def recommend(
     if not other.options:
         return strict._replace(tried=strict.tried + other.tried)
     tried = strict.tried + other.tried
-    strict_only = {"refused": strict.refused, "attempts": strict.attempts, "is_exhaustive": strict.is_exhaustive}
-    return other._replace(relaxed=True, tried=tried, impossible=impossible, **strict_only)
+    found = other._replace(relaxed=True, tried=tried, impossible=impossible, refused=strict.refused)
+    return found._replace(attempts=strict.attempts, is_exhaustive=strict.is_exhaustive)
 
 
 def _skews(limits: Sequence[int]) -> list[tuple[int, ...]]:
@@ -170,7 +170,7 @@ class _Search:
 
     def _is_kept(self, candidate: tuple[Hard, ...]) -> bool:
         """Return whether a candidate keeps the policy without disruptions."""
-        effort = self._effort._replace(max_states=min(_QUICK, self._effort.max_states))
+        effort = self._effort._replace(max_states=min(_QUICK, self._effort.max_states), wants_shortest=False)
         for regime in self._regimes:
             (item,) = self._proved(candidate, [regime], self._rules, effort=effort).results
             for verdict in item.rules:
