@@ -114,8 +114,8 @@ def _condemned(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) ->
         return None
     highest = condemned[0]
     in_range = [by_ordinal.get(ordinal) for ordinal in spec.ordinals]
-    # Upstream checks the condemned pods from the last to the first.
-    first_unhealthy = next((pod for pod in (*in_range, *condemned) if not is_healthy(pod)), None)
+    # Upstream looks at the condemned pods, which are in descending order, from the last to the first.
+    first_unhealthy = next((pod for pod in (*in_range, *reversed(condemned)) if not is_healthy(pod)), None)
     if is_terminating(highest) or not (is_healthy(highest) or highest is first_unhealthy):
         return False
     draft.delete([highest])
