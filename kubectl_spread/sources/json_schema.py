@@ -147,4 +147,4 @@ def _not_among(node: Node, known: list[str]) -> str:
 
 def _unknown(name: str, known: dict[str, Any]) -> str:
     near = did_you_mean(name, known)
-    return f"unknown key `{name}`: " + (near or f"known are {', '.join(known)}")
+    return f"unknown key `{name}`: " + (near or f"the keys are {', '.join(known)}")

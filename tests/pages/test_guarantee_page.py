@@ -50,7 +50,7 @@ def test_the_way_to_a_violation_has_a_moment_for_each_event(capsys: pytest.Captu
     text = page(capsys, *WEB, "--max-share", "zone<1/2", code=1)
     sentences = re.findall(r'<div class="what"><p>(.*?)</p>', text)
 
-    assert sentences[0] == "The beginning: no pods"
+    assert sentences[0] == "At the start: no pods"
     assert [line for line in sentences if line.startswith("A pod of web goes to node-")]
     assert "A rollout of web begins." in sentences
     assert len(sentences) == text.count('<li class="frame">')

@@ -199,7 +199,7 @@ podspecPaths:
         ("5", "1:1: must be a mapping, not a number: 5"),
         ("~", "1:1: must be a mapping, and nothing is there"),
         ("failOn: error\nfailOn: error", "2:1: `failOn` is written twice"),
-        ("null: 1\nfailOn: error", "1:1: unknown key `null`: known are profile, select,"),
+        ("null: 1\nfailOn: error", "1:1: unknown key `null`: the keys are profile, select,"),
         ("select: [[a]]", "1:10: select[0]: must be text, not a list"),
         ("select: ','", "1:9: select: not codes, prefixes or names of rules: ,"),
         ("failOn: [error]", "1:9: failOn: must be one of error, warning, info, never: a list"),

@@ -35,9 +35,12 @@ def test_arguments_and_flags(text: str, arguments: tuple[str, ...], flags: dict[
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "there is no step; known are rollout restart, rollout undo"),
+        ("", "there is no step; the steps are rollout restart, rollout undo"),
         ("drain 'a", "no closing quotation: drain 'a"),
-        ("rollout", "unknown step `rollout`; known are rollout restart, rollout undo, rollout pause, rollout resume"),
+        (
+            "rollout",
+            "unknown step `rollout`; the steps are rollout restart, rollout undo, rollout pause, rollout resume",
+        ),
         ("delete pod a --cascadee", "unknown flag --cascadee of `delete`; did you mean `--cascade`?"),
         ("apply --prune -f x", "--prune of `apply` is not simulated"),
         ("scale deploy/web --replicas", "flag needs an argument: --replicas"),

@@ -114,8 +114,8 @@ def command(
       1  findings, or pods that stay Pending or are rejected; with --fail-on warning or info also unpredictable pods
       2  wrong usage, or an invalid configuration file
       3  an input could not be read, or the cluster could not be reached
-    With -o sarif as the only format, findings and Pending pods exit with 0 unless --fail-on is given.
-    With --fail-on never, findings exit with 0, and Pending pods still with 1.
+    With -o sarif as the only format, the code is 0 even with findings or Pending pods, unless --fail-on is given.
+    --fail-on never ignores findings, but not Pending pods.
     With --diff, the exit code is 1 if there is anything to fix.
 
     \b

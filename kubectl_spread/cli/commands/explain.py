@@ -63,7 +63,7 @@ _WIDTH = 120  # if the width of the output is unknown
     default=3,
     show_default=True,
     metavar="N",
-    help="Number of changes to suggest for a Pending pod; 0 searches for none.",
+    help="Number of changes to suggest for a Pending pod; 0 turns suggestions off.",
 )
 @click.option("--wide", is_flag=True, help="Print long lists in full.")
 @click.option(

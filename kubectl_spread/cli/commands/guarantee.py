@@ -64,7 +64,7 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
 @click.option(
     "-f", "--filename", multiple=True, type=FILE, metavar="FILE", help="Judge the workloads of a manifest or directory."
 )
-@click.option("-R", "--recursive", is_flag=True, help="Read directories with everything below them.")
+@click.option("-R", "--recursive", is_flag=True, help="Also read the directories below the named ones.")
 @kustomize_option
 @cluster_facts
 @click.option("--policy", type=FILE, metavar="FILE", help="Read the policy from a file (`kind: Policy`).")
@@ -107,8 +107,8 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
     metavar="KEY[=N]",
     help="Enough pods are left after losing N domains of KEY, and the lost ones find other nodes. Repeatable.",
 )
-@click.option("--keep", metavar="M|50%|quorum", help="Pods that --survive leaves at least.")
-@click.option("--allow-pending", is_flag=True, help="Do not demand that every pod finds a node.")
+@click.option("--keep", metavar="M|50%|quorum", help="Fewest pods that --survive must leave.")
+@click.option("--allow-pending", is_flag=True, help="Allow pods to stay Pending.")
 @click.option(
     "-l", "--selector", metavar="SELECTOR", help="Judge all workloads whose pods have these labels as one group."
 )
@@ -122,9 +122,9 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
     "--regime",
     multiple=True,
     type=click.Choice([item.value for item in REGIMES]),
-    help="Look at these events only. Repeatable.  [default: all]",
+    help="Decide only this regime. Repeatable.  [default: all]",
 )
-@click.option("--recommend", is_flag=True, help="Look for constraints that keep the policy on these nodes.")
+@click.option("--recommend", is_flag=True, help="Search for constraints that keep the policy on these nodes.")
 @click.option(
     "-n",
     "--namespace",
@@ -187,10 +187,11 @@ def command(
 ) -> int:
     """Prove that spread constraints keep a policy, or show events that break it.
 
-    Every order of events is considered, and every node that passes the scheduler's filters: scores are not relied on.
-    Each rule is decided for five regimes, each with the events of those before it: the pods are created; any pods are
-    deleted and created again; a new template is rolled out; the number of replicas changes; a node is drained, or a
-    domain is lost. Workloads whose constraints count each other's pods are one group.
+    A policy says how pods must be spread, for example less than half of them in one zone. guarantee considers every
+    order of events, and every node that passes the scheduler's filters; scores are ignored. It decides each rule for
+    five regimes. Each regime adds events to the previous one: the pods are created; any pods are deleted and created
+    again; a new template is rolled out; the number of replicas changes; a node is drained, or a domain is lost.
+    Workloads whose constraints count each other's pods are one group.
 
     \b
     Exit codes:

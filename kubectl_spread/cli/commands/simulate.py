@@ -139,8 +139,9 @@ def command(
 ) -> int:
     """Simulate a kubectl command, and what controllers and the scheduler do afterwards.
 
-    Put it before the command you are about to run. It finds every way the cluster can settle: whether the command
-    completes, where the pods go, what stays Pending and why, and which evictions a budget refuses. Nothing is changed.
+    Insert `spread simulate` after `kubectl` in the command that you are about to run. The answer says for every outcome
+    whether the command completes, where the pods go, what stays Pending and why, and which evictions a budget refuses.
+    Nothing is changed.
 
     \b
     Steps:

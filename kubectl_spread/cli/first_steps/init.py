@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def command(directory: str, color: str, write: bool) -> int:
     """Propose a configuration and a pre-commit hook that fit a repository.
 
-    init reads the repository of DIRECTORY (default: the working directory) and asks nothing. It looks for manifests,
+    init reads the repository of DIRECTORY (default: the working directory). It looks for manifests,
     kustomizations, charts, copies for several clusters, custom resources with pods, Kubernetes versions, zones and
     autoscalers. It prints the new .kubectl-spread.yaml as a diff, and in a git repository also the change to
     .pre-commit-config.yaml.

@@ -96,12 +96,12 @@ def _formula(item: Formula, style: Style) -> list[str]:
     where = domain(item.rule.topology_key)
     sentence = f"{rule_text(item.rule)}: of {counted(item.pods, 'pod')} at most {item.most} ({_arithmetic(item)}), "
     if not item.most:
-        return wrapped(f"{sentence}so that no {where} may hold a pod.", style.width, hanging="  ")
+        return wrapped(f"{sentence}so no {where} may hold a pod.", style.width, hanging="  ")
     if item.needs > item.domains:
-        sentence += f"so that {item.needs} {domain(item.rule.topology_key, plural=True)} are needed; there "
+        sentence += f"so {item.needs} {domain(item.rule.topology_key, plural=True)} are needed; there "
         sentence += f"{'is' if item.domains == 1 else 'are'} {item.domains}"
         return wrapped(f"{sentence}.", style.width, hanging="  ")
-    sentence += f"so that maxSkew is {item.most} while some {where} is empty"
+    sentence += f"so maxSkew is {item.most} while some {where} is empty"
     if item.proved and item.proved < item.most:
         reached = (item.pods + (item.domains - 1) * item.most) // item.domains
         sentence += (

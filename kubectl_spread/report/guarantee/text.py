@@ -49,7 +49,7 @@ def _group(result: GroupResult, style: Style) -> Iterator[list[str]]:
         yield wrapped(sentence, style.width, hanging="  ")
     if result.gaps:
         notes = map(gaps.sentence, result.gaps)
-        yield ["Not followed:", *[line for note in notes for line in wrapped(note, style.width, indent="  ")]]
+        yield ["Not simulated:", *[line for note in notes for line in wrapped(note, style.width, indent="  ")]]
 
 
 def _overview(result: GroupResult, style: Style) -> list[str]:
@@ -97,7 +97,7 @@ def _witness(item: RuleVerdict, style: Style) -> Iterator[str]:
         yield from _counts(witness, style)
         return
     how = "The shortest way there" if witness.is_shortest else "A way there"
-    begin = "from the pods that run now" if witness.from_running else "from no pods"
+    begin = "starting with the running pods" if witness.from_running else "starting without pods"
     yield from wrapped(f"{how}, {begin}:", style.width, indent="    ")
     numbered = [f"{number}. {line}" for number, line in enumerate(words.story(witness), 1)]
     if len(numbered) > _MOST_SENTENCES and not style.is_wide:
@@ -110,7 +110,7 @@ def _witness(item: RuleVerdict, style: Style) -> Iterator[str]:
 
 def _counts(witness: Witness, style: Style) -> Iterator[str]:
     for key, counts in witness.counts.items():
-        sentence = f"Pods by {domain(key)} then: {words.counts_text(counts)}."
+        sentence = f"Pods by {domain(key)} at the end: {words.counts_text(counts)}."
         yield from wrapped(sentence, style.width, indent="    ", hanging="  ")
     if words.surge(witness):
         yield from wrapped(words.surge(witness), style.width, indent="    ")

@@ -108,9 +108,9 @@ def _way(item: RuleVerdict, result: GroupResult, cluster: Cluster) -> Plain:
     witness = item.witness
     assert witness is not None  # noqa: S101 (the caller has looked)
     artist = WitnessArtist(witness, result.workloads, cluster, item.rule.topology_key)
-    begin = "the pods that run now" if witness.from_running else "no pods"
+    begin = "the running pods" if witness.from_running else "no pods"
     how = "The shortest way there" if witness.is_shortest else "A way there"
-    moments = list(artist.moments(f"The beginning: {begin}"))
+    moments = list(artist.moments(f"At the start: {begin}"))
     size = -(-len(moments) // _MOST_MOMENTS)
     shown = [
         {"sentences": [text for texts, _ in together for text in texts], "drawing": together[-1][1], "skews": []}

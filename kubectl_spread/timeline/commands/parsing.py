@@ -81,7 +81,7 @@ def _verb(words: Sequence[str]) -> tuple[Verb, Sequence[str]]:
     """Return the verb and the other words; kubectl accepts flags before the verb, too."""
     at = next((at for at, word in enumerate(words) if not word.startswith("-")), None)
     if at is None or not words[at].strip():
-        raise StepError(f"there is no step; known are {', '.join(VERBS)}")
+        raise StepError(f"there is no step; the steps are {', '.join(VERBS)}")
     first = words[at]
     second = words[at + 1] if len(words) > at + 1 else ""
     if first not in GROUPS:
@@ -101,7 +101,7 @@ def verb_named(name: str, *, following: str = "") -> Verb:
         raise StepError(f"`{name}` is not simulated: {OTHERS[name]}")
     known = [verb for verb in VERBS if verb.startswith(f"{name.split(maxsplit=1)[0]} ")] or list(VERBS)
     near = "" if name in GROUPS else nearest(f"{name} {following}", _PAIRS) or nearest(name, known)
-    hint = f"did you mean `{near}`?" if near else f"known are {', '.join(known)}"
+    hint = f"did you mean `{near}`?" if near else f"the steps are {', '.join(known)}"
     raise StepError(f"unknown step `{name}`; {hint}")
 
 

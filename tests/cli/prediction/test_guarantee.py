@@ -64,15 +64,15 @@ pods of one workload in different zones:
 
 every pod finds a node:
   creation: refuted: 1 pod stays Pending
-    The shortest way there, from no pods:
+    The shortest way there, starting without pods:
     1. Pod redis-0-0 goes to node-a1.
     2. Pod redis-1-0 goes to node-b1.
     3. Pod redis-2-0 goes to node-c1.
     4. Pod redis-2-1 goes to node-b2.
     5. Pod redis-1-1 goes to node-c2.
     6. 1 pod of redis-0 finds no node, and stays Pending.
-    Pods by node then: node-a1 1, node-a2 0, node-b1 1, node-b2 1, node-c1 1, node-c2 1.
-    Pods by zone then: a 1, b 2, c 2.
+    Pods by node at the end: node-a1 1, node-a2 0, node-b1 1, node-b2 1, node-c1 1, node-c2 1.
+    Pods by zone at the end: a 1, b 2, c 2.
 """
     )
 

@@ -124,7 +124,7 @@ def test_what_does_not_exist_is_told_as_kubectl_tells_it(
         (["rollout", "restrt", "deploy/web"], "unknown step `rollout restrt`; did you mean `rollout restart`?"),
         (["get", "pods"], "`get` is not simulated: it changes nothing"),
         (["rolout", "restart", "deploy/web"], "unknown step `rolout`; did you mean `rollout restart`?"),
-        (["set", "foo"], "unknown step `set foo`; known are set image"),
+        (["set", "foo"], "unknown step `set foo`; the steps are set image"),
         (["create", "job", "x", "--from=cronjob/y"], "`create` is not simulated: use `apply -f`"),
         (["drain", "a", "--forcee"], "unknown flag --forcee of `drain`; did you mean `--force`?"),
         (["drain", "a", "--force=perhaps"], 'invalid argument "perhaps" for "--force" flag: it takes true or false'),
@@ -467,7 +467,7 @@ def test_a_drain_stops_at_pods_that_kubectl_does_not_evict_unasked(
 @pytest.mark.parametrize("words", [[""], [" "]])
 def test_an_empty_step(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert simulate(*words) == 2
-    assert capsys.readouterr().err.startswith("error: there is no step; known are rollout restart")
+    assert capsys.readouterr().err.startswith("error: there is no step; the steps are rollout restart")
 
 
 def test_pods_without_their_workload_say_what_to_add_to_the_snapshot(capsys: pytest.CaptureFixture[str]) -> None:
