@@ -19,7 +19,7 @@ from kubectl_spread.text.wording import counted
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.operations.check import CheckResult
-    from kubectl_spread.report.check.report import CheckReport, PageFacts, Running, WorkloadPlace
+    from kubectl_spread.report.check.report import CheckReport, PageFacts, RunningResults, WorkloadPlace
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.simulate.rollouts.result import RolloutResult
     from kubectl_spread.simulate.running.problems import WaitingGroup
@@ -163,7 +163,7 @@ def _is_stuck(placement: Placement) -> bool:
     return bool(placement.pending or placement.on_missing_nodes or placement.refused) or evicted
 
 
-def _waits(running: Optional[Running]) -> bool:
+def _waits(running: Optional[RunningResults]) -> bool:
     """Return whether a Pending pod finds no node, or a pod is on a missing node or not created."""
     if running is None:
         return False
@@ -253,7 +253,7 @@ def _of_waiting(waiting: tuple[WaitingGroup, ...]) -> list[str]:
     return parts or ["no pod Pending"]
 
 
-def _of_running(running: Running, *, is_all: bool) -> list[str]:
+def _of_running(running: RunningResults, *, is_all: bool) -> list[str]:
     parts = _of_waiting(running.waiting) if is_all else []
     counts = {
         "on missing nodes": sum(len(item.pods) for item in running.lost),

@@ -13,7 +13,7 @@ from kubectl_spread.records import NamedTuple
 if TYPE_CHECKING:  # 10 ms
     from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
     from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
-    from kubectl_spread.objects.constraints.uncounted import Uncounted
+    from kubectl_spread.objects.constraints.uncounted import UncountedPods
     from kubectl_spread.objects.workloads.workload import Workload
 
 UNBOUNDED = 2**31 - 1
@@ -217,7 +217,7 @@ class ClusterFacts(Protocol):
         """Return the counts of a hard constraint with the workload's running pods; None if no pod runs."""
         ...
 
-    def uncounted(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Uncounted]:
+    def uncounted(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[UncountedPods]:
         """Return the workload's running pods that a constraint's selector does not match, if it matches others."""
         ...
 

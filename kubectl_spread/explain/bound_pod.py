@@ -25,7 +25,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainC
 from kubectl_spread.scheduler.unsupported import not_evaluated
 
 
-class Again(Enum):
+class NodeToday(Enum):
     """The node that the scheduler would choose for the pod today."""
 
     SAME_NODE = "sameNode"
@@ -93,7 +93,7 @@ class BoundPodReport(NamedTuple):
     None if no node fits.
     """
 
-    again: Again
+    again: NodeToday
     unknown: Optional[NotComparable] = None
     refusals: tuple[Status, ...] = ()
     constraints: tuple[ConstraintReport, ...] = ()
@@ -107,7 +107,7 @@ def bound_pod_report(
     """Schedule a bound pod as if it were new, with all other pods in place."""
     unknown = _unknown(pod, cluster, profiles)
     if unknown is not None:
-        return BoundPodReport(Again.UNKNOWN, unknown)
+        return BoundPodReport(NodeToday.UNKNOWN, unknown)
     unbound = pod._replace(node_name="", nominated_node="", terminating=False)
     others = tuple(other for other in cluster.pods if other is not pod)
     scheduler = Scheduler(Columns(cluster._replace(pods=others)), profiles, all_nodes=all_nodes)
@@ -137,14 +137,14 @@ def _unknown(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Opt
     return NotComparable(UnknownReason.NOT_EVALUATED, tuple(features)) if features else None
 
 
-def _again(pod: Pod, scores: Optional[ScoreTable]) -> Again:
+def _again(pod: Pod, scores: Optional[ScoreTable]) -> NodeToday:
     if scores is None:
-        return Again.NOWHERE
+        return NodeToday.NOWHERE
     if scores.error:
-        return Again.UNKNOWN
+        return NodeToday.UNKNOWN
     if pod.node_name not in scores.hosts:
-        return Again.ANOTHER_NODE
-    return Again.SAME_NODE if len(scores.hosts) == 1 else Again.ANY_OF_SEVERAL
+        return NodeToday.ANOTHER_NODE
+    return NodeToday.SAME_NODE if len(scores.hosts) == 1 else NodeToday.ANY_OF_SEVERAL
 
 
 def _refusals(filtered: FilterResult, at: int) -> list[Status]:

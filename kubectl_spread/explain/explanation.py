@@ -90,7 +90,7 @@ class SchedulerPods(NamedTuple):
     known: tuple[str, ...] = ()
 
 
-class Ignored(NamedTuple):
+class IgnoredFields(NamedTuple):
     """Fields that a release ignores."""
 
     version: str = ""
@@ -123,7 +123,7 @@ class Explanation(NamedTuple):
     nominated_node: str = ""
     victims: tuple[Pod, ...] = ()
     others: tuple[str, ...] = ()  # equal pods of the same workload
-    ignored: Ignored = Ignored()
+    ignored: IgnoredFields = IgnoredFields()
     scheduler: SchedulerPods = SchedulerPods()  # of a pod with an unknown scheduler
     more_conflicts: int = 0  # number of conflicts that are left out
     conflicts_are_complete: bool = True  # whether there are no others
@@ -139,7 +139,7 @@ class Explanation(NamedTuple):
     last_turn: Optional[Explanation] = None  # of a pod that fits now, if its rivals come before it
 
 
-class Examined(NamedTuple):
+class ExaminedPod(NamedTuple):
     """An explanation and its inputs; the scheduler is None if no plugin ran."""
 
     explanation: Explanation
@@ -152,23 +152,23 @@ def explain(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Expl
     return examine(pod, cluster, profiles).explanation
 
 
-def examine(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool = False) -> Examined:
+def examine(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool = False) -> ExaminedPod:
     """Explain one pod, and keep the plugins' results; `all_nodes` as in `Scheduler`."""
     nothing = Diagnosis(len(cluster.nodes))
     if not pod.is_visible:
-        return Examined(Explanation(pod, PodVerdict.FINISHED, nothing))
+        return ExaminedPod(Explanation(pod, PodVerdict.FINISHED, nothing))
     if pod.node_name:
-        return Examined(_bound(pod, cluster, profiles, all_nodes=all_nodes))
+        return ExaminedPod(_bound(pod, cluster, profiles, all_nodes=all_nodes))
     if pod.terminating:
-        return Examined(Explanation(pod, PodVerdict.TERMINATING, nothing, reported=pod.message))
+        return ExaminedPod(Explanation(pod, PodVerdict.TERMINATING, nothing, reported=pod.message))
     if pod.cls.gates:
-        return Examined(Explanation(pod, PodVerdict.GATED, nothing, message=GATED, reported=pod.message))
+        return ExaminedPod(Explanation(pod, PodVerdict.GATED, nothing, message=GATED, reported=pod.message))
     if pod.cls.scheduler_name not in profiles:
-        return Examined(without_scheduler(pod, cluster, tuple(profiles)))
+        return ExaminedPod(without_scheduler(pod, cluster, tuple(profiles)))
     scheduler = Scheduler(Columns(cluster), profiles, all_nodes=all_nodes)
     filtered = scheduler.filter(pod)
     explanation = explain_filtered(pod, filtered, scheduler, is_detailed=True)
-    return Examined(_awaiting(explanation, filtered), scheduler, filtered)
+    return ExaminedPod(_awaiting(explanation, filtered), scheduler, filtered)
 
 
 def _bound(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool) -> Explanation:
@@ -253,7 +253,7 @@ def explain_filtered(
         domain_key=key,
         domain_of=tuple(node.labels.get(key, "") for node in nodes),
         beyond=beyond,
-        ignored=Ignored(f"1.{profile.minor}", ignored_in(pod.cls.constraints, profile.minor)),
+        ignored=IgnoredFields(f"1.{profile.minor}", ignored_in(pod.cls.constraints, profile.minor)),
     )
     item = _with_preemption(item, filtered, scheduler, is_detailed=is_detailed)
     item = _with_requirements(item, filtered, is_detailed=is_detailed)

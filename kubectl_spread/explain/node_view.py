@@ -7,7 +7,7 @@ from typing import Optional
 
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport
-from kubectl_spread.explain.explanation import Examined
+from kubectl_spread.explain.explanation import ExaminedPod
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.amounts.resources import PODS
 from kubectl_spread.objects.node import Node
@@ -73,7 +73,7 @@ class NodeView(NamedTuple):
     chosen: str = ""  # the chosen node, if it is the reason why this one is not examined
 
 
-def node_view(name: str, examined: Examined) -> Optional[NodeView]:
+def node_view(name: str, examined: ExaminedPod) -> Optional[NodeView]:
     """Return the view of one node; None if the node does not exist, or if no plugin ran."""
     filtered, explanation = examined.filtered, examined.explanation
     if filtered is None or name not in filtered.columns.index:
@@ -108,7 +108,7 @@ def node_view(name: str, examined: Examined) -> Optional[NodeView]:
     )
 
 
-def _why_not_considered(examined: Examined) -> NotConsidered:
+def _why_not_considered(examined: ExaminedPod) -> NotConsidered:
     if examined.filtered is None or examined.filtered.rejection is not None:
         return NotConsidered.REFUSED_BEFORE
     is_chosen = examined.explanation.pod.nominated_node in examined.explanation.diagnosis.feasible

@@ -64,7 +64,7 @@ class PreemptionCandidate(NamedTuple):
     earliest: str
 
 
-class WhyNot(Enum):
+class NoPreemptionReason(Enum):
     """Why evicting pods on a node does not help."""
 
     NO_EVICTION_CHANGES_IT = "noEvictionChangesIt"
@@ -75,7 +75,7 @@ class WhyNot(Enum):
 class Unhelpful(NamedTuple):
     """Nodes on which evicting pods does not help, for one reason: the plugin's refusal after the evictions."""
 
-    why: WhyNot
+    why: NoPreemptionReason
     plugin: str
     reasons: tuple[str, ...]
     nodes: tuple[str, ...]
@@ -176,7 +176,7 @@ def _criterion(best: Candidate, second: Candidate) -> Criterion:
 def _unhelpful(filtered: FilterResult, found: DryRun) -> list[Unhelpful]:
     """Return nodes by reason, the most frequent reason first."""
     diagnosis = filtered.diagnosis()
-    groups: dict[tuple[WhyNot, str, tuple[str, ...]], list[str]] = {}
+    groups: dict[tuple[NoPreemptionReason, str, tuple[str, ...]], list[str]] = {}
     helpful = {candidate.node for candidate in found.candidates}
     for node in filtered.columns.nodes:
         if node.name in helpful:
@@ -184,18 +184,18 @@ def _unhelpful(filtered: FilterResult, found: DryRun) -> list[Unhelpful]:
         tried = found.refused.get(node.name)
         why = _why_not(tried)
         status = diagnosis.status(node.name) if tried is None else tried
-        key = (why, "", ()) if why is WhyNot.NO_LOWER_PRIORITY else (why, status.plugin, status.reasons)
+        key = (why, "", ()) if why is NoPreemptionReason.NO_LOWER_PRIORITY else (why, status.plugin, status.reasons)
         groups.setdefault(key, []).append(node.name)
     ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
     return [Unhelpful(*key, tuple(nodes)) for key, nodes in ordered]
 
 
-def _why_not(tried: Optional[Status]) -> WhyNot:
+def _why_not(tried: Optional[Status]) -> NoPreemptionReason:
     if tried is None:
-        return WhyNot.NO_EVICTION_CHANGES_IT
+        return NoPreemptionReason.NO_EVICTION_CHANGES_IT
     if tried.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE and tried.reasons == (NO_VICTIMS,):
-        return WhyNot.NO_LOWER_PRIORITY
-    return WhyNot.REFUSED_EVEN_SO
+        return NoPreemptionReason.NO_LOWER_PRIORITY
+    return NoPreemptionReason.REFUSED_EVEN_SO
 
 
 def _eviction_on_other_node(pod: Pod, filtered: FilterResult) -> Optional[OtherNodeEviction]:

@@ -50,7 +50,7 @@ class SelectedFindings(NamedTuple):
     workloads: list[Workload]
 
 
-class Accepted(NamedTuple):
+class AcceptedItems(NamedTuple):
     """Accepted findings: the entries of the config, and whether comments and annotations count.
 
     Entries without effect are reported only if the run `is_whole`: a part of the project cannot show it. The same
@@ -63,13 +63,13 @@ class Accepted(NamedTuple):
     paths: tuple[NamedPath, ...] = ()
 
 
-def judged(
+def findings_of(
     results: Sequence[Result],
     policy: LintPolicy,
     *,
     facts: Optional[ClusterFacts] = None,
     namespace: str = DEFAULT_NAMESPACE,
-    accepted: Accepted,
+    accepted: AcceptedItems,
     rules: Optional[RootRules] = None,
 ) -> SelectedFindings:
     """Return the findings of the API server's checks and of all rules; `rules` are those about roots."""
@@ -92,7 +92,7 @@ def judged(
     return SelectedFindings(in_order([*findings, *unmatched], [*sources, *configs]), ignored, project.workloads)
 
 
-def _may_suppress(accepted: Accepted, sources: Sequence[SourceFile]) -> bool:
+def _may_suppress(accepted: AcceptedItems, sources: Sequence[SourceFile]) -> bool:
     """Return whether the config, a comment or an annotation may suppress a finding."""
     return bool(accepted.waivers) or any(_SUPPRESSING.search(source.text) for source in sources)
 
@@ -102,7 +102,7 @@ def _suppressed(
     results: Sequence[Result],
     policy: LintPolicy,
     *,
-    accepted: Accepted,
+    accepted: AcceptedItems,
     project: Projects,
     followed: frozenset[str],
 ) -> tuple[list[Finding], int]:
@@ -136,7 +136,7 @@ def _suppressions(results: Sequence[Result], project: Projects) -> list[Suppress
     ]
 
 
-def _unmatched(accepted: Accepted, results: Sequence[Result], policy: LintPolicy) -> list[Finding]:
+def _unmatched(accepted: AcceptedItems, results: Sequence[Result], policy: LintPolicy) -> list[Finding]:
     if not accepted.paths:
         return []
     from kubectl_spread.lint.unknown_kinds.podspec_paths import unmatched
@@ -144,7 +144,7 @@ def _unmatched(accepted: Accepted, results: Sequence[Result], policy: LintPolicy
     return policy.judged(unmatched(accepted.paths, results, is_whole=accepted.is_whole))
 
 
-def _places(accepted: Accepted) -> list[Place]:
+def _places(accepted: AcceptedItems) -> list[Place]:
     return [named.place for named in accepted.paths]
 
 

@@ -9,7 +9,7 @@ from kubectl_spread.lint.admission.hints import did_you_mean
 from kubectl_spread.lint.finding import Place, RuleFinding
 from kubectl_spread.objects.constraints import spread_args
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.field_errors import At, LocatedError
+from kubectl_spread.objects.reading.field_errors import FieldPlace, LocatedError
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins import names
@@ -25,7 +25,7 @@ class Args(NamedTuple):
     """The args of one profile, with their place."""
 
     plain: Plain
-    here: At
+    here: FieldPlace
 
 
 def readable(manifest: Manifest) -> Iterator[Args]:
@@ -70,7 +70,7 @@ def _args(manifest: Manifest) -> Iterator[Args]:
             if item.get("name") == names.POD_TOPOLOGY_SPREAD and isinstance(args, dict):
                 if version == "v1alpha2" and args.get("defaultConstraints"):
                     args = {**args, "defaultingType": spread_args.LIST}  # it has no such field
-                yield Args(args, At(("profiles", index, "pluginConfig", at, "args")))
+                yield Args(args, FieldPlace(("profiles", index, "pluginConfig", at, "args")))
 
 
 def _problems(manifest: Manifest, args: Args) -> list[decode.Problem]:

@@ -58,7 +58,7 @@ _OPEN = (
 _NEAR = 0.92
 
 
-def meant(key: str) -> str:
+def intended_key(key: str) -> str:
     """Return the well-known label that a key misspells; empty if it is one, or something else."""
     if not key or key in _NODE_LABELS:
         return ""

@@ -16,7 +16,7 @@ _MOST_NAMES = 3
 _NOUNS = {ZONE: "zone", REGION: "region", HOSTNAME: "node"}
 
 
-def called(workload: Workload) -> str:
+def workload_name(workload: Workload) -> str:
     """Return a workload's kind and name."""
     return f"{workload.kind} `{workload.name}`"
 

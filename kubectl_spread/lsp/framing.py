@@ -17,7 +17,7 @@ _LENGTH = re.compile(rb"[0-9]{1,10}")
 _SHOWN = 40  # characters of an invalid header
 
 
-class Framed:
+class FramedInput:
     """Standard input as pygls reads it; `problem` is the client's error that ended it, if any."""
 
     def __init__(self, stream: BinaryIO) -> None:

@@ -19,7 +19,7 @@ from kubectl_spread.text.source import SourceFile
 T = TypeVar("T")
 
 
-class Opened(NamedTuple):
+class OpenDocument(NamedTuple):
     """An open document in the client's version; `name` is its path, or its URI if it is not a file."""
 
     uri: str
@@ -31,7 +31,7 @@ class Opened(NamedTuple):
 class ReviewedDocument(NamedTuple):
     """An open document with its objects and findings."""
 
-    opened: Opened
+    opened: OpenDocument
     result: Result
     findings: tuple[Finding, ...]
 
@@ -43,7 +43,7 @@ class Review(NamedTuple):
     bugs: tuple[Exception, ...] = ()
 
     @property
-    def opened(self) -> tuple[Opened, ...]:
+    def opened(self) -> tuple[OpenDocument, ...]:
         return tuple(checked.opened for checked in self.documents.values())
 
     def uri(self, source: SourceFile) -> str:
@@ -54,7 +54,7 @@ class Review(NamedTuple):
         return source.name
 
 
-def reviewed(opened: Iterable[Opened], checker: DocumentChecker, *, before: Review) -> Review:
+def reviewed(opened: Iterable[OpenDocument], checker: DocumentChecker, *, before: Review) -> Review:
     """Check the open documents together. If a bug prevents that, check each one separately."""
     bugs: list[Exception] = []
     results = [(document, _result(document, checker, before=before, bugs=bugs)) for document in opened]
@@ -73,7 +73,7 @@ def reviewed(opened: Iterable[Opened], checker: DocumentChecker, *, before: Revi
     return Review(documents, tuple(bugs))
 
 
-def _result(document: Opened, checker: DocumentChecker, *, before: Review, bugs: list[Exception]) -> Result:
+def _result(document: OpenDocument, checker: DocumentChecker, *, before: Review, bugs: list[Exception]) -> Result:
     """Return the objects of a document; none if a bug prevents reading."""
     known = before.documents.get(document.uri)
     if known is not None and known.opened.text == document.text:

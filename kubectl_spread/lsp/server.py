@@ -30,10 +30,10 @@ from kubectl_spread.lsp.actions import actions, Desk, FIX_ALL, QUICK_FIX
 from kubectl_spread.lsp.changes import changed as changed_text
 from kubectl_spread.lsp.client import Client, client_of
 from kubectl_spread.lsp.diagnostics import diagnostic
-from kubectl_spread.lsp.framing import Framed
+from kubectl_spread.lsp.framing import FramedInput
 from kubectl_spread.lsp.hover import hover
 from kubectl_spread.lsp.positions import offset
-from kubectl_spread.lsp.review import Opened, Review, reviewed, ReviewedDocument
+from kubectl_spread.lsp.review import OpenDocument, Review, reviewed, ReviewedDocument
 from kubectl_spread.operations.inputs.documents import DocumentChecker
 
 _PAUSE_S = 0.2  # without a change, before a check starts
@@ -51,7 +51,7 @@ def serve(checker: DocumentChecker) -> bool:
     # A duplicate, because pygls closes its stream, and nothing else may write to it.
     output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     session = _Session(checker)
-    messages = Framed(sys.stdin.buffer)
+    messages = FramedInput(sys.stdin.buffer)
     with contextlib.redirect_stdout(sys.stderr):
         session.server.start_io(cast("BinaryIO", messages), output)
     if messages.problem:
@@ -80,7 +80,7 @@ class _Session:
         )
         self.checker = checker
         self.client = Client()
-        self.documents: dict[str, Opened] = {}
+        self.documents: dict[str, OpenDocument] = {}
         self.review = Review({})
         self.published: dict[str, tuple[Optional[int], list[types.Diagnostic]]] = {}
         self.turn = asyncio.Lock()
@@ -96,7 +96,7 @@ class _Session:
         @feature(types.TEXT_DOCUMENT_DID_OPEN)
         def opened(params: types.DidOpenTextDocumentParams) -> None:
             item = params.text_document
-            self.documents[item.uri] = Opened(item.uri, to_fs_path(item.uri) or item.uri, item.version, item.text)
+            self.documents[item.uri] = OpenDocument(item.uri, to_fs_path(item.uri) or item.uri, item.version, item.text)
             self.check_in(0)
 
         @feature(types.TEXT_DOCUMENT_DID_CHANGE)

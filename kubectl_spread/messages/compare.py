@@ -8,7 +8,7 @@ from typing import Optional
 from kubectl_spread.messages.message import Message, Part
 from kubectl_spread.messages.parse import parse
 from kubectl_spread.messages.reason_kind import ReasonKind
-from kubectl_spread.messages.scheduler_reasons import squeezed
+from kubectl_spread.messages.scheduler_reasons import without_space
 from kubectl_spread.records import NamedTuple
 
 _FIRST_WITH_CLAUSE = 24  # the first minor version with a preemption clause in messages
@@ -72,7 +72,7 @@ def _has_other_clause(old: Message, new: Message) -> bool:
     """Return whether preemption had another result; releases without the clause do not differ."""
     first, second = old.preemption, new.preemption
     if first is not None and second is not None:
-        return squeezed(first.verdict) != squeezed(second.verdict)
+        return without_space(first.verdict) != without_space(second.verdict)
     silent = old if first is None else new
     return first is not second and (silent.era is None or silent.era.last >= _FIRST_WITH_CLAUSE)
 

@@ -12,7 +12,7 @@ from kubectl_spread.messages.form import Form
 from kubectl_spread.messages.message import Message, NO_CLAIMS, Part, Preemption, STATE_NOT_FOUND
 from kubectl_spread.messages.parse import parse_all
 from kubectl_spread.messages.reason_kind import ReasonKind
-from kubectl_spread.messages.scheduler_reasons import squeezed
+from kubectl_spread.messages.scheduler_reasons import without_space
 from kubectl_spread.objects import taints
 
 _WELL_KNOWN = {
@@ -61,9 +61,9 @@ _VERDICTS = (
     ("podgroup", "The pod's PodGroup does not exist, so preemption was not tried."),
 )
 _WORDS = {
-    squeezed(NO_CLAIMS): "No allocated resource claim of the pod could be freed. Every such message since 1.34 "
+    without_space(NO_CLAIMS): "No allocated resource claim of the pod could be freed. Every such message since 1.34 "
     "contains these words.",
-    squeezed(STATE_NOT_FOUND): "Preemption was not tried, because the pod was refused before any node was "
+    without_space(STATE_NOT_FOUND): "Preemption was not tried, because the pod was refused before any node was "
     "considered. The words `not found` have no other meaning.",
     "stillnotschedulable": "Freeing the pod's own resource claims made no difference.",
     "deallocationofresourceclaimcompleted": "An allocated resource claim of the pod was freed, and the scheduler "
@@ -112,7 +112,7 @@ def meaning_in_preemption(part: Part) -> str:
 
 def meaning_of_preemption(clause: Preemption) -> str:
     """Return the meaning of a clause without a list; empty if it has one."""
-    said = squeezed(clause.verdict)
+    said = without_space(clause.verdict)
     for word, text in _VERDICTS:
         if word in said:
             return text
@@ -121,7 +121,7 @@ def meaning_of_preemption(clause: Preemption) -> str:
 
 def meaning_of_words(words: str) -> str:
     """Return the meaning of the words before a preemption clause."""
-    return _WORDS.get(squeezed(words), "")
+    return _WORDS.get(without_space(words), "")
 
 
 def meaning_of_text(text: str) -> str:

@@ -14,7 +14,7 @@ from kubectl_spread.messages.scheduler_reasons import (
     kind_beginning,
     LAST_MINOR,
     match,
-    squeezed,
+    without_space,
 )
 
 
@@ -95,7 +95,7 @@ class Reader:
     def _begins_label(self) -> bool:
         """Return whether the text ends within `(missing required label)`."""
         begun = _LABEL_BEGUN.match(self.text, self.at)
-        if not begun or not _MISSING_LABEL.startswith(squeezed(begun.group(1))):
+        if not begun or not _MISSING_LABEL.startswith(without_space(begun.group(1))):
             return False
         self.at = begun.end()
         return True
@@ -140,8 +140,8 @@ class Reader:
 
     def _begun(self) -> Optional[Preemption]:
         """Read the beginning of a preemption clause, or of the words before it, in a text that is cut off."""
-        rest = squeezed(self.text[self.at : self.at + _MOST_BEGUN]).rstrip(".…\"'`")
-        phrases = (squeezed(NO_CLAIMS), "stillnotschedulable", "preemption:")
+        rest = without_space(self.text[self.at : self.at + _MOST_BEGUN]).rstrip(".…\"'`")
+        phrases = (without_space(NO_CLAIMS), "stillnotschedulable", "preemption:")
         if len(rest) > 1 and any(phrase.startswith(rest) for phrase in phrases):
             self.at, self.is_cut = self.end, True
             return Preemption(is_cut=True)

@@ -261,15 +261,15 @@ _COMPILED = tuple(
 )
 
 
-def squeezed(text: str) -> str:
+def without_space(text: str) -> str:
     """Return a text for comparison: without white space (terminals break words) and in lower case."""
     return "".join(text.split()).casefold()
 
 
-_LITERALS = tuple(sorted(((squeezed(entry.text), entry) for entry in WORDINGS), key=lambda pair: -len(pair[0])))
+_LITERALS = tuple(sorted(((without_space(entry.text), entry) for entry in WORDINGS), key=lambda pair: -len(pair[0])))
 _STARTS = (
     *((start, entry.kind) for start, entry in _LITERALS),
-    *((squeezed(entry.start), entry.kind) for entry in _PATTERNS),
+    *((without_space(entry.start), entry.kind) for entry in _PATTERNS),
 )
 _BOUNDARY = re.compile(r"$|[\s,.;:\"'`)\]}…<|]")
 
@@ -292,7 +292,7 @@ def match(text: str, at: int) -> Optional[ReasonMatch]:
 
 def kind_beginning(text: str) -> Optional[ReasonKind]:
     """Return the kind of a reason that is cut off: None if no wording begins like it, CUT if several do."""
-    start = squeezed(text)
+    start = without_space(text)
     if not start:
         return ReasonKind.CUT
     begun = [
@@ -306,7 +306,7 @@ def kind_beginning(text: str) -> Optional[ReasonKind]:
 
 def is_longer_known(text: str) -> bool:
     """Return whether a longer wording begins with this text."""
-    start = squeezed(text)
+    start = without_space(text)
     return any(known.startswith(start) and known != start for known, _ in _STARTS)
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.objects.workloads.workload import Workload
     from kubectl_spread.operations.inputs.selection import Selection
     from kubectl_spread.policy.policy import Policy as PlacementPolicy
-    from kubectl_spread.report.check.report import Running
+    from kubectl_spread.report.check.report import RunningResults
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.simulate.rollouts.result import RolloutResult, Rollouts
     from kubectl_spread.sources.live.reading import Session
@@ -169,7 +169,7 @@ class CheckResult(NamedTuple):
     read: ReadFiles
     settings: CheckSettings
     notes: tuple[str, ...] = ()
-    running: Optional[Running] = None
+    running: Optional[RunningResults] = None
     rollouts: tuple[RolloutResult, ...] = ()
     scope: str = ""
     missing: tuple[SpreadError, ...] = ()
@@ -353,7 +353,7 @@ def judge(
     from kubectl_spread.lint import pipeline
 
     return partial(
-        pipeline.judged,
+        pipeline.findings_of,
         policy=asked.policy,
         facts=_cluster_facts(asked, known, placements=placements, rollouts=rollouts, specs=_specs(read)),
         namespace=asked.namespace,

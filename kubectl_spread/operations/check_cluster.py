@@ -21,7 +21,7 @@ from kubectl_spread.operations.inputs.missing import absent, is_missing, no_name
 from kubectl_spread.operations.inputs.rule_choice import RuleChoice
 from kubectl_spread.operations.inputs.selection import Selection
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.report.check.report import Running
+from kubectl_spread.report.check.report import RunningResults
 from kubectl_spread.simulate.rollouts.checker import RunningRollouts
 from kubectl_spread.simulate.running.problems import lost, uncreated, waiting
 from kubectl_spread.sources.live.resources import Question, resource_of
@@ -59,7 +59,7 @@ class RunningWorkloads(NamedTuple):
     """Running workloads as texts that were read, missing ones, and notes."""
 
     read: ReadFiles
-    running: Running
+    running: RunningResults
     rollouts: RunningRollouts
     missing: tuple[SpreadError, ...]
     notes: tuple[str, ...]
@@ -128,7 +128,7 @@ def _running(known: LoadedCluster, asked: CheckSettings, wanted: Selection) -> R
     pending = list(_pending(cluster, wanted))
     waits = {key for key, _ in pending}
     seen = {*(key for key, _ in controllers), *waits}
-    running = Running(
+    running = RunningResults(
         tuple(waiting(pending, cluster, known.profiles)),
         tuple(lost(_of_wanted(cluster.bound(), cluster, wanted), cluster)),
         tuple(uncreated((key for key, _ in controllers), OwnedPods(cluster))),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.text.source import SourceFile
 
 
-class Changed(NamedTuple):
+class ChangedFile(NamedTuple):
     """A file, and its text after the fixes."""
 
     source: SourceFile
@@ -36,7 +36,7 @@ class FixPreview(NamedTuple):
         left: the findings that remain, with their inputs, for `fixable`.
     """
 
-    changes: tuple[Changed, ...]
+    changes: tuple[ChangedFile, ...]
     fixed: int
     errors: list[SourceError]
     left: list[Finding]
@@ -60,7 +60,7 @@ def preview_fixes(request: CheckRequest, *, unsafe: bool = False) -> FixPreview:
     prepared = check.prepare(request)
     fixed = _fixed(prepared, unsafe=unsafe)
     changes = tuple(
-        Changed(old.source, new.source.text)
+        ChangedFile(old.source, new.source.text)
         for old, new in zip(prepared.read.results, fixed.results, strict=True)
         if old.source.text != new.source.text
     )

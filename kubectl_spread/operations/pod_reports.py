@@ -9,7 +9,7 @@ from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import NotFoundError
 from kubectl_spread.explain.disagreement import disagreement
-from kubectl_spread.explain.explanation import examine, Examined, Explanation, PodVerdict
+from kubectl_spread.explain.explanation import examine, ExaminedPod, Explanation, PodVerdict
 from kubectl_spread.explain.node_view import node_view, NodeView
 from kubectl_spread.explain.reported_message import (
     compare_with_now,
@@ -271,12 +271,12 @@ def _report(
     return _pod_report(_examined(pod, cluster, asked), cluster, asked, others=others, state=state)
 
 
-def _examined(pod: Pod, cluster: Cluster, asked: ReportSettings) -> Examined:
+def _examined(pod: Pod, cluster: Cluster, asked: ReportSettings) -> ExaminedPod:
     return examine(pod, cluster, asked.known.profiles, all_nodes=asked.known.all_nodes)
 
 
 def _pod_report(
-    examined: Examined,
+    examined: ExaminedPod,
     cluster: Cluster,
     asked: ReportSettings,
     *,
@@ -303,7 +303,7 @@ def _comparison(
     return compare_with_now(explanation, reported, cluster, minor=profile.minor)
 
 
-def _one_node(examined: Examined, asked: ReportSettings) -> Optional[NodeView]:
+def _one_node(examined: ExaminedPod, asked: ReportSettings) -> Optional[NodeView]:
     if not asked.node:
         return None
     if all(node.name != asked.node for node in asked.known.cluster.nodes):

@@ -18,7 +18,7 @@ from kubectl_spread.timeline.commands.situation import CommandEffect
 from kubectl_spread.timeline.commands.targets import CommandTarget, require
 from kubectl_spread.timeline.results.answer import Outcome
 from kubectl_spread.timeline.results.domain_pods import Range
-from kubectl_spread.timeline.results.summary import is_settled, Played, Simulation, summarize
+from kubectl_spread.timeline.results.summary import is_settled, PlayedStep, Simulation, summarize
 from kubectl_spread.timeline.run import Limits, Mode, StepAnswer, Watch
 from kubectl_spread.timeline.steps import CreatePod
 
@@ -82,7 +82,7 @@ def _run(scenario: Scenario, request: ScenarioRequest, watch: Watch) -> Scenario
     if mistakes:
         return _failed(scenario, (*scene.errors, *mistakes))
     answer = scene.play((item.ops for item in effects), _limits(scenario, request.limits), watch)
-    played: list[Played] = []
+    played: list[PlayedStep] = []
     failures: list[UnmetExpectation] = []
     keys = scene.created.concerns
     for step, done, found in zip(scenario.steps, effects, answer.steps, strict=True):
@@ -90,7 +90,7 @@ def _run(scenario: Scenario, request: ScenarioRequest, watch: Watch) -> Scenario
         text = "the manifests settle" if step.command is None else step.command.text
         if step.command is not None:
             summary = summarize(found, done.concerns, number=len(played) + 1, has_frames=request.has_frames)
-            played.append(Played(text, summary, done.refusal, done.notes))
+            played.append(PlayedStep(text, summary, done.refusal, done.notes))
         if step.expect is not None:
             failures += _failures(step.expect, found, keys, text=text, namespace=scene.situation.default_namespace)
     return ScenarioResult(

@@ -19,7 +19,7 @@ from kubectl_spread.timeline.commands.interpret import effect
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
 from kubectl_spread.timeline.commands.targets import kinds_of
-from kubectl_spread.timeline.results.summary import Played, Simulation, summarize
+from kubectl_spread.timeline.results.summary import PlayedStep, Simulation, summarize
 from kubectl_spread.timeline.run import Answer, Limits, play, Watch
 
 
@@ -138,7 +138,7 @@ def simulate(
     effects = [effect(command, scene.situation) for command in commands]
     answer = scene.play((item.ops for item in effects), limits, watch)
     summaries = tuple(
-        Played(
+        PlayedStep(
             command.text,
             summarize(step, done.concerns, number=at, has_frames=has_frames),
             done.refusal,

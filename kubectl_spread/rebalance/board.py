@@ -21,7 +21,7 @@ from kubectl_spread.timeline.controllers.deployment import DeploymentState
 from kubectl_spread.timeline.doing import Slot
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.moves import Moves
-from kubectl_spread.timeline.oracle import Involved, Oracle
+from kubectl_spread.timeline.oracle import MorePods, Oracle
 from kubectl_spread.timeline.run import Watch
 from kubectl_spread.timeline.search import explore
 from kubectl_spread.timeline.search.symmetry import Symmetry
@@ -116,7 +116,7 @@ class Board:
             try:
                 start = self._moves.settled(Draft(self.world, self.loaded)).state
                 return self._explored(start)
-            except Involved as involved:
+            except MorePods as involved:
                 if involved.keys <= self._touched and involved.nodes <= self._nodes:
                     raise
                 self._touched |= involved.keys
@@ -205,7 +205,7 @@ class Board:
         name = self.name_of(slot)
         try:
             found = self._explored(state._replace(todo=(("evict", (slot,)),)), slot)
-        except Involved:
+        except MorePods:
             return SettledStates(frozenset(), trouble=UnsafeEviction("displaces", name))
         if not found.states:
             return found._replace(trouble=UnsafeEviction("endless", name))

@@ -26,7 +26,7 @@ from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.cluster.tables.arrays import distinct
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
-from kubectl_spread.objects.constraints.uncounted import Uncounted, uncounted
+from kubectl_spread.objects.constraints.uncounted import uncounted, UncountedPods
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.releases.version import kubelet_minor
 from kubectl_spread.objects.storage import NO_PROVISIONER
@@ -132,7 +132,7 @@ class KnownCluster:
             return None
         return hard.report.counts
 
-    def uncounted(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[Uncounted]:
+    def uncounted(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[UncountedPods]:
         """Return the workload's running pods that a constraint's selector does not match, if it matches others."""
         found = self._evidence(workload)
         if found is None or not found.own:

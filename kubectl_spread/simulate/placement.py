@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.explain.explanation import Explanation, Ignored
+from kubectl_spread.explain.explanation import Explanation, IgnoredFields
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.records import NamedTuple
@@ -44,14 +44,14 @@ class PendingPod(NamedTuple):
     explanation: Explanation
 
 
-class Gated(NamedTuple):
+class GatedPod(NamedTuple):
     """A pod that its scheduling gates keep from being scheduled."""
 
     pod: str
     message: str
 
 
-class Unpredicted(NamedTuple):
+class UnpredictedPod(NamedTuple):
     """A pod whose node cannot be predicted, and the features it depends on."""
 
     pod: Pod
@@ -74,10 +74,10 @@ class EvictedPod(NamedTuple):
 
     pod: Pod
     by: str
-    again: Optional[CreatedAgain] = None
+    again: Optional[ReplacementPod] = None
 
 
-class CreatedAgain(NamedTuple):
+class ReplacementPod(NamedTuple):
     """Outcome for the pod that replaces an evicted one."""
 
     node: str
@@ -103,16 +103,16 @@ class Placement(NamedTuple):
     workload: Workload
     placed: tuple[PlacedPod, ...]
     pending: tuple[PendingPod, ...]
-    gated: tuple[Gated, ...]
+    gated: tuple[GatedPod, ...]
     domains: dict[str, dict[str, int]]
     certainty: Certainty
     not_predictable: tuple[str, ...] = ()
     matching: dict[str, dict[str, int]] = {}  # noqa: RUF012 (never written to)
     first: Optional[Explanation] = None  # of the first placed pod, on request
     moment: Optional[Cluster] = None  # the cluster when the first pod stayed Pending, else when the first was placed
-    unpredicted: tuple[Unpredicted, ...] = ()
+    unpredicted: tuple[UnpredictedPod, ...] = ()
     not_counted: tuple[str, ...] = ()
-    ignored: Ignored = Ignored()
+    ignored: IgnoredFields = IgnoredFields()
     not_created: tuple[str, ...] = ()
     evictions: tuple[EvictedPod, ...] = ()
     on_missing_nodes: tuple[str, ...] = ()

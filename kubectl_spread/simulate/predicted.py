@@ -12,7 +12,7 @@ from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.running.controllers import with_controllers
 
 
-class Predicted(NamedTuple):
+class PredictedCluster(NamedTuple):
     """A cluster after a prediction.
 
     placements: by workload. new: uids of the pods that they placed. unpredicted: uids of pods whose nodes are not
@@ -25,7 +25,7 @@ class Predicted(NamedTuple):
     unpredicted: frozenset[str]
 
 
-def predictions(cluster: Cluster, placements: Iterable[Placement]) -> list[Predicted]:
+def predictions(cluster: Cluster, placements: Iterable[Placement]) -> list[PredictedCluster]:
     """Return the cluster after the placements; copies of a workload are for different clusters.
 
     Args:
@@ -44,11 +44,11 @@ def predictions(cluster: Cluster, placements: Iterable[Placement]) -> list[Predi
     return [_predicted(cluster, found) for found in rounds]
 
 
-def _predicted(cluster: Cluster, placements: dict[OwnerKey, Placement]) -> Predicted:
+def _predicted(cluster: Cluster, placements: dict[OwnerKey, Placement]) -> PredictedCluster:
     evicted = {item.pod.uid for placement in placements.values() for item in placement.evictions}
     added = [pod for placement in placements.values() for pod in _pods(placement)]
     kept = (pod for pod in cluster.pods if pod.uid not in evicted and not _is_placed_again(pod, cluster, placements))
-    return Predicted(
+    return PredictedCluster(
         _with_workloads(cluster, placements)._replace(pods=(*kept, *added)),
         placements,
         frozenset(pod.uid for pod in added if pod.node_name),

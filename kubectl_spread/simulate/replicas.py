@@ -17,7 +17,7 @@ from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.cluster.tables.match_counter import MatchCounter
-from kubectl_spread.explain.explanation import Ignored
+from kubectl_spread.explain.explanation import IgnoredFields
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.releases import field_versions
@@ -120,8 +120,8 @@ class Rehearsal:
         return [complete[at]._replace(ignored=_ignored(owner, minor)) for at, owner in enumerate(self._written)]
 
 
-def _ignored(owner: Workload, minor: int) -> Ignored:
-    return Ignored(f"1.{minor}", field_versions.stored(owner.template.get("spec") or {}, minor).ignored)
+def _ignored(owner: Workload, minor: int) -> IgnoredFields:
+    return IgnoredFields(f"1.{minor}", field_versions.stored(owner.template.get("spec") or {}, minor).ignored)
 
 
 def _with_uncounted(placements: list[Placement], profiles: Mapping[str, Profile]) -> list[Placement]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.simulate.placement import CreatedAgain, EvictedPod
+from kubectl_spread.simulate.placement import EvictedPod, ReplacementPod
 from kubectl_spread.simulate.placing import Placer
 from kubectl_spread.simulate.running.queue import Queue
 
@@ -107,7 +107,7 @@ class _Evictor:
             ]
 
 
-def _outcome(victim: Pod, queue: Queue) -> CreatedAgain:
+def _outcome(victim: Pod, queue: Queue) -> ReplacementPod:
     node = next((placed.node for placed in queue.placed if placed.pod == victim.name), "")
     messages = (item.explanation.message for item in queue.pending if item.pod.name == victim.name)
-    return CreatedAgain(node, next(messages, ""))
+    return ReplacementPod(node, next(messages, ""))

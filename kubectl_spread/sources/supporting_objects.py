@@ -19,7 +19,7 @@ from kubectl_spread.text.source import SourceFile
 _KIND = re.compile(rf"""["']?kind["']?\s*:\s*["']?(?:{"|".join(KINDS)}|[A-Za-z]*List)\b""")
 
 
-class Applied(NamedTuple):
+class AppliedCluster(NamedTuple):
     """A cluster after applying manifests, and read errors of the manifests."""
 
     cluster: Cluster
@@ -31,7 +31,7 @@ def looks_like_facts(text: str) -> bool:
     return _KIND.search(text) is not None
 
 
-def with_manifests(cluster: Cluster, sources: Iterable[SourceFile], namespace: str) -> Applied:
+def with_manifests(cluster: Cluster, sources: Iterable[SourceFile], namespace: str) -> AppliedCluster:
     """Return the cluster after applying the manifests, except for their workloads.
 
     Args:
@@ -50,7 +50,7 @@ def with_manifests(cluster: Cluster, sources: Iterable[SourceFile], namespace: s
                     wrong = _undecodable(manifest)
                     errors += wrong
                     found += [] if wrong else [manifest.plain]
-    return Applied(applied(cluster, found, namespace) if found else cluster, tuple(errors))
+    return AppliedCluster(applied(cluster, found, namespace) if found else cluster, tuple(errors))
 
 
 def _undecodable(manifest: Manifest) -> list[SourceError]:

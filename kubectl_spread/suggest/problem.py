@@ -35,7 +35,7 @@ Plain = dict[str, Any]
 _NOT_ITS_OWN = frozenset({*REVISION_LABELS, *PER_POD_LABELS, *RELEASE_LABELS, "controller-uid", "job-name"})
 
 
-class Given(NamedTuple):
+class ProblemInput(NamedTuple):
     """Input of a problem.
 
     pod: the Pending pod to place. owner: workload whose template is changed; its `template` may be incomplete. own: the
@@ -64,7 +64,7 @@ class Given(NamedTuple):
 class PendingPodProblem:
     """A pod that stays Pending. Derived values are computed once."""
 
-    def __init__(self, given: Given, columns: Optional[Columns] = None) -> None:
+    def __init__(self, given: ProblemInput, columns: Optional[Columns] = None) -> None:
         self.given = given
         self.pod, self.owner, self.target = given.pod, given.owner, given.target
         self.cluster, self.profiles = given.cluster, given.profiles

@@ -20,7 +20,7 @@ from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.running.controllers import missing_replicas, running_pods, with_controllers
 from kubectl_spread.suggest.editing.pod_spec import spec_of
 from kubectl_spread.suggest.editing.target import target_of, TemplateOwner
-from kubectl_spread.suggest.problem import Given, PendingPodProblem
+from kubectl_spread.suggest.problem import PendingPodProblem, ProblemInput
 
 
 def of_pod(
@@ -44,7 +44,7 @@ def of_pod(
     own, others = _waiting(pod, cluster, placed_first)
     owner, target, is_known = _owner(pod, own, cluster)
     return PendingPodProblem(
-        Given(
+        ProblemInput(
             pod=pod,
             owner=owner,
             target=target,
@@ -102,7 +102,7 @@ def of_placements(
     owned = OwnedPods(cluster)
     waiting = _missing_pods(owners, cluster, owned)
     return PendingPodProblem(
-        Given(
+        ProblemInput(
             pod=next(pod for pod in waiting[at] if pod.key == placement.pending[0].pod.key),
             owner=owner,
             target=target_of(owner, is_live=False),

@@ -24,7 +24,7 @@ from kubectl_spread.suggest.actions.storage import DeleteClaims
 from kubectl_spread.suggest.change import Change, Ladder
 from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.judging.judge import Judge
-from kubectl_spread.suggest.judging.tried import Tried
+from kubectl_spread.suggest.judging.tried import TriedChange
 from kubectl_spread.suggest.moves import MOVES, rollout
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.suggestion import Suggestions
@@ -89,13 +89,13 @@ class _Search:
         harmful = sum(map(arrange.is_harmful, left))
         return Suggestions(tuple(items), self._tried, len(items) + len(left), self._not_tried, harmful)
 
-    def _judged(self, best: list[Tried], most: int) -> tuple[list[Tried], list[Tried]]:
+    def _judged(self, best: list[TriedChange], most: int) -> tuple[list[TriedChange], list[TriedChange]]:
         """Return the first changes that still help in the end, and the ones that were not simulated.
 
         Harmful changes restart or end running pods, or lose data. By default they are left out if any other change
         helps.
         """
-        chosen: list[Tried] = []
+        chosen: list[TriedChange] = []
         hides_harm = most <= arrange.SHOWN
         for number, item in enumerate(best):
             if len(chosen) == most or (hides_harm and chosen and arrange.is_harmful(item)):
@@ -105,13 +105,13 @@ class _Search:
                 chosen.append(held._replace(equals=tuple(self._equals(held))))
         return chosen, []
 
-    def _equals(self, item: Tried) -> Iterator[Tried]:
+    def _equals(self, item: TriedChange) -> Iterator[TriedChange]:
         """Yield changes of other objects that also help in the end; only a few are tried."""
         for other in map(self._least, item.equals[:_MOST_EQUAL]):
             if self._judge.judged(other.change, other.scene) is not None:
                 yield other
 
-    def _held(self, item: Tried) -> Optional[Tried]:
+    def _held(self, item: TriedChange) -> Optional[TriedChange]:
         """Return a change that helps in the end: this one, or a later step of its ladder."""
         size = item.ladder.size
         steps = [item.at, *(at for at in (item.at + 1, 2 * item.at + 2, size - 1) if item.at < at < size)]
@@ -128,7 +128,7 @@ class _Search:
                 return other._replace(judged=judged)
         return self._without_surge(item)
 
-    def _without_surge(self, item: Tried) -> Optional[Tried]:
+    def _without_surge(self, item: TriedChange) -> Optional[TriedChange]:
         """Return the change with a rollout that deletes old pods before it creates new ones."""
         problem, change = self._problem, item.change
         if not rollout.is_stuck_for_room(problem, change) or not problem.given.running:
@@ -147,10 +147,10 @@ class _Search:
         change = ladder.step(0)
         return change is not None and all(_loosens(change, conflict) for conflict in self._conflicts)
 
-    def _probed(self, ladders: Iterable[Ladder]) -> list[Tried]:
+    def _probed(self, ladders: Iterable[Ladder]) -> list[TriedChange]:
         return [item for ladder in ladders if (item := self._probe(ladder)) is not None]
 
-    def _probe(self, ladder: Ladder) -> Optional[Tried]:
+    def _probe(self, ladder: Ladder) -> Optional[TriedChange]:
         """Try the first step, and the last one if the first does less. `_least` finds the smallest step later."""
         low = self._try(ladder, 0)
         if ladder.size == 1 or (low is not None and not low.waiting):
@@ -162,7 +162,7 @@ class _Search:
         best = best._replace(is_rough=ladder.size > 2)
         return best if is_one_kind else self._least(best)
 
-    def _least(self, item: Tried) -> Tried:
+    def _least(self, item: TriedChange) -> TriedChange:
         """Return the first step of a ladder that does as much as the last one."""
         if not item.is_rough:
             return item
@@ -176,7 +176,7 @@ class _Search:
                 under = middle
         return best._replace(is_rough=False, equals=item.equals)
 
-    def _try(self, ladder: Ladder, at: int) -> Optional[Tried]:
+    def _try(self, ladder: Ladder, at: int) -> Optional[TriedChange]:
         if self._left_s <= 0:
             self._not_tried += 1
             return None
@@ -191,7 +191,7 @@ class _Search:
         if not self._is_good(scene, placed):
             return None
         waiting = sum(pod.key in self._own for pod in placed.refused)
-        return Tried(change, scene, waiting, ladder, at)
+        return TriedChange(change, scene, waiting, ladder, at)
 
     def _applied(self, change: Change) -> Optional[HypotheticalCluster]:
         try:

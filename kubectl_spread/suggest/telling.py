@@ -12,14 +12,14 @@ from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.editing.managed import manager_of
 from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.judging.judge import Judge, JudgedChange
-from kubectl_spread.suggest.judging.tried import Tried
+from kubectl_spread.suggest.judging.tried import TriedChange
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.suggestion import Effect, Rollout, Suggestion
 
 _NAMED = 4
 
 
-def suggestion(item: Tried, judged: JudgedChange, judge: Judge) -> Suggestion:
+def suggestion(item: TriedChange, judged: JudgedChange, judge: Judge) -> Suggestion:
     """Return a helpful change as a suggestion."""
     change, scene = item.change, item.scene
     problem = scene.problem
@@ -76,7 +76,7 @@ def _effect(judged: JudgedChange, judge: Judge) -> Effect:
     )
 
 
-def _of_equals(item: Tried) -> Iterator[str]:
+def _of_equals(item: TriedChange) -> Iterator[str]:
     """Yield a note on equivalent changes of other objects."""
     if item.equals:
         yield f"would work as well: {' or '.join(other.change.title for other in item.equals)}"

@@ -32,7 +32,7 @@ _MOST_SCHEDULERS = 64
 Seen = tuple[tuple[int, int, int, int], ...]  # class, node, deletion state for the scheduler, and count
 
 
-class Involved(Exception):  # noqa: N818 (no error: the world has to be made with more pods)
+class MorePods(Exception):  # noqa: N818 (no error: the world has to be made with more pods)
     """Background pods that take part after all: pods of the workloads `keys`, and all pods on `nodes`."""
 
     def __init__(self, keys: frozenset[OwnerKey], nodes: frozenset[str]) -> None:
@@ -53,7 +53,7 @@ class SchedulerAnswer(NamedTuple):
     hosts: tuple[int, ...]
 
 
-class Scored(NamedTuple):
+class ScoredNodes(NamedTuple):
     """The feasible nodes for a pod with their scores; a single node is not scored."""
 
     nodes: tuple[int, ...]
@@ -113,23 +113,23 @@ class Oracle:
             return ()
         return tuple(kept.world_node[at] for at in found.tolist())
 
-    def scored(self, pod: P, state: State) -> Scored:
+    def scored(self, pod: P, state: State) -> ScoredNodes:
         """Return the feasible nodes of a pending pod with their scores; none if it cannot be predicted.
 
         Raises:
             ScoreError: a plugin fails, and the scheduler would not place the pod.
         """
         if not self.is_predictable(pod.cls):
-            return Scored(())
+            return ScoredNodes(())
         kept = self._kept(state)
         kept.show(_seen(state.pods), state.pods)
         api_pod = kept.pod(pod)
         filtered = kept.scheduler.filter(api_pod)
         nodes = tuple(kept.world_node[at] for at in np.flatnonzero(filtered.feasible).tolist())
         if len(nodes) < 2:
-            return Scored(nodes)
+            return ScoredNodes(nodes)
         scores = kept.scheduler.score(api_pod, filtered)
-        return Scored(nodes, scores.by_plugin, scores.total)
+        return ScoredNodes(nodes, scores.by_plugin, scores.total)
 
     def evictions(self, pod: P, state: State) -> tuple[PreemptionOption, ...]:
         """Return the ways in which preemption may make room for a pod that fits on no node, all equally good."""
@@ -153,7 +153,7 @@ class Oracle:
         )
 
     def _involve(self, victims: Iterable[Pod]) -> None:
-        """Raise `Involved` for pods that must take part with their workloads, or with their nodes if they have none."""
+        """Raise `MorePods` for pods that must take part with their workloads, or with their nodes if they have none."""
         owner_of = self._world.cluster.top_owner
         keys, nodes = set[OwnerKey](), set[str]()
         for pod in victims:
@@ -163,7 +163,7 @@ class Oracle:
             else:
                 keys.add(key)
         if keys or nodes:
-            raise Involved(frozenset(keys), frozenset(nodes))
+            raise MorePods(frozenset(keys), frozenset(nodes))
 
     def _has_lower(self, pod: P, state: State) -> bool:
         """Return whether a bound pod has a lower priority."""

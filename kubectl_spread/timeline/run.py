@@ -12,15 +12,15 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline import references, steps
-from kubectl_spread.timeline.counting.rollouts import Rollouts
+from kubectl_spread.timeline.counting.rollouts import RolloutSearch
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.moves import Moves
-from kubectl_spread.timeline.oracle import Involved, Oracle
+from kubectl_spread.timeline.oracle import MorePods, Oracle
 from kubectl_spread.timeline.results import answer
 from kubectl_spread.timeline.results.answer import Outcome, View
 from kubectl_spread.timeline.search import explore
 from kubectl_spread.timeline.search.explore import Exploration
-from kubectl_spread.timeline.search.path import Path
+from kubectl_spread.timeline.search.path import SearchPath
 from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.setup import reading
 from kubectl_spread.timeline.setup.become import steps_to
@@ -167,7 +167,7 @@ def play(
                 bound=bound,
                 watch=watch or Watch(),
             ).run()
-        except Involved as involved:
+        except MorePods as involved:
             if involved.keys <= touched and involved.nodes <= nodes:
                 raise
             touched, nodes = touched | involved.keys, nodes | involved.nodes
@@ -310,7 +310,7 @@ class _Player:
         view = self._view(start)
         for state in (*found.steady, *found.loops):
             if state not in outcomes:
-                path = Path((self._moves, self._hasty), symmetry, start, found, state)
+                path = SearchPath((self._moves, self._hasty), symmetry, start, found, state)
                 is_steady = state not in found.loops
                 outcomes[state] = Outcome(view, state, path=path, is_steady=is_steady, before=before)
 
@@ -337,7 +337,7 @@ class _Player:
                     max_states=limits.max_states,
                     deadline=deadline,
                     is_enough=self._watch.saw,
-                    rollouts=Rollouts(self._world, self._oracle, symmetry) if limits.by_counts else None,
+                    rollouts=RolloutSearch(self._world, self._oracle, symmetry) if limits.by_counts else None,
                 )
                 if item.is_exhaustive:
                     found.append(item)

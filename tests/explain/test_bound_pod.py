@@ -10,7 +10,7 @@ import jsonschema
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.explain.bound_pod import Again, bound_pod_report, BoundPodReport
+from kubectl_spread.explain.bound_pod import bound_pod_report, BoundPodReport, NodeToday
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.report.explain import scores as text
@@ -73,7 +73,7 @@ def test_a_pod_where_it_belongs() -> None:
     cluster = cluster_of([node("a1", "a"), node("b1", "b"), pod("web-1", "a1", hard()), pod("web-2", "b1")])
     found = stands(cluster)
 
-    assert Again.SAME_NODE is found.again
+    assert NodeToday.SAME_NODE is found.again
     assert [
         SAID,
         "If it were scheduled now, it would go to the same node.",
@@ -86,7 +86,7 @@ def test_a_pod_where_it_belongs() -> None:
 def test_a_pod_that_might_be_elsewhere() -> None:
     found = stands(cluster_of([node("a1", "a"), node("b1", "b"), pod("web-1", "b1")]))
 
-    assert Again.ANY_OF_SEVERAL is found.again
+    assert NodeToday.ANY_OF_SEVERAL is found.again
     assert "If it were scheduled now, its node would be one of several with the highest score." in text.bound_pod_lines(
         found, "b1"
     )
@@ -118,7 +118,7 @@ def test_a_nomination_of_the_past_does_not_matter() -> None:
     item = {**pod("web-1", "a1"), "status": {"nominatedNodeName": "a1"}}
     found = stands(cluster_of([node("a1", "a"), node("b1", "b", "8"), item]))
 
-    assert (Again.ANOTHER_NODE, ("b1",)) == (found.again, found.scores.hosts if found.scores else ())
+    assert (NodeToday.ANOTHER_NODE, ("b1",)) == (found.again, found.scores.hosts if found.scores else ())
 
 
 def test_what_nobody_can_know() -> None:

@@ -148,7 +148,7 @@ def check(name: str) -> Result:
 
 def found(result: Result) -> tuple[Finding, ...]:
     """What the API server says, and what the default rules say of a project that is this one file."""
-    return tuple(pipeline.judged([result], LintPolicy(), accepted=pipeline.Accepted(is_whole=True)).findings)
+    return tuple(pipeline.findings_of([result], LintPolicy(), accepted=pipeline.AcceptedItems(is_whole=True)).findings)
 
 
 def shown(finding: Finding) -> str:

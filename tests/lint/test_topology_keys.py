@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_spread.lint.topology_keys import is_unknown, meant
+from kubectl_spread.lint.topology_keys import intended_key, is_unknown
 
 ZONE, REGION, HOSTNAME = "topology.kubernetes.io/zone", "topology.kubernetes.io/region", "kubernetes.io/hostname"
 
@@ -37,16 +37,16 @@ LEFT_ALONE = """kubernetes.io/hostname kubernetes.io/os kubernetes.io/arch node.
 @pytest.mark.parametrize(("key", "label"), [(key, label) for label, keys in MEANT.items() for key in keys.split()])
 def test_a_misspelt_key_means_the_label_that_it_is_nearest_to(key: str, label: str) -> None:
     """A synonym under a prefix of Kubernetes, or under none, and a slip of the pen."""
-    assert label == meant(key)
+    assert label == intended_key(key)
 
 
 @pytest.mark.parametrize("key", UNKNOWN.split())
 def test_a_label_that_kubernetes_does_not_set_is_unknown_under_its_prefixes(key: str) -> None:
     """It is like no label that exists, but the prefix is reserved."""
-    assert ("", True) == (meant(key), is_unknown(key))
+    assert ("", True) == (intended_key(key), is_unknown(key))
 
 
 @pytest.mark.parametrize("key", LEFT_ALONE.split())
 def test_labels_that_exist_or_are_private_are_left_alone(key: str) -> None:
     """So are those that kubelets, operators of clusters and projects of Kubernetes choose themselves."""
-    assert ("", False) == (meant(key), is_unknown(key))
+    assert ("", False) == (intended_key(key), is_unknown(key))

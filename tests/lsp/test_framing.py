@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from kubectl_spread.lsp.framing import Framed
+from kubectl_spread.lsp.framing import FramedInput
 from tests.lsp.client import edited, editing, SERVER
 
 NOT_A_LENGTH = "not a length of a message: Content-Length: "
@@ -34,7 +34,7 @@ def test_what_is_no_message_ends_the_connection(sent: bytes, problem: str) -> No
 
 def test_headers_are_read_as_the_protocol_has_them() -> None:
     """Their case does not matter, and others are passed on."""
-    framed = Framed(io.BytesIO(b"content-length:  2\r\nContent-Type: x\r\n\r\n{}"))
+    framed = FramedInput(io.BytesIO(b"content-length:  2\r\nContent-Type: x\r\n\r\n{}"))
 
     assert [b"Content-Length: 2\r\n", b"Content-Type: x\r\n", b"\r\n"] == [framed.readline() for _ in range(3)]
     assert (b"{}", b"", "") == (framed.read(2), framed.readline(), framed.problem)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.selection.policy import Config, LintPolicy
-from kubectl_spread.lsp.review import Opened, Review, reviewed
+from kubectl_spread.lsp.review import OpenDocument, Review, reviewed
 from kubectl_spread.operations.inputs.documents import DocumentChecker
 from kubectl_spread.text.source import SourceFile
 
@@ -16,8 +16,8 @@ TEXT = "kind: Pod\napiVersion: v1\nspec: {topologySpreadConstraints: [{maxSkew: 
 JUDGE = DocumentChecker(LintPolicy(), Config("/"))
 
 
-def opened(name: str, text: str, version: int = 1) -> Opened:
-    return Opened(f"file:///{name}", name, version, text)
+def opened(name: str, text: str, version: int = 1) -> OpenDocument:
+    return OpenDocument(f"file:///{name}", name, version, text)
 
 
 def test_what_did_not_change_is_not_read_again() -> None:

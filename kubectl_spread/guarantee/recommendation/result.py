@@ -62,7 +62,7 @@ class Option(NamedTuple):
         return self.result.verdict is ProofStatus.PROVED
 
 
-class Refused(NamedTuple):
+class RefusedCandidate(NamedTuple):
     """The candidate that comes closest, and why it is none."""
 
     constraints: tuple[Hard, ...]
@@ -85,8 +85,8 @@ class Recommendation(NamedTuple):
     formulas: tuple[Formula, ...] = ()
     impossible: tuple[Formula, ...] = ()
     relaxed: bool = False
-    refused: Optional[Refused] = None
+    refused: Optional[RefusedCandidate] = None
     tried: int = 0
     why_not: str = ""
-    attempts: tuple[Refused, ...] = ()
+    attempts: tuple[RefusedCandidate, ...] = ()
     is_exhaustive: bool = False

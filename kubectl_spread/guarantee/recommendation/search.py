@@ -21,7 +21,14 @@ from kubectl_spread.guarantee.recommendation.constraints import (
     Plain,
     soft_constraint,
 )
-from kubectl_spread.guarantee.recommendation.result import Cost, Formula, NeededDomains, Option, Recommendation, Refused
+from kubectl_spread.guarantee.recommendation.result import (
+    Cost,
+    Formula,
+    NeededDomains,
+    Option,
+    Recommendation,
+    RefusedCandidate,
+)
 from kubectl_spread.guarantee.setup.build import GroupBuilder
 from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.objects.reading.plain import fields
@@ -104,7 +111,7 @@ class _Search:
         self._usable = self._usable_nodes()
         self._keys = list(dict.fromkeys(rule.topology_key for rule in rules if rule.topology_key))
         self._keys.sort(key=lambda key: -len(self._domains(key)))
-        self._refused: dict[tuple[Hard, ...], Refused] = {}
+        self._refused: dict[tuple[Hard, ...], RefusedCandidate] = {}
         self._apart = tuple(rule.topology_key for rule in rules if rule.kind is RuleKind.SEPARATE)
 
     def _domains(self, key: str) -> set[str]:
@@ -175,7 +182,7 @@ class _Search:
             (item,) = self._proved(candidate, [regime], self._rules, effort=effort).results
             for verdict in item.rules:
                 if verdict.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED):
-                    self._refused[candidate] = Refused(candidate, verdict, regime)
+                    self._refused[candidate] = RefusedCandidate(candidate, verdict, regime)
                     return False
         self._refused.pop(candidate, None)
         return True
@@ -191,7 +198,7 @@ class _Search:
             if tighter is not None:
                 self._refused[candidate] = tighter._replace(constraints=candidate)
 
-    def _closest(self) -> Optional[Refused]:
+    def _closest(self) -> Optional[RefusedCandidate]:
         """Return the refused candidate that comes closest: one that only leaves pods Pending."""
         found = list(self._refused.values())
         refuted = [item for item in found if item.verdict.verdict is ProofStatus.REFUTED]
@@ -334,7 +341,7 @@ def _proofs(option: Option) -> set[object]:
     return proved | {key for key, verdict in option.cost.replaced if verdict is ProofStatus.PROVED}
 
 
-def _is_of_counts(refused: Refused) -> bool:
+def _is_of_counts(refused: RefusedCandidate) -> bool:
     """Return whether a candidate lets a domain hold too many pods."""
     return refused.verdict.verdict is ProofStatus.REFUTED and refused.verdict.rule.is_momentary
 

@@ -25,7 +25,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
 
-class Unplaced(NamedTuple):
+class UnplacedPods(NamedTuple):
     """Pods of a workload that is not followed and that are not placed yet; is_daemon: one for each node."""
 
     key: OwnerKey
@@ -43,7 +43,7 @@ class Surroundings(NamedTuple):
 
     followed: tuple[Member, ...] = ()
     gaps: tuple[Gap, ...] = ()
-    unplaced: tuple[Unplaced, ...] = ()
+    unplaced: tuple[UnplacedPods, ...] = ()
 
 
 ALONE = Surroundings()
@@ -121,7 +121,7 @@ class _Finder:
             self._foreign = [pod for pod in visible if pod.uid not in own]
         return self._foreign
 
-    def _unplaced(self, followed: Mapping[OwnerKey, PodClass]) -> Iterator[Unplaced]:
+    def _unplaced(self, followed: Mapping[OwnerKey, PodClass]) -> Iterator[UnplacedPods]:
         for key, member in self._others.items():
             if key in followed:
                 continue
@@ -129,12 +129,12 @@ class _Finder:
             running = sum(1 for pod in self._owned.of(key) if pod.node_name and pod.is_visible)
             if key.kind == "DaemonSet":
                 if running < len(self._cluster.nodes):
-                    yield Unplaced(key, self._other_classes[key], 1, is_daemon=True)
+                    yield UnplacedPods(key, self._other_classes[key], 1, is_daemon=True)
             elif wanted > running:
-                yield Unplaced(key, self._other_classes[key], wanted - running)
+                yield UnplacedPods(key, self._other_classes[key], wanted - running)
         for pod in self._foreign_pods(followed):
             if not pod.node_name and pod.owner is None:
-                yield Unplaced(OwnerKey("Pod", pod.namespace, pod.name), pod.cls, 1)
+                yield UnplacedPods(OwnerKey("Pod", pod.namespace, pod.name), pod.cls, 1)
 
     # Relations of two pods.
 

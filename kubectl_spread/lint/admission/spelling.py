@@ -17,7 +17,7 @@ _FIELD = "topologySpreadConstraints"
 _SHAPE = decode.ListOf(decode.TOPOLOGY_SPREAD_CONSTRAINT)
 
 
-def as_meant(spec: Plain) -> Plain:
+def corrected_spec(spec: Plain) -> Plain:
     """Return a pod spec that decodes, with each unknown field of its constraints under the known name that is nearest.
 
     A field stays away where no known one is near, where the near one is written too, or where its value does not fit.

@@ -19,7 +19,7 @@ from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Route
 
 
-class Open(Enum):
+class DecidedBy(Enum):
     """The party that decides the final value of a field: the manifest, another tool, or a base."""
 
     MANIFEST = "manifest"
@@ -30,30 +30,30 @@ class Open(Enum):
 
 
 _WHERE_FILLED_IN = {
-    Rule.LABEL_SELECTOR_INVALID: Open.SAME,
-    Rule.MATCH_KEY_SYNTAX: Open.SAME,
-    Rule.MIN_DOMAINS_ON_SOFT: Open.OTHER_FINDING,
-    Rule.MAX_SKEW_NOT_POSITIVE: Open.OTHER_FINDING,  # a text is not a number: SPR113
-    Rule.MIN_DOMAINS_NOT_POSITIVE: Open.OTHER_FINDING,
+    Rule.LABEL_SELECTOR_INVALID: DecidedBy.SAME,
+    Rule.MATCH_KEY_SYNTAX: DecidedBy.SAME,
+    Rule.MIN_DOMAINS_ON_SOFT: DecidedBy.OTHER_FINDING,
+    Rule.MAX_SKEW_NOT_POSITIVE: DecidedBy.OTHER_FINDING,  # a text is not a number: SPR113
+    Rule.MIN_DOMAINS_NOT_POSITIVE: DecidedBy.OTHER_FINDING,
 }
 
 
-def open_by(manifest: Manifest, owner: Workload, *, error: FieldError, spec: Route) -> Open:
+def open_by(manifest: Manifest, owner: Workload, *, error: FieldError, spec: Route) -> DecidedBy:
     """Return who has yet to decide about the field of an error; `spec` is the route of the pod spec."""
     route = (*spec, *error.route)
     if error.rule is Rule.MIN_DOMAINS_ON_SOFT:
         route = (*route[:-1], "whenUnsatisfiable")
     entry, value = _written(manifest, route[: len(spec) + 2]), _written(manifest, route)
     if isinstance(entry, dict) and "$patch" in entry:
-        return Open.BASE
+        return DecidedBy.BASE
     if has_placeholder(entry):
-        return Open.OTHER_FINDING
+        return DecidedBy.OTHER_FINDING
     if any(map(has_placeholder, (value, *error.route))):
-        return _WHERE_FILLED_IN.get(error.rule, Open.TOOL)
+        return _WHERE_FILLED_IN.get(error.rule, DecidedBy.TOOL)
     if value is None and is_filled_in(Place(manifest.document.source, manifest.place(route))):
-        return Open.TOOL
+        return DecidedBy.TOOL
     is_missing = value is None or error.rule is Rule.MATCH_KEYS_WITHOUT_SELECTOR
-    return Open.BASE if is_missing and is_partial(owner) else Open.MANIFEST
+    return DecidedBy.BASE if is_missing and is_partial(owner) else DecidedBy.MANIFEST
 
 
 def is_unrelated(problem: decode.Problem) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 from kubectl_spread.lint.admission import fixes, hints, refusal, spelling, unresolved
 from kubectl_spread.lint.admission.misplaced import misplaced
-from kubectl_spread.lint.admission.unresolved import Open
+from kubectl_spread.lint.admission.unresolved import DecidedBy
 from kubectl_spread.lint.finding import Finding, Label, Place
 from kubectl_spread.lint.workload import FIELD, is_live, Subject
 from kubectl_spread.objects.constraints import constraint_reader
@@ -57,7 +57,7 @@ def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = N
     codes = frozenset({"SPR113"} if open_routes else ())
     for place in places:
         owner = workload(manifest.plain, manifest.kind, at=place, namespace=namespace, is_foreign=kind.is_foreign)
-        spec = spelling.as_meant(owner.template.get("spec") or {}) if problems else None
+        spec = spelling.corrected_spec(owner.template.get("spec") or {}) if problems else None
         found, subject = _check_pod_spec(manifest, owner, place, spec=spec, codes=codes, minor=minor)
         findings += found
         subjects.append(subject)
@@ -82,11 +82,11 @@ def _check_pod_spec(
     lasting = errors if spec is None else _lasting(errors, manifest, owner, place, spec, minor)
     openness = {id(error): unresolved.open_by(manifest, owner, error=error, spec=place.spec) for error, _ in errors}
     findings = [
-        finding if openness[id(error)] is Open.MANIFEST else unresolved.informing(finding)
+        finding if openness[id(error)] is DecidedBy.MANIFEST else unresolved.informing(finding)
         for error, finding in lasting
-        if openness[id(error)] in (Open.MANIFEST, Open.TOOL)
+        if openness[id(error)] in (DecidedBy.MANIFEST, DecidedBy.TOOL)
     ]
-    refusals = codes.union(error.rule.value for error, _ in errors if openness[id(error)] is not Open.SAME)
+    refusals = codes.union(error.rule.value for error, _ in errors if openness[id(error)] is not DecidedBy.SAME)
     known = constraints if spec is None else None
     return findings, Subject(manifest, owner, place, refusals, spec=spec, constraints=known)
 

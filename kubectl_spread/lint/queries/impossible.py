@@ -7,7 +7,7 @@ from typing import Optional
 from kubectl_spread.cluster.facts import Impossible, PlacedReplicas
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import anti_affinity
-from kubectl_spread.lint.queries.on_cluster import constraint_facts, lacks_nowhere, outcome, sized
+from kubectl_spread.lint.queries.on_cluster import constraint_facts, lacks_nowhere, outcome, with_fewest_replicas
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.records import NamedTuple
 
@@ -26,7 +26,7 @@ def unsatisfiable(subject: Subject, project: Project) -> Optional[Unsatisfiable]
     became = outcome(subject, project)
     if became is None or not became.falls_short or _has_single_cause(subject, project, pods=became.pods):
         return None
-    best = project.facts.impossible(sized(subject, project))
+    best = project.facts.impossible(with_fewest_replicas(subject, project))
     return None if best is None else Unsatisfiable(became, best)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.topology_keys import is_unknown, meant
+from kubectl_spread.lint.topology_keys import intended_key, is_unknown
 
 
 def is_absent(key: str, project: Project) -> bool:
     """Return whether no node has the label because it is a misspelt one of Kubernetes."""
     is_there = project.facts is not None and key in project.facts.node_keys
-    return "/" in key and not is_there and bool(meant(key))
+    return "/" in key and not is_there and bool(intended_key(key))
 
 
 def is_reported(key: str, project: Project) -> bool:
@@ -19,5 +19,5 @@ def is_reported(key: str, project: Project) -> bool:
     """
     facts = project.facts
     if facts is None:
-        return bool(meant(key)) or is_unknown(key)
-    return "/" in key and key not in facts.node_keys and bool(meant(key))
+        return bool(intended_key(key)) or is_unknown(key)
+    return "/" in key and key not in facts.node_keys and bool(intended_key(key))

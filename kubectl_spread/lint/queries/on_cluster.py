@@ -40,7 +40,7 @@ def lacks_nowhere(account: ConstraintFacts) -> bool:
     return account.nodes_with_key > 0 and (not account.candidates or len(account.without_key) < account.candidates)
 
 
-def sized(subject: Subject, project: Project) -> Workload:
+def with_fewest_replicas(subject: Subject, project: Project) -> Workload:
     """Return the workload with its fewest replicas; 1 if no number is written."""
     least = project.replicas(subject).minimum
     return subject.workload if least is None else subject.workload._replace(replicas=least)
@@ -48,7 +48,7 @@ def sized(subject: Subject, project: Project) -> Workload:
 
 def outcome(subject: Subject, project: Project) -> Optional[PlacedReplicas]:
     """Return how many of the fewest pods that the workload may have find a node; None if unpredictable."""
-    return None if project.facts is None else project.facts.outcome(sized(subject, project))
+    return None if project.facts is None else project.facts.outcome(with_fewest_replicas(subject, project))
 
 
 def with_field(workload: Workload, constraint: TopologySpreadConstraint, **fields: Any) -> Workload:

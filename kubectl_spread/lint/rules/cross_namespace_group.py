@@ -55,7 +55,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Label, RuleFinding
 from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.wording import called
+from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.wording import counted
 
@@ -108,8 +108,8 @@ def _among_files(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             first = found[0].workload
             route = subject.route(constraint, "labelSelector")
             yield RuleFinding(
-                f"the pods of {called(first)} are not counted, although the selector matches: they are in namespace "
-                f"`{first.namespace}`, and only pods of namespace `{own}` count",
+                f"the pods of {workload_name(first)} are not counted, although the selector matches: they are in "
+                f"namespace `{first.namespace}`, and only pods of namespace `{own}` count",
                 subject.place(route, key=True),
                 subject.path(route),
                 _HINT,

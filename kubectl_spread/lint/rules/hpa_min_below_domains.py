@@ -54,7 +54,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Label, Place, RuleFinding
 from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.wording import called
+from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text.wording import counted
 
@@ -77,7 +77,7 @@ def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
             (
                 Label(
                     subject.place(subject.route(most, "minDomains")),
-                    f"minDomains of {called(subject.workload)}",
+                    f"minDomains of {workload_name(subject.workload)}",
                 ),
             ),
         )

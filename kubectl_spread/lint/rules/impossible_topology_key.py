@@ -48,7 +48,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.topology_keys import meant
+from kubectl_spread.lint.topology_keys import intended_key
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.selectors.labels import key_errors
 
@@ -58,7 +58,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     for constraint in subject.constraints:
         key = constraint.topology_key
         errors = key_errors(key) if key else []
-        if errors and not meant(key):
+        if errors and not intended_key(key):
             route = subject.route(constraint, "topologyKey")
             then = "all pods stay Pending" if constraint.is_hard else "the constraint has no effect"
             yield RuleFinding(

@@ -69,7 +69,7 @@ from typing import Optional
 from kubectl_spread.lint.finding import Label, RuleFinding
 from kubectl_spread.lint.grouping.group import compared, first_difference, Twin
 from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.wording import called
+from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 
@@ -106,7 +106,7 @@ def _found(
 def _there(other: Subject, twin: TopologySpreadConstraint, *, name: str) -> Label:
     value = dict(compared(twin))[name]
     place = other.place(other.route(twin, name))
-    return Label(place, f"{name} {value} in {called(other.workload)}")
+    return Label(place, f"{name} {value} in {workload_name(other.workload)}")
 
 
 def _counterpart(

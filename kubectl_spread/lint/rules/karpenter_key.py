@@ -59,7 +59,7 @@ from typing import Any
 
 from kubectl_spread.lint.finding import RuleFinding, Severity
 from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.topology_keys import is_unknown, meant
+from kubectl_spread.lint.topology_keys import intended_key, is_unknown
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
@@ -92,7 +92,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 
 def _is_reported(key: str) -> bool:
     """Return whether SPR302 or SPR602 reports a key."""
-    return bool(meant(key)) or is_unknown(key) or ".beta.kubernetes.io/" in f".{key}"
+    return bool(intended_key(key)) or is_unknown(key) or ".beta.kubernetes.io/" in f".{key}"
 
 
 def _where(pools: int) -> str:

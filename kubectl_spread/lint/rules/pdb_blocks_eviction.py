@@ -45,7 +45,7 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Label, Place, RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.budget import budget, SimpleBudget
-from kubectl_spread.lint.wording import called
+from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.amounts.int_or_percent import percentage
 from kubectl_spread.objects.workloads.manifest import Manifest
@@ -82,7 +82,7 @@ def _count(subject: Subject, project: Project) -> Label:
     if replicas.autoscaler is not None:
         field = "minReplicas" if replicas.autoscaler.kind == "HorizontalPodAutoscaler" else "minReplicaCount"
         place = Place(replicas.autoscaler.document.source, replicas.autoscaler.place(("spec", field)))
-        return Label(place, f"{called(subject.workload)} can have as few as {replicas.minimum} pods")
+        return Label(place, f"{workload_name(subject.workload)} can have as few as {replicas.minimum} pods")
     written = subject.node(("spec", "replicas")) is not None
     place = subject.place(("spec", "replicas") if written else ("metadata", "name"))
-    return Label(place, f"the pods of {called(subject.workload)}")
+    return Label(place, f"the pods of {workload_name(subject.workload)}")

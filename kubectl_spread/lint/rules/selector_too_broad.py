@@ -66,7 +66,7 @@ from typing import Any, Optional, Union
 from kubectl_spread.lint.finding import Fix, Label, RuleFinding
 from kubectl_spread.lint.grouping.group import JoinedGroup, SelectorGroup
 from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.wording import called
+from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import fields
@@ -84,7 +84,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     telling = _all_telling(subject, broad)
     for constraint, group in broad[:1]:
         others = list(itertools.islice(group.others(subject), _NAMED))
-        names = ", ".join(called(item.workload) for item in others)
+        names = ", ".join(workload_name(item.workload) for item in others)
         count = group.count_others(subject)
         more = f" and {count - _NAMED} more" if count > _NAMED else ""
         route = subject.route(constraint, "labelSelector")

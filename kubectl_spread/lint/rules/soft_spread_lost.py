@@ -56,7 +56,7 @@ from typing import Optional
 from kubectl_spread.cluster.facts import ConstraintFacts, PodsPerDomain
 from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.queries.on_cluster import constraint_facts, sized
+from kubectl_spread.lint.queries.on_cluster import constraint_facts, with_fewest_replicas
 from kubectl_spread.lint.topology_keys import CAPACITY_TYPES
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
@@ -70,7 +70,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     for constraint, account in constraint_facts(subject, project):
         if not subject.is_in_its_group(constraint) or _is_reported_otherwise(subject, constraint):
             continue
-        workload = sized(subject, project)
+        workload = with_fewest_replicas(subject, project)
         spread = project.facts.placed(workload, constraint)
         message = None if spread is None else _message(spread, account, replicas=workload.replicas or 1)
         if message is not None:

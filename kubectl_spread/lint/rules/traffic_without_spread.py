@@ -46,7 +46,7 @@ from typing import Optional
 from kubectl_spread.lint.finding import Label, Place, RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.pod_requirements import REQUIRED
-from kubectl_spread.lint.wording import called
+from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.reading.plain import fields, mappings
@@ -71,7 +71,7 @@ def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
             continue
         yield RuleFinding(
             f"a zone may have no endpoint: the Service keeps traffic in its zone, and nothing spreads the pods of "
-            f"{called(subject.workload)} over zones",
+            f"{workload_name(subject.workload)} over zones",
             Place(manifest.document.source, manifest.place(route)),
             path_text(route),
             f"add a constraint over {ZONE} to the pods",

@@ -64,7 +64,7 @@ from kubectl_spread.lint.finding import Fix, RuleFinding, Severity
 from kubectl_spread.lint.fixing import fix_builders
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import misspelt_keys, pod_requirements
-from kubectl_spread.lint.topology_keys import meant
+from kubectl_spread.lint.topology_keys import intended_key
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.edit import Put
 
@@ -76,7 +76,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         if misspelt_keys.is_reported(constraint.topology_key, project) and not (
             constraint.is_hard and _has_nodes(subject)
         ):
-            known = meant(constraint.topology_key)
+            known = intended_key(constraint.topology_key)
             is_certain = bool(known) and "/" in constraint.topology_key
             route = subject.route(constraint, "topologyKey")
             then = _REFUSED if constraint.is_hard else "the constraint has no effect"
@@ -115,7 +115,7 @@ def _of_terms(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         needs_nodes = term.is_required and not term.repels
         if not misspelt_keys.is_reported(term.topology_key, project) or (needs_nodes and _has_nodes(subject)):
             continue
-        known = meant(term.topology_key)
+        known = intended_key(term.topology_key)
         is_certain = bool(known) and "/" in term.topology_key
         yield RuleFinding(
             _message(_effect(term), term.topology_key),

@@ -59,7 +59,7 @@ from collections.abc import Iterator
 from kubectl_spread.cluster.facts import DomainFacts
 from kubectl_spread.lint.finding import Fix, RuleFinding
 from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.queries.on_cluster import sized, with_field
+from kubectl_spread.lint.queries.on_cluster import with_fewest_replicas, with_field
 from kubectl_spread.lint.queries.unreachable import Unreachable, unreachable
 from kubectl_spread.lint.wording import domain, named_domains, node_reasons
 from kubectl_spread.lint.workload import Subject
@@ -116,7 +116,7 @@ def _honor_helps(subject: Subject, project: Project, *, fault: Unreachable) -> b
     facts, is_stored = project.facts, field_versions.stores("nodeTaintsPolicy", project.target.minor)
     if facts is None or constraint.node_taints_policy == HONOR or not is_stored:
         return False
-    changed = with_field(sized(subject, project), constraint, nodeTaintsPolicy=HONOR)
+    changed = with_field(with_fewest_replicas(subject, project), constraint, nodeTaintsPolicy=HONOR)
     honoured = facts.constraint_facts(changed, constraint)
     if honoured is None or honoured.room <= account.room:
         return False

@@ -63,7 +63,7 @@ class BareSubject(Subject):
             template={"spec": spec},
             is_foreign=True,
         )
-        super().__init__(manifest, owner, PodPlace((), ()), frozenset(), spec=spelling.as_meant(spec))
+        super().__init__(manifest, owner, PodPlace((), ()), frozenset(), spec=spelling.corrected_spec(spec))
         self.constraints = tuple(item for item in self.constraints if not self._is_open(item))
         is_own = not manifest.document.is_embedded and not found.is_patch
         self.operator = operator_of(manifest.kind, manifest.api_version, found.route) if is_own else None

@@ -11,7 +11,7 @@ from typing import Any
 
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.objects.reading.field_errors import At, LocatedError
+from kubectl_spread.objects.reading.field_errors import FieldPlace, LocatedError
 from kubectl_spread.records import NamedTuple
 
 Plain = dict[str, Any]
@@ -45,7 +45,7 @@ class ArgsError(NamedTuple):
     problem: LocatedError
 
 
-def errors(args: Plain, here: At) -> Iterator[ArgsError]:
+def errors(args: Plain, here: FieldPlace) -> Iterator[ArgsError]:
     """Yield the errors that stop the scheduler, in the order of its checks, for args that decode."""
     kind, constraints = args.get("defaultingType") or SYSTEM, args.get("defaultConstraints") or ()
     field = here.child("defaultingType")
@@ -68,7 +68,7 @@ def errors(args: Plain, here: At) -> Iterator[ArgsError]:
         pairs.add(pair)
 
 
-def _invalid(constraint: Plain, here: At) -> Iterator[LocatedError]:
+def _invalid(constraint: Plain, here: FieldPlace) -> Iterator[LocatedError]:
     skew = int(constraint.get("maxSkew") or 0)
     if skew <= 0:
         yield here.child("maxSkew").invalid(skew, "not in valid range (0, inf)")

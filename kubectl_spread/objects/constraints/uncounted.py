@@ -14,7 +14,7 @@ from kubectl_spread.records import NamedTuple
 _MOST_NAMES = 3
 
 
-class Uncounted(NamedTuple):
+class UncountedPods(NamedTuple):
     """The running pods that are not counted. `key` is a label that keeps the first of them out, `value` its value.
 
     `value` is None if the pod lacks the label. matched: the number of running pods that the selector matches.
@@ -38,7 +38,7 @@ class Uncounted(NamedTuple):
         return f"the selector matches {self.matched} of the {total} running pods: {who} {why}"
 
 
-def uncounted(constraint: TopologySpreadConstraint, own: Iterable[Pod], next_labels: Labels) -> Optional[Uncounted]:
+def uncounted(constraint: TopologySpreadConstraint, own: Iterable[Pod], next_labels: Labels) -> Optional[UncountedPods]:
     """Find the running pods that a constraint leaves out. Return None if it counts all, or leaves them out by intent.
 
     matchLabelKeys are ignored: their purpose is to count one revision only. A selector that matches neither the
@@ -59,4 +59,4 @@ def uncounted(constraint: TopologySpreadConstraint, own: Iterable[Pod], next_lab
         return None
     labels = dict(missed[0].cls.labels)
     key = next(item.key for item in selector.requirements if not item.matches(labels))
-    return Uncounted(matched, tuple(sorted(pod.name for pod in missed)), key, labels.get(key))
+    return UncountedPods(matched, tuple(sorted(pod.name for pod in missed)), key, labels.get(key))

@@ -21,13 +21,13 @@ class LocatedError(NamedTuple):
     message: str
 
 
-class At(NamedTuple):
+class FieldPlace(NamedTuple):
     """A field: its place in the file, and the number of leading steps that the scheduler's path leaves out."""
 
     route: Route
     hidden: int = 0
 
-    def child(self, *steps: Any) -> At:
+    def child(self, *steps: Any) -> FieldPlace:
         return self._replace(route=(*self.route, *steps))
 
     def problem(self, kind: str, detail: str = "", *, path: str = "") -> LocatedError:

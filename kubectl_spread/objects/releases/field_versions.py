@@ -47,21 +47,21 @@ _FIELDS = (
 )
 
 
-class Stored(NamedTuple):
+class StoredSpec(NamedTuple):
     """A pod spec as an API server keeps it, and the names of the fields that it dropped."""
 
     spec: Plain
     ignored: tuple[str, ...]
 
 
-def stored(spec: Plain, minor: int) -> Stored:
+def stored(spec: Plain, minor: int) -> StoredSpec:
     """Return the spec that an API server 1.`minor` with the default feature gates keeps."""
     ignored: dict[str, None] = {}
     for field in _FIELDS:
         if field.since > minor and _has(spec, field.path):
             spec = _without(spec, field.path)
             ignored[field.name] = None
-    return Stored(spec, tuple(ignored))
+    return StoredSpec(spec, tuple(ignored))
 
 
 def stores(field: str, minor: Optional[int]) -> bool:

@@ -28,6 +28,6 @@ class DocumentChecker(NamedTuple):
         sources = [result.source for result in results]
         unsaved = [source.name for source in sources if not os.path.isabs(source.name)]
         rules = root_rules(sources, self.config, texts=unsaved)
-        return pipeline.judged(
-            results, self.policy, accepted=pipeline.Accepted(self.config.ignores), rules=rules
+        return pipeline.findings_of(
+            results, self.policy, accepted=pipeline.AcceptedItems(self.config.ignores), rules=rules
         ).findings

@@ -11,7 +11,7 @@ from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.finding import Severity
-    from kubectl_spread.lint.pipeline import Accepted
+    from kubectl_spread.lint.pipeline import AcceptedItems
     from kubectl_spread.lint.selection.policy import Config, LintPolicy
     from kubectl_spread.sources.files import Exclusion, Input
 
@@ -117,11 +117,11 @@ def policy(choice: RuleChoice, config: Config, *, minor: Optional[int]) -> LintP
     return asked
 
 
-def accepted(choice: RuleChoice, config: Config, *, is_whole: bool) -> Accepted:
+def accepted(choice: RuleChoice, config: Config, *, is_whole: bool) -> AcceptedItems:
     """Return which findings the configuration accepts."""
-    from kubectl_spread.lint.pipeline import Accepted
+    from kubectl_spread.lint.pipeline import AcceptedItems
 
-    return Accepted(config.ignores, not choice.no_ignores, is_whole, config.named_paths)
+    return AcceptedItems(config.ignores, not choice.no_ignores, is_whole, config.named_paths)
 
 
 def input_paths(

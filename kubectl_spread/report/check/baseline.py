@@ -32,7 +32,7 @@ class Baseline(NamedTuple):
     counts: dict[Identity, int]
 
 
-class Compared(NamedTuple):
+class BaselineMatch(NamedTuple):
     """The new findings, the number of accepted ones, and the number of accepted ones that no longer exist."""
 
     findings: list[Finding]
@@ -60,7 +60,7 @@ def read(source: SourceFile) -> Baseline:
     return Baseline(_root(source.name), counts)
 
 
-def compare(findings: Iterable[Finding], baseline: Baseline, *, files: Iterable[str], is_whole: bool) -> Compared:
+def compare(findings: Iterable[Finding], baseline: Baseline, *, files: Iterable[str], is_whole: bool) -> BaselineMatch:
     """Separate new findings from accepted ones; a decoding error is always new.
 
     Args:
@@ -81,7 +81,7 @@ def compare(findings: Iterable[Finding], baseline: Baseline, *, files: Iterable[
             fresh.append(finding)
     seen = {_relative(name, baseline.root) for name in files}
     fixed = sum(count for key, count in left.items() if is_whole or not _is_unchecked(key, baseline.root, seen))
-    return Compared(fresh, known, fixed)
+    return BaselineMatch(fresh, known, fixed)
 
 
 def render(

@@ -6,10 +6,10 @@ from typing import Any, Union
 
 from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.report.check.report import Running
+from kubectl_spread.report.check.report import RunningResults
 from kubectl_spread.report.explain.verdict import sentence
 from kubectl_spread.report.table import paint
-from kubectl_spread.simulate.running.problems import Lost, Uncreated, WaitingGroup
+from kubectl_spread.simulate.running.problems import LostPods, UncreatedPods, WaitingGroup
 from kubectl_spread.text.wording import counted, listed, safe
 
 _MOST_PODS = 4
@@ -28,7 +28,7 @@ class WorkloadLine(NamedTuple):
         return f"{self.label}: {self.sentence}"
 
 
-def entries(running: Running) -> list[WorkloadLine]:
+def entries(running: RunningResults) -> list[WorkloadLine]:
     """Return the lines about running workloads, in order."""
     return [
         *map(waiting_line, running.waiting),
@@ -37,7 +37,7 @@ def entries(running: Running) -> list[WorkloadLine]:
     ]
 
 
-def lines(running: Running, *, colour: bool) -> list[str]:
+def lines(running: RunningResults, *, colour: bool) -> list[str]:
     """Return one line for each entry."""
     return [
         f"{paint(f'{item.label}:', 'red', colour=colour) if item.is_failure else f'{item.label}:'} {item.sentence}"
@@ -45,7 +45,7 @@ def lines(running: Running, *, colour: bool) -> list[str]:
     ]
 
 
-def document(running: Running) -> dict[str, Any]:
+def document(running: RunningResults) -> dict[str, Any]:
     """Return the same for a CheckReport."""
     return {
         "pending": list(map(_waiting_document, running.waiting)),
@@ -69,7 +69,7 @@ def _waiting_document(item: WaitingGroup) -> dict[str, Any]:
     }
 
 
-def _lost(item: Lost) -> str:
+def _lost(item: LostPods) -> str:
     noun, them = ("pod", "it") if len(item.pods) == 1 else ("pods", "them")
     names = safe(listed(item.pods, most=_MOST_PODS))
     return (
@@ -78,7 +78,7 @@ def _lost(item: Lost) -> str:
     )
 
 
-def _uncreated(item: Uncreated) -> str:
+def _uncreated(item: UncreatedPods) -> str:
     return f"{item.number} of {item.wanted} pods of {_name(item)}: {safe(item.message)}"
 
 
@@ -95,5 +95,5 @@ def _waiting(item: WaitingGroup) -> str:
     return f"{text} (and {counted(more, 'more pod')} of {_name(item)})" if more else text
 
 
-def _name(item: Union[WaitingGroup, Lost, Uncreated]) -> str:
+def _name(item: Union[WaitingGroup, LostPods, UncreatedPods]) -> str:
     return safe(f"{item.key.kind.lower()}/{item.key.name}")

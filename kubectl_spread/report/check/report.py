@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # loads numpy
     from kubectl_spread.scheduler.framework.profile import Profile
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.simulate.rollouts.result import RolloutResult
-    from kubectl_spread.simulate.running.problems import Lost, Uncreated, WaitingGroup
+    from kubectl_spread.simulate.running.problems import LostPods, UncreatedPods, WaitingGroup
 
 
 class Renderer(Protocol):
@@ -41,12 +41,12 @@ FORMATS = {
 }
 
 
-class Running(NamedTuple):
+class RunningResults(NamedTuple):
     """The results for running workloads: Pending pods, pods on deleted nodes, and pods that may not be created."""
 
     waiting: tuple[WaitingGroup, ...] = ()
-    lost: tuple[Lost, ...] = ()
-    uncreated: tuple[Uncreated, ...] = ()
+    lost: tuple[LostPods, ...] = ()
+    uncreated: tuple[UncreatedPods, ...] = ()
 
 
 class PageFacts(NamedTuple):
@@ -77,7 +77,7 @@ class CheckReport(NamedTuple):
     errors: list[SourceError]
     checked: dict[str, int]
     files: tuple[str, ...]
-    running: Optional[Running] = None
+    running: Optional[RunningResults] = None
     rollouts: tuple[RolloutResult, ...] = ()
     unread: tuple[Unread, ...] = ()
     not_applied: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.report import table
 from kubectl_spread.report.check import findings as finding_text
-from kubectl_spread.report.check.report import CheckReport, Running
+from kubectl_spread.report.check.report import CheckReport, RunningResults
 from kubectl_spread.text.wording import safe
 
 _OUT_OF_REACH = "SPR903"
@@ -51,7 +51,7 @@ def _placements(report: CheckReport) -> list[list[str]]:
     return blocks + rollouts.creations(report.rollouts, colour=report.colour)
 
 
-def _running(report: CheckReport, running: Running) -> list[list[str]]:
+def _running(report: CheckReport, running: RunningResults) -> list[list[str]]:
     """Return the block about running workloads; none if there is nothing to say."""
     if not any(running) and not report.rollouts:
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from kubectl_spread.explain.bound_pod import Again, BoundPodReport, NotComparable, SkewNow, UnknownReason
+from kubectl_spread.explain.bound_pod import BoundPodReport, NodeToday, NotComparable, SkewNow, UnknownReason
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.explain.scores import (
     Because,
@@ -156,9 +156,9 @@ def _domain(domain: SoftDomain) -> str:
 
 _TODAY = "This is the cluster as it is now, without this pod. Its state at the time of scheduling is not recorded."
 _AGAIN = {
-    Again.SAME_NODE: "If it were scheduled now, it would go to the same node.",
-    Again.ANY_OF_SEVERAL: "If it were scheduled now, its node would be one of several with the highest score.",
-    Again.NOWHERE: "If it were scheduled now, it would find no node.",
+    NodeToday.SAME_NODE: "If it were scheduled now, it would go to the same node.",
+    NodeToday.ANY_OF_SEVERAL: "If it were scheduled now, its node would be one of several with the highest score.",
+    NodeToday.NOWHERE: "If it were scheduled now, it would find no node.",
 }
 
 
@@ -205,7 +205,7 @@ def unknown_words(item: NotComparable) -> str:
 def _again(bound: BoundPodReport) -> str:
     if bound.scores is not None and bound.scores.error:
         return "If it were scheduled now, it would not be placed: scoring fails."
-    if bound.again is Again.ANOTHER_NODE and bound.scores is not None:
+    if bound.again is NodeToday.ANOTHER_NODE and bound.scores is not None:
         return f"If it were scheduled now, it would go to {_or(bound.scores.hosts)}."
     return _AGAIN[bound.again]
 

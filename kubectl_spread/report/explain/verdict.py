@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterator, Sequence
 
-from kubectl_spread.explain.explanation import Explanation, Ignored, PodVerdict
+from kubectl_spread.explain.explanation import Explanation, IgnoredFields, PodVerdict
 from kubectl_spread.objects.taints import OUTAGES
 from kubectl_spread.report.explain.reasons.cause import cause, claim_words, constraint_words, short_key
 from kubectl_spread.text.wording import counted, listed, safe
@@ -224,7 +224,7 @@ def _in_future(explanation: Explanation) -> str:
     return f"it stays Pending: {cause(explanation)}"
 
 
-def ignored_sentence(ignored: Ignored) -> str:
+def ignored_sentence(ignored: IgnoredFields) -> str:
     """`ignored by 1.24: minDomains`."""
     return f"ignored by {ignored.version}: {', '.join(ignored.fields)}"
 

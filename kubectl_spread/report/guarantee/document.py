@@ -10,7 +10,7 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.bound import Bound
 from kubectl_spread.guarantee.prove import GroupResult, ProofStatus, RegimeResult, RuleVerdict
 from kubectl_spread.guarantee.recommendation.constraints import Hard
-from kubectl_spread.guarantee.recommendation.result import Formula, Option, Recommendation, Refused
+from kubectl_spread.guarantee.recommendation.result import Formula, Option, Recommendation, RefusedCandidate
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
 from kubectl_spread.policy.policy import Policy
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
@@ -160,7 +160,7 @@ def _recommendation(found: Recommendation) -> Plain:
     }
 
 
-def _refused(item: Refused) -> Plain:
+def _refused(item: RefusedCandidate) -> Plain:
     return {
         "constraints": [_hard(hard) for hard in item.constraints],
         "regime": item.regime.value,

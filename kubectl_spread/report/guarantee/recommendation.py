@@ -10,7 +10,7 @@ from typing import Any
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.guarantee.prove import GroupResult, ProofStatus
 from kubectl_spread.guarantee.recommendation.constraints import Hard
-from kubectl_spread.guarantee.recommendation.result import Formula, Option, Recommendation, Refused
+from kubectl_spread.guarantee.recommendation.result import Formula, Option, Recommendation, RefusedCandidate
 from kubectl_spread.policy.parse import short_key
 from kubectl_spread.policy.wording import domain, rule_text
 from kubectl_spread.report.guarantee import words
@@ -50,7 +50,7 @@ def blocks(found: Recommendation, result: GroupResult, style: Style) -> Iterator
         yield list(_option(number, option, style))
 
 
-def _refused(refused: Refused, style: Style) -> Iterator[str]:
+def _refused(refused: RefusedCandidate, style: Style) -> Iterator[str]:
     names = _names(refused.constraints)
     verdict = refused.verdict
     if verdict.verdict is ProofStatus.UNDECIDED:
@@ -77,7 +77,7 @@ def _attempts(found: Recommendation, style: Style) -> Iterator[str]:
         yield from wrapped(f"{shown}: {reason}.", style.width, indent="  ", hanging="  ")
 
 
-def _reason(refused: Refused) -> str:
+def _reason(refused: RefusedCandidate) -> str:
     verdict = refused.verdict
     if verdict.witness is None:
         return f"`{rule_text(verdict.rule)}` is not decided"
@@ -124,7 +124,7 @@ def _arithmetic(item: Formula) -> str:
 
 def _option(number: int, option: Option, style: Style) -> Iterator[str]:
     yield from wrapped(f"{number}. {_head(option)}", style.width, hanging="   ")
-    for line in pasted(option):
+    for line in pod_spec_lines(option):
         yield f"     {line}"
     yield "   Patch:"
     for line in commands(option):
@@ -165,7 +165,7 @@ def _extra(constraints: tuple[Hard, ...]) -> Iterator[str]:
         yield ", minDomains"
 
 
-def pasted(option: Option) -> list[str]:
+def pod_spec_lines(option: Option) -> list[str]:
     """Return the fields of the pod spec as YAML; of each workload where they differ."""
     texts: dict[str, list[OwnerKey]] = {}
     for key, spec in option.patches:

@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 from kubectl_spread.lint.finding import Finding, Place, Severity
 from kubectl_spread.report.check import findings as finding_text
-from kubectl_spread.report.check.report import CheckReport, PageFacts, Running
+from kubectl_spread.report.check.report import CheckReport, PageFacts, RunningResults
 from kubectl_spread.report.pages import page
 from kubectl_spread.text.wording import counted
 
@@ -116,7 +116,7 @@ def _tiles(report: CheckReport) -> Iterator[dict[str, Any]]:
         yield {"label": "pods without a node", "number": pending, "tone": "bad" if pending else "good"}
 
 
-def _running_lines(running: Optional[Running]) -> list[dict[str, str]]:
+def _running_lines(running: Optional[RunningResults]) -> list[dict[str, str]]:
     if running is None or not any(running):
         return []
     from kubectl_spread.report.check import cluster  # numpy: 80 ms

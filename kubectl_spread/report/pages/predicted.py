@@ -12,7 +12,7 @@ from kubectl_spread.report.check.report import CheckReport, PageFacts
 from kubectl_spread.report.pages import status
 from kubectl_spread.report.pages.pods import ClusterPods
 from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.predicted import Predicted, predictions
+from kubectl_spread.simulate.predicted import PredictedCluster, predictions
 from kubectl_spread.simulate.rollouts.result import RolloutResult
 from kubectl_spread.simulate.running.status import statuses, WorkloadStatus
 
@@ -34,7 +34,7 @@ def pictures(report: CheckReport, facts: PageFacts, cluster: Cluster) -> list[Pi
     return [picture for is_troubled, picture in sorted(found, key=lambda entry: not entry[0])]
 
 
-def _statuses(predicted: Predicted, facts: PageFacts) -> Iterable[WorkloadStatus]:
+def _statuses(predicted: PredictedCluster, facts: PageFacts) -> Iterable[WorkloadStatus]:
     return statuses(predicted.cluster, facts.profiles, wants=lambda key, _: key in predicted.placements)
 
 

@@ -78,7 +78,7 @@ def _repair(item: Repair, cluster: Cluster, pods: ClusterPods) -> Plain:
         "drawing": _drawing(item, cluster, pods),
         "charts": [chart for change in changes for chart in _charts(change, is_alone=len(item.keys) == 1)],
         "sentences": list(_sentences(text, item)),
-        "commands": "\n".join(commands.chained(lines)),
+        "commands": "\n".join(commands.script_lines(lines)),
         "why": _points(text.obstacles()) if item.verdict is RepairVerdict.NO_PLAN else [],
         "remedies": _points(text.remedies()) if item.verdict is RepairVerdict.NO_PLAN else [],
     }

@@ -16,7 +16,14 @@ from kubectl_spread.report.simulation.story import EventNames
 from kubectl_spread.report.simulation.text import numbers, skew
 from kubectl_spread.report.simulation.words import certainty, name, plural, pods, share, VERDICTS
 from kubectl_spread.timeline.results.frames import Frame, Moment, StepFrames
-from kubectl_spread.timeline.results.summary import Ending, Played, Simulation, StepSummary, Verdict, WorkloadSummary
+from kubectl_spread.timeline.results.summary import (
+    Ending,
+    PlayedStep,
+    Simulation,
+    StepSummary,
+    Verdict,
+    WorkloadSummary,
+)
 from kubectl_spread.timeline.state import EventKind
 
 _TONES = {Verdict.COMPLETES: "good", Verdict.MAY_GET_STUCK: "warn", Verdict.GETS_STUCK: "bad"}
@@ -107,7 +114,7 @@ def _tone(simulation: Simulation) -> str:
     return next((tone for tone in ("bad", "warn") if tone in tones), "good")
 
 
-def _verdict(step: Played) -> str:
+def _verdict(step: PlayedStep) -> str:
     return "kubectl stops before it is done" if step.refusal else VERDICTS[step.summary.verdict]
 
 
@@ -116,7 +123,7 @@ def _steps(simulation: Simulation, boxes: int, *, has_run: bool = True) -> list[
     return [_step(step, number, room, has_run=has_run) for number, step in enumerate(simulation.steps, 1)]
 
 
-def _step(step: Played, number: int, room: int, *, has_run: bool) -> Plain:
+def _step(step: PlayedStep, number: int, room: int, *, has_run: bool) -> Plain:
     summary = step.summary
     concerned = [item for item in summary.workloads if item.is_concerned]
     return {
@@ -173,7 +180,7 @@ def _refused(summary: StepSummary) -> Iterator[str]:
         yield f"{item.pod} on {item.node}{f', {found}' if found else ''}: {item.cause}"
 
 
-def _pictures(step: Played, concerned: Sequence[WorkloadSummary], room: int, *, has_run: bool) -> Plain:
+def _pictures(step: PlayedStep, concerned: Sequence[WorkloadSummary], room: int, *, has_run: bool) -> Plain:
     """Return the outcomes and the moments of a run; nothing to draw without frames.
 
     Args:
@@ -227,7 +234,7 @@ def _side(title: str, ending: Optional[Ending], moment: Moment, artist: Artist) 
     }
 
 
-def _run(step: Played, frames: StepFrames, artist: Artist, *, most: int) -> Iterator[Plain]:
+def _run(step: PlayedStep, frames: StepFrames, artist: Artist, *, most: int) -> Iterator[Plain]:
     """Yield at most some moments of a run, each with its sentences; if there are more, several events share one."""
     yield _moment([f"Before {step.text}"], frames.before, None, artist)
     names = EventNames(event for frame in frames.run for event in frame.events)
@@ -239,7 +246,7 @@ def _run(step: Played, frames: StepFrames, artist: Artist, *, most: int) -> Iter
         before = together[-1].moment
 
 
-def _sentences(step: Played, frames: Sequence[Frame], names: EventNames) -> Iterator[str]:
+def _sentences(step: PlayedStep, frames: Sequence[Frame], names: EventNames) -> Iterator[str]:
     found = [
         f"{step.text} is accepted." if event.kind is EventKind.DONE else names.sentence(event)
         for frame in frames

@@ -75,6 +75,6 @@ def of_restart(restart: RestartPlan) -> list[str]:
     return [restarted, _until_rolled_out(restart.key)]
 
 
-def chained(commands: list[str]) -> list[str]:
+def script_lines(commands: list[str]) -> list[str]:
     """Return the lines of a script in which no command runs after one that failed."""
     return [*(f"{command} &&" for command in commands[:-1]), *commands[-1:]]

@@ -112,7 +112,7 @@ class RepairText:
 
     def _commands(self, lines: list[str]) -> Iterator[str]:
         yield "Commands:"
-        yield from (f"  {line}" for line in commands.chained(lines))
+        yield from (f"  {line}" for line in commands.script_lines(lines))
         yield "If one of them fails, those after it do not run. Make a new plan then."
 
     def reservations(self, plan: EvictionPlan) -> Iterator[str]:

@@ -12,7 +12,7 @@ from kubectl_spread.report.simulation import story
 from kubectl_spread.report.unread import document as unread_document
 from kubectl_spread.timeline.results.answer import TraceEvent
 from kubectl_spread.timeline.results.domain_pods import Range
-from kubectl_spread.timeline.results.summary import Ending, Played, Simulation, WorkloadSpread, WorkloadSummary
+from kubectl_spread.timeline.results.summary import Ending, PlayedStep, Simulation, WorkloadSpread, WorkloadSummary
 
 Plain = dict[str, Any]
 
@@ -36,7 +36,7 @@ def document(simulation: Simulation, errors: Iterable[SourceError] = (), unread:
     }
 
 
-def _step(played: Played, before: tuple[Played, ...]) -> Plain:
+def _step(played: PlayedStep, before: tuple[PlayedStep, ...]) -> Plain:
     summary = played.summary
     return {
         "step": played.text,
@@ -132,7 +132,7 @@ def _ending(ending: Ending) -> Plain:
     }
 
 
-def _witness(played: Played, before: tuple[Played, ...]) -> Optional[Plain]:
+def _witness(played: PlayedStep, before: tuple[PlayedStep, ...]) -> Optional[Plain]:
     summary = played.summary
     if not summary.witness:
         return None

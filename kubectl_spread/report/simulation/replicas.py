@@ -11,7 +11,7 @@ from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.simulation.words import name, span, VERDICTS
 from kubectl_spread.report.table import table, wrapped
 from kubectl_spread.timeline.results.domain_pods import Range
-from kubectl_spread.timeline.results.summary import Played, Verdict, WorkloadSummary
+from kubectl_spread.timeline.results.summary import PlayedStep, Verdict, WorkloadSummary
 
 Plain = dict[str, Any]
 
@@ -20,8 +20,8 @@ class ReplicaCountRow(NamedTuple):
     """A number of replicas: the outcome of scaling to it, then the outcome of each command."""
 
     replicas: int
-    start: Played
-    steps: tuple[Played, ...]
+    start: PlayedStep
+    steps: tuple[PlayedStep, ...]
 
     @property
     def is_fine(self) -> bool:

@@ -9,13 +9,13 @@ from typing import Optional
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.report.simulation.words import name, plural
 from kubectl_spread.timeline.results.answer import TraceEvent
-from kubectl_spread.timeline.results.summary import Played
+from kubectl_spread.timeline.results.summary import PlayedStep
 from kubectl_spread.timeline.state import EventKind
 
 _MOST_PLACES = 12
 
 
-def way(played: Played, before: Sequence[Played]) -> list[str]:
+def way(played: PlayedStep, before: Sequence[PlayedStep]) -> list[str]:
     """Return the way to get stuck, sentence by sentence.
 
     Args:
@@ -31,7 +31,7 @@ def way(played: Played, before: Sequence[Played]) -> list[str]:
     return [*found, *_ends(played)]
 
 
-def _ends(played: Played) -> list[str]:
+def _ends(played: PlayedStep) -> list[str]:
     """Return which pods have no node at the end."""
     named = Counter((pod.owner, pod.name) for pod in played.summary.stuck)
     found = []
@@ -47,7 +47,7 @@ def _finds(number: int) -> str:
     return "finds no node, and stays Pending." if number == 1 else "find no node, and stay Pending."
 
 
-def beginning(played: Played) -> str:
+def beginning(played: PlayedStep) -> str:
     """Return the places of the pods that a step concerns, before it begins; empty if there are many."""
     concerned = {item.key for item in played.summary.workloads if item.is_concerned}
     places = Counter((pod.owner, pod.node) for pod in played.summary.begin if pod.owner in concerned)

@@ -10,7 +10,7 @@ from kubectl_spread.report.simulation.words import certainty, name, plural, pods
 from kubectl_spread.report.table import paint, table, wrapped
 from kubectl_spread.timeline.results.domain_pods import DomainPods, Range
 from kubectl_spread.timeline.results.summary import (
-    Played,
+    PlayedStep,
     Simulation,
     StepSummary,
     Verdict,
@@ -41,7 +41,7 @@ def render(simulation: Simulation, *, width: int, colour: bool, is_wide: bool = 
 
 class _Step:
     def __init__(
-        self, played: Played, simulation: Simulation, *, at: int, width: int, colour: bool, is_wide: bool
+        self, played: PlayedStep, simulation: Simulation, *, at: int, width: int, colour: bool, is_wide: bool
     ) -> None:
         self.played = played
         self.summary: StepSummary = played.summary

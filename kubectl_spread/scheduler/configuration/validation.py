@@ -12,7 +12,7 @@ from typing import Any, Optional
 
 from kubectl_spread.objects.constraints import spread_args
 from kubectl_spread.objects.reading import decode, go_format
-from kubectl_spread.objects.reading.field_errors import At, LocatedError
+from kubectl_spread.objects.reading.field_errors import FieldPlace, LocatedError
 from kubectl_spread.objects.selectors.labels import key_errors, value_errors
 from kubectl_spread.objects.selectors.selector import parse_int64
 from kubectl_spread.scheduler.configuration.decoding import POINTS
@@ -35,7 +35,7 @@ def problems(plain: Plain, api_version: str) -> Iterator[LocatedError]:
     yield from _positive(plain, "parallelism", "should be an integer value greater than zero")
     seen: dict[str, int] = {}
     for at, profile in enumerate(profiles):
-        here = At(("profiles", at))
+        here = FieldPlace(("profiles", at))
         name = _scheduler_name(profile, alone=len(profiles) == 1)
         if not name:
             yield here.child("schedulerName").problem("Required value")
@@ -45,7 +45,7 @@ def problems(plain: Plain, api_version: str) -> Iterator[LocatedError]:
             yield here.child("schedulerName").problem(f"Duplicate value: profiles[{seen[name]}].schedulerName")
         seen[name] = at
     yield from _queue_sort(profiles)
-    yield from _percentage(plain, At(()))
+    yield from _percentage(plain, FieldPlace(()))
     yield from _backoff(plain)
     yield from _extenders(plain.get("extenders") or ())
 
@@ -58,20 +58,20 @@ def _scheduler_name(profile: Plain, *, alone: bool) -> str:
 def _connection(plain: Plain) -> Iterator[LocatedError]:
     burst = (plain.get("clientConnection") or {}).get("burst") or 0
     if burst < 0:
-        yield At(("clientConnection", "burst")).invalid(burst, "must be non-negative")
+        yield FieldPlace(("clientConnection", "burst")).invalid(burst, "must be non-negative")
     election = plain.get("leaderElection") or {}
     lock = election.get("resourceLock") or "leases"
     if election.get("leaderElect") is not False and lock != "leases":
-        yield At(("leaderElection", "resourceLock")).invalid(lock, 'resourceLock value must be "leases"')
+        yield FieldPlace(("leaderElection", "resourceLock")).invalid(lock, 'resourceLock value must be "leases"')
 
 
 def _positive(plain: Plain, field: str, detail: str) -> Iterator[LocatedError]:
     value = plain.get(field)
     if value is not None and value <= 0:
-        yield At((field,)).invalid(value, detail)
+        yield FieldPlace((field,)).invalid(value, detail)
 
 
-def _percentage(plain: Plain, here: At) -> Iterator[LocatedError]:
+def _percentage(plain: Plain, here: FieldPlace) -> Iterator[LocatedError]:
     value = plain.get("percentageOfNodesToScore")
     if value is not None and not 0 <= value <= 100:
         yield here.child("percentageOfNodesToScore").invalid(value, "not in valid range [0-100]")
@@ -83,20 +83,20 @@ def _backoff(plain: Plain) -> Iterator[LocatedError]:
     first, most = 1 if first is None else first, 10 if most is None else most
     if most < first:
         detail = "must be greater than or equal to PodInitialBackoffSeconds"
-        yield At(("podMaxBackoffSeconds",)).invalid(most, detail)
+        yield FieldPlace(("podMaxBackoffSeconds",)).invalid(most, detail)
 
 
 def _queue_sort(profiles: list[Plain]) -> Iterator[LocatedError]:
     """Check that all profiles order the one queue they share in the same way."""
     first = _enabled(profiles[0], "queueSort") if profiles else []
     if len(first) > 1:
-        at = At(("profiles", 0, "plugins", "queueSort"))
+        at = FieldPlace(("profiles", 0, "plugins", "queueSort"))
         path = "profiles[0].plugins.queueSort.Enabled"
         yield at.invalid(len(first), "only one queue sort plugin can be enabled", path=path)
     sets = [_plugin_set((profile.get("plugins") or {}).get("queueSort") or {}) for profile in profiles]
     for at_profile, own in enumerate(sets[1:], 1):
         if [own[key] or [] for key in own] != [sets[0][key] or [] for key in own]:
-            yield At(("profiles", at_profile, "plugins", "queueSort")).problem(
+            yield FieldPlace(("profiles", at_profile, "plugins", "queueSort")).problem(
                 f"Invalid value: {_unsorted_json(own)}", "must be the same for all profiles"
             )
 
@@ -122,7 +122,7 @@ def _enabled(profile: Plain, point: str) -> list[Plain]:
     return [entry or {} for entry in plugins.get("enabled") or ()]
 
 
-def _plugins(profile: Plain, here: At, api_version: str) -> Iterator[LocatedError]:
+def _plugins(profile: Plain, here: FieldPlace, api_version: str) -> Iterator[LocatedError]:
     removed = f'was invalid in version "v1" (KubeSchedulerConfiguration is version {go_format.quote(api_version)})'
     is_current = api_version.endswith("/v1")  # in older versions these are the scheduler's own
     for point in POINTS:
@@ -142,7 +142,7 @@ def _plugins(profile: Plain, here: At, api_version: str) -> Iterator[LocatedErro
     yield from _when_it_starts(profile, here)
 
 
-def _when_it_starts(profile: Plain, here: At) -> Iterator[LocatedError]:
+def _when_it_starts(profile: Plain, here: FieldPlace) -> Iterator[LocatedError]:
     """Yield problems that plugins find when the profile is created."""
     for at, item in enumerate(profile.get("pluginConfig") or ()):
         if (item or {}).get("name") == names.NODE_RESOURCES_FIT:
@@ -159,7 +159,7 @@ def _when_it_starts(profile: Plain, here: At) -> Iterator[LocatedError]:
             seen.add(name)
 
 
-def _preemption(args: Plain, here: At) -> Iterator[LocatedError]:
+def _preemption(args: Plain, here: FieldPlace) -> Iterator[LocatedError]:
     """Check the arguments (ValidateDefaultPreemptionArgs)."""
     percentage, absolute = here.child("minCandidateNodesPercentage"), here.child("minCandidateNodesAbsolute")
     part, number = args.get("minCandidateNodesPercentage"), args.get("minCandidateNodesAbsolute")
@@ -173,14 +173,14 @@ def _preemption(args: Plain, here: At) -> Iterator[LocatedError]:
         yield absolute.invalid(0, "cannot be zero at the same time as minCandidateNodesPercentage")
 
 
-def _pod_affinity(args: Plain, here: At) -> Iterator[LocatedError]:
+def _pod_affinity(args: Plain, here: FieldPlace) -> Iterator[LocatedError]:
     """Check the arguments (ValidateInterPodAffinityArgs)."""
     weight = args.get("hardPodAffinityWeight")
     if weight is not None and not 0 <= weight <= 100:
         yield here.child("hardPodAffinityWeight").invalid(weight, "not in valid range [0, 100]")
 
 
-def _balanced(args: Plain, here: At) -> Iterator[LocatedError]:
+def _balanced(args: Plain, here: FieldPlace) -> Iterator[LocatedError]:
     """Check the arguments (ValidateNodeResourcesBalancedAllocationArgs)."""
     seen: set[str] = set()
     for at, resource in enumerate(args.get("resources") or ()):
@@ -192,7 +192,7 @@ def _balanced(args: Plain, here: At) -> Iterator[LocatedError]:
             yield here.child("resources", at, "weight").invalid(weight, "must be 1")
 
 
-def _volume_binding(args: Plain, here: At) -> Iterator[LocatedError]:
+def _volume_binding(args: Plain, here: FieldPlace) -> Iterator[LocatedError]:
     """Check the arguments (ValidateVolumeBindingArgs, with StorageCapacityScoring off)."""
     timeout_s = args.get("bindTimeoutSeconds") or 0
     if timeout_s < 0:
@@ -208,7 +208,7 @@ def _volume_binding(args: Plain, here: At) -> Iterator[LocatedError]:
         )
 
 
-def _fit(args: Plain, here: At) -> Iterator[LocatedError]:
+def _fit(args: Plain, here: FieldPlace) -> Iterator[LocatedError]:
     """Check the arguments (ValidateNodeResourcesFitArgs)."""
     for at, resource in enumerate(args.get("ignoredResources") or ()):
         yield from here.child("ignoredResources", at).label_key(resource or "")
@@ -221,7 +221,7 @@ def _fit(args: Plain, here: At) -> Iterator[LocatedError]:
         yield from _strategy(args["scoringStrategy"], here.child("scoringStrategy"))
 
 
-def _strategy(strategy: Plain, here: At) -> Iterator[LocatedError]:
+def _strategy(strategy: Plain, here: FieldPlace) -> Iterator[LocatedError]:
     kind, ratio = strategy.get("type") or "", strategy.get("requestedToCapacityRatio")
     if kind not in _STRATEGIES:
         yield here.child("type").unsupported(kind, _STRATEGIES)
@@ -240,7 +240,7 @@ def _strategy(strategy: Plain, here: At) -> Iterator[LocatedError]:
         yield from _shape(ratio.get("shape") or [], field.child("shape"))
 
 
-def _shape(points: list[Plain], here: At) -> Iterator[LocatedError]:
+def _shape(points: list[Plain], here: FieldPlace) -> Iterator[LocatedError]:
     """Check the points of a score function (validateFunctionShape)."""
     if not points:
         yield here.problem("Required value", "at least one point must be specified")
@@ -258,7 +258,7 @@ def _shape(points: list[Plain], here: At) -> Iterator[LocatedError]:
             yield here.child(at, "score").invalid(score, "not in valid range [0, 10]")
 
 
-def _node_affinity(args: Plain, here: At) -> Iterator[LocatedError]:
+def _node_affinity(args: Plain, here: FieldPlace) -> Iterator[LocatedError]:
     """Check that terms parse (ValidateNodeAffinityArgs); empty terms and preferences of weight 0 are ignored."""
     affinity, field = args.get("addedAffinity") or {}, here.child("addedAffinity")
     terms = (affinity.get(_REQUIRED) or {}).get("nodeSelectorTerms") or ()
@@ -270,7 +270,7 @@ def _node_affinity(args: Plain, here: At) -> Iterator[LocatedError]:
             yield from _term(item.get("preference") or {}, field.child(_PREFERRED, at), ("preference",))
 
 
-def _term(term: Plain, here: At, step: Route) -> Iterator[LocatedError]:
+def _term(term: Plain, here: FieldPlace, step: Route) -> Iterator[LocatedError]:
     for field, check in (("matchExpressions", _expression), ("matchFields", _field_requirement)):
         for at, item in enumerate(term.get(field) or ()):
             shown = here.child(field, at)
@@ -279,7 +279,7 @@ def _term(term: Plain, here: At, step: Route) -> Iterator[LocatedError]:
                 yield found._replace(route=(*here.route, *step, *rest))
 
 
-def _field_requirement(item: Plain, here: At) -> Iterator[LocatedError]:
+def _field_requirement(item: Plain, here: FieldPlace) -> Iterator[LocatedError]:
     operator, values = item.get("operator") or "", item.get("values")
     if operator not in _FIELD_OPERATORS:
         yield here.child("operator").unsupported(operator, _FIELD_OPERATORS)
@@ -287,7 +287,7 @@ def _field_requirement(item: Plain, here: At) -> Iterator[LocatedError]:
         yield here.child("values").invalid(values, "must have one element")
 
 
-def _expression(item: Plain, here: At) -> Iterator[LocatedError]:
+def _expression(item: Plain, here: FieldPlace) -> Iterator[LocatedError]:
     """Source: staging/src/k8s.io/apimachinery/pkg/labels/selector.go, NewRequirement (v1.36.2)."""
     key, operator, values = item.get("key") or "", item.get("operator") or "", item.get("values")
     if operator not in _OPERATORS:
@@ -305,7 +305,7 @@ def _expression(item: Plain, here: At) -> Iterator[LocatedError]:
             yield field.invalid(value or "", "; ".join(wrong), path=path)
 
 
-def _values(operator: str, values: Optional[list[str]], field: At) -> Iterator[LocatedError]:
+def _values(operator: str, values: Optional[list[str]], field: FieldPlace) -> Iterator[LocatedError]:
     """Check how many values an operator takes."""
     count = len(values or ())
     if operator in ("In", "NotIn") and not count:
@@ -320,7 +320,7 @@ def _values(operator: str, values: Optional[list[str]], field: At) -> Iterator[L
                 yield field.child(at).invalid(value, "for 'Gt', 'Lt' operators, the value must be an integer")
 
 
-def _spread(args: Plain, here: At) -> Iterator[LocatedError]:
+def _spread(args: Plain, here: FieldPlace) -> Iterator[LocatedError]:
     """Check the arguments (ValidatePodTopologySpreadArgs)."""
     return (error.problem for error in spread_args.errors(args, here))
 
@@ -328,7 +328,7 @@ def _spread(args: Plain, here: At) -> Iterator[LocatedError]:
 def _extenders(extenders: Any) -> Iterator[LocatedError]:
     managed: set[str] = set()
     for at, extender in enumerate(extenders):
-        here = At(("extenders", at))
+        here = FieldPlace(("extenders", at))
         weight = extender.get("weight") or 0
         if extender.get("prioritizeVerb") and weight <= 0:
             yield here.child("weight").invalid(weight, "must have a positive weight applied to it")
@@ -341,10 +341,10 @@ def _extenders(extenders: Any) -> Iterator[LocatedError]:
     binders = sum(bool(extender.get("bindVerb")) for extender in extenders)
     if binders > 1:
         counted = f"found {binders} extenders implementing bind"
-        yield At(("extenders",)).invalid(counted, "only one extender can implement bind")
+        yield FieldPlace(("extenders",)).invalid(counted, "only one extender can implement bind")
 
 
-def _extended_resource(name: str, here: At) -> Iterator[LocatedError]:
+def _extended_resource(name: str, here: FieldPlace) -> Iterator[LocatedError]:
     wrong = key_errors(name)
     for detail in wrong:
         yield here.invalid(name, detail.replace("a valid label key must", "a qualified name must"))
@@ -353,7 +353,7 @@ def _extended_resource(name: str, here: At) -> Iterator[LocatedError]:
         yield here.invalid(name, "is an invalid extended resource name")
 
 
-_CHECKS: dict[str, Callable[[Plain, At], Iterator[LocatedError]]] = {
+_CHECKS: dict[str, Callable[[Plain, FieldPlace], Iterator[LocatedError]]] = {
     names.DEFAULT_PREEMPTION: _preemption,
     names.INTER_POD_AFFINITY: _pod_affinity,
     names.NODE_AFFINITY: _node_affinity,

@@ -8,7 +8,7 @@ from typing import Optional, Protocol
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.timeline.results.summary import Played, StepSummary, Verdict
+from kubectl_spread.timeline.results.summary import PlayedStep, StepSummary, Verdict
 from kubectl_spread.timeline.state import EventKind
 
 
@@ -44,7 +44,7 @@ class RolloutResult(NamedTuple):
     verdict: Optional[Verdict]
     basis: Basis
     because: str = ""
-    played: Optional[Played] = None
+    played: Optional[PlayedStep] = None
     explanation: Optional[Explanation] = None
     old: int = 0
 

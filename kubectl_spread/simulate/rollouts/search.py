@@ -15,7 +15,7 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.rollouts.result import Basis, RolloutKind, RolloutResult
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.results.answer import Outcome
-from kubectl_spread.timeline.results.summary import Played, summarize
+from kubectl_spread.timeline.results.summary import PlayedStep, summarize
 from kubectl_spread.timeline.run import Limits, Mode, play, StepAnswer
 
 _SECONDS = 8.0  # Most time for all rollouts of one run.
@@ -104,7 +104,7 @@ class RolloutSearch:
             question.kind,
             summary.verdict,
             Basis.ALL_OUTCOMES if summary.is_exact else Basis.SAMPLE,
-            played=Played(question.text, summary),
+            played=PlayedStep(question.text, summary),
             explanation=None if stuck is None else self._explained(stuck, question),
             old=question.old,
         )

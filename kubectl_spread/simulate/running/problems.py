@@ -22,7 +22,7 @@ class WaitingGroup(NamedTuple):
     explanation: Explanation
 
 
-class Lost(NamedTuple):
+class LostPods(NamedTuple):
     """Pods of a workload that are bound to a node that does not exist."""
 
     key: OwnerKey
@@ -30,7 +30,7 @@ class Lost(NamedTuple):
     pods: tuple[str, ...]
 
 
-class Uncreated(NamedTuple):
+class UncreatedPods(NamedTuple):
     """Pods that a workload lacks because the API server refuses them, with its message."""
 
     key: OwnerKey
@@ -39,7 +39,7 @@ class Uncreated(NamedTuple):
     message: str
 
 
-def lost(pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster) -> list[Lost]:
+def lost(pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster) -> list[LostPods]:
     """Find pods on nodes that were deleted.
 
     Args:
@@ -51,15 +51,15 @@ def lost(pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster) -> list[Lost]:
     for key, pod in pods:
         if pod.node_name not in nodes and not pod.terminating:
             found.setdefault((key, pod.node_name), []).append(pod.name)
-    return [Lost(key, node, tuple(names)) for (key, node), names in found.items()]
+    return [LostPods(key, node, tuple(names)) for (key, node), names in found.items()]
 
 
-def uncreated(keys: Iterable[OwnerKey], owned: OwnedPods) -> Iterator[Uncreated]:
+def uncreated(keys: Iterable[OwnerKey], owned: OwnedPods) -> Iterator[UncreatedPods]:
     """Find workloads that lack pods because creating them failed, for example because of a quota."""
     for key in keys:
         state = state_of(key, owned)
         if state is not None and state.missing and state.failures:
-            yield Uncreated(key, state.missing, state.wanted or 0, state.failures[0].message)
+            yield UncreatedPods(key, state.missing, state.wanted or 0, state.failures[0].message)
 
 
 def waiting(

@@ -8,7 +8,7 @@ from typing import Optional
 
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.explain.explanation import examine, Examined, PodVerdict
+from kubectl_spread.explain.explanation import examine, ExaminedPod, PodVerdict
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -30,7 +30,7 @@ class Prospect(NamedTuple):
     placed_first: where the order decides, keys of the Pending pods that find a node if the pod's equals come first.
     """
 
-    examined: Examined
+    examined: ExaminedPod
     cluster: Cluster
     fate: Fate
     placed_first: frozenset[str] = frozenset()
@@ -105,7 +105,7 @@ class Prospects:
             return self._then(pod, self._early, now)
         return Prospect(now, self._cluster, fate)
 
-    def _contended(self, pod: Pod, now: Examined, fate: Fate) -> Prospect:
+    def _contended(self, pod: Pod, now: ExaminedPod, fate: Fate) -> Prospect:
         """Explain a pod that fits now, and the reason for which it is Pending if its equals come first."""
         late = self._late
         last = None if late is None else self._then(pod, late, now).examined.explanation
@@ -113,7 +113,7 @@ class Prospects:
         placed = frozenset(() if late is None else late.placed)
         return Prospect(now._replace(explanation=explanation), self._cluster, fate, placed)
 
-    def _then(self, pod: Pod, outcome: QueuePlacement, now: Examined) -> Prospect:
+    def _then(self, pod: Pod, outcome: QueuePlacement, now: ExaminedPod) -> Prospect:
         """Explain a pod after the placed pods have their nodes."""
         pods = tuple(pod if item.key == pod.key else item for item in outcome.cluster.pods)
         cluster = outcome.cluster._replace(pods=pods)
@@ -130,5 +130,5 @@ class Prospects:
             if key != pod.key and (key in siblings or node in feasible or not (siblings or feasible)):
                 yield key, node
 
-    def _examined(self, pod: Pod, cluster: Cluster) -> Examined:
+    def _examined(self, pod: Pod, cluster: Cluster) -> ExaminedPod:
         return examine(pod, cluster, self._profiles, all_nodes=self._all_nodes)

@@ -12,7 +12,7 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.simulate.pending_claims import lacks_provisioner
-from kubectl_spread.simulate.placement import EvictedPod, Gated, PendingPod, PlacedPod, Unpredicted
+from kubectl_spread.simulate.placement import EvictedPod, GatedPod, PendingPod, PlacedPod, UnpredictedPod
 from kubectl_spread.simulate.placing import Placer, Unschedulable
 
 # The volume controller's words (event ExternalProvisioning of the claim).
@@ -47,8 +47,8 @@ class Queue:
         self._refused_at: list[int] = []  # `changes` of the placer when each was refused
         self._last_refusal: Optional[tuple[Unschedulable, Explanation]] = None
         self.provisioning: list[PendingPod] = []  # Their nodes are chosen, but their volumes are never provisioned.
-        self.gated: list[Gated] = []
-        self.unpredicted: list[Unpredicted] = []
+        self.gated: list[GatedPod] = []
+        self.unpredicted: list[UnpredictedPod] = []
         self.beyond: dict[str, None] = {}
         self.evictions: list[EvictedPod] = []
         self.first: Optional[Explanation] = None
@@ -59,7 +59,7 @@ class Queue:
         """Add a new pod; return whether it runs, or may run."""
         before = self._waiting_count
         if pod.cls.gates:
-            self.gated.append(Gated(pod.name, GATED))
+            self.gated.append(GatedPod(pod.name, GATED))
         elif pod.node_name:
             self._put(pod)
         else:
@@ -161,7 +161,7 @@ class Queue:
 
     def _leave_out(self, pod: Pod, reasons: tuple[str, ...]) -> None:
         """Skip a pod whose node cannot be predicted: it uses no resources and is not counted."""
-        self.unpredicted.append(Unpredicted(pod, reasons))
+        self.unpredicted.append(UnpredictedPod(pod, reasons))
         self.beyond.update(dict.fromkeys(reasons))
         scheduler = self._placer.scheduler
         if not self._explains or self.first is not None or pod.node_name:

@@ -19,7 +19,7 @@ from kubectl_spread.cluster.tables.arrays import Bools
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
-from kubectl_spread.objects.constraints.uncounted import Uncounted, uncounted
+from kubectl_spread.objects.constraints.uncounted import uncounted, UncountedPods
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors.labels import Labels
 from kubectl_spread.objects.selectors.selector import Selector
@@ -36,7 +36,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.common import (
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.simulate.running.controllers import newest_hash
-from kubectl_spread.simulate.running.problems import Uncreated, uncreated
+from kubectl_spread.simulate.running.problems import uncreated, UncreatedPods
 
 
 class ConstraintState(Enum):
@@ -84,7 +84,7 @@ class ConstraintStatus(NamedTuple):
     state: ConstraintState
     reason: str = ""
     not_before: str = ""
-    uncounted: Optional[Uncounted] = None
+    uncounted: Optional[UncountedPods] = None
 
     @property
     def global_minimum(self) -> int:
@@ -118,7 +118,7 @@ class WorkloadStatus(NamedTuple):
     constraints: tuple[ConstraintStatus, ...]
     why: str = ""
     lost: tuple[str, ...] = ()
-    uncreated: Optional[Uncreated] = None
+    uncreated: Optional[UncreatedPods] = None
 
     @property
     def pending_since(self) -> str:

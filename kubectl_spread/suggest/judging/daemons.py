@@ -11,7 +11,7 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.replica import daemon
 from kubectl_spread.objects.workloads.workload import Workload
-from kubectl_spread.timeline.controllers.daemonset import wanted_on
+from kubectl_spread.timeline.controllers.daemonset import verdict_on
 
 
 def coming(cluster: Cluster, before: Optional[Node], after: Node) -> list[Pod]:
@@ -24,8 +24,8 @@ def _starting(cluster: Cluster, before: Optional[Node], after: Node) -> Iterator
         owner = controller.workload
         if key.kind != "DaemonSet" or not (owner.template.get("spec") or {}).get("containers"):
             continue
-        ran = before is not None and wanted_on(owner, before).runs
-        if not ran and wanted_on(owner, after).runs:
+        ran = before is not None and verdict_on(owner, before).runs
+        if not ran and verdict_on(owner, after).runs:
             yield owner
 
 

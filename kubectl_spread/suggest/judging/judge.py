@@ -42,7 +42,7 @@ _LARGE = 300  # Largest cluster, in nodes, with a random sample of outcomes.
 _HUGE = 1000  # Largest cluster, in nodes, that is simulated move by move.
 
 
-class Rested(NamedTuple):
+class PendingAtRest(NamedTuple):
     """Number of waiting pods at rest, the highest of all outcomes: the workload's own, and others per workload."""
 
     own: int
@@ -81,12 +81,12 @@ class Judge:
         self._start = start_of(problem)
         self._key = key_of(problem, self._start)
         if self._is_large:
-            self.rested = Rested(len(problem.given.own), Counter())
+            self.rested = PendingAtRest(len(problem.given.own), Counter())
             return
         self.before = self._baseline()
         self.rested = self._rested(self.before.outcomes)
         if problem.given.is_contended:  # The order decides which pod waits, so no other pod must wait.
-            self.rested = Rested(self.rested.own, self._fewest())
+            self.rested = PendingAtRest(self.rested.own, self._fewest())
 
     def _baseline(self) -> StepAnswer:
         """Simulate the cluster without the change; a manifest that is not applied yet is applied unchanged."""
@@ -180,7 +180,7 @@ class Judge:
         size = self.problem.columns.n + len(self.problem.given.own) + len(self.problem.given.running)
         return _ALL._replace(max_states=min(_MOST_STATES, max(_FEWEST_STATES, _STATES // size)))
 
-    def _rested(self, outcomes: Iterable[Outcome]) -> Rested:
+    def _rested(self, outcomes: Iterable[Outcome]) -> PendingAtRest:
         """Count the waiting pods per workload, the most in any outcome.
 
         If the problem's pod has no workload, it shares a count with the other bare pods. The count above their number
@@ -198,7 +198,7 @@ class Judge:
             own = max(own, mine + held_back)
             for key, number in waiting.items():
                 others[key] = max(others[key], number)
-        return Rested(own, others)
+        return PendingAtRest(own, others)
 
     @cached_property
     def _alone(self) -> int:

@@ -10,7 +10,7 @@ from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.judging.judge import JudgedChange
 
 
-class Tried(NamedTuple):
+class TriedChange(NamedTuple):
     """A change that helps at this moment, applied to the cluster.
 
     waiting: how many of the workload's pods wait right after it. ladder, at: its ladder and its step there. judged: its
@@ -24,7 +24,7 @@ class Tried(NamedTuple):
     ladder: Ladder
     at: int
     judged: Optional[JudgedChange] = None
-    equals: tuple[Tried, ...] = ()
+    equals: tuple[TriedChange, ...] = ()
     is_rough: bool = False
 
     @property

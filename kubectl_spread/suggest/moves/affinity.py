@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubectl_spread.lint.admission.hints import nearest
-from kubectl_spread.lint.topology_keys import meant
+from kubectl_spread.lint.topology_keys import intended_key
 from kubectl_spread.objects.reading.plain import fields, mappings, strings
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.scheduler.plugins import names
@@ -137,7 +137,7 @@ def _meant(problem: PendingPodProblem, key: str, value: str) -> tuple[str, str]:
         return key, value
     if not values:
         known = {label for node in nodes for label in node.labels}
-        other = misspelt.spelling_of(key, known) or meant(key)
+        other = misspelt.spelling_of(key, known) or intended_key(key)
         values = {node.labels[other] for node in nodes if other in node.labels}
         if not values:
             return key, value

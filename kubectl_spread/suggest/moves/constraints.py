@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.lint.admission.hints import nearest
-from kubectl_spread.lint.topology_keys import meant
+from kubectl_spread.lint.topology_keys import intended_key
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
 from kubectl_spread.records import NamedTuple
@@ -290,7 +290,7 @@ def _known_as(problem: PendingPodProblem, key: str) -> str:
     nodes = problem.cluster.nodes
     present = {label for node in nodes for label in node.labels}
     everywhere = sorted(label for label in present if all(label in node.labels for node in nodes))
-    likely = (meant(key), _RENAMED.get(key, ""), nearest(key, everywhere, cutoff=0.8))
+    likely = (intended_key(key), _RENAMED.get(key, ""), nearest(key, everywhere, cutoff=0.8))
     return next((label for label in likely if label in present), "")
 
 

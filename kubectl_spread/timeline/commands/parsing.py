@@ -127,7 +127,7 @@ def words_taken(word: str, verb: Verb, following: Sequence[str]) -> int | None:
     return None if found is None else len(following) - len(left)
 
 
-class Taken(NamedTuple):
+class ParsedWords(NamedTuple):
     """Arguments and flags of a verb; `others`: words that are not flags of it."""
 
     arguments: tuple[str, ...]
@@ -135,7 +135,7 @@ class Taken(NamedTuple):
     others: tuple[str, ...]
 
 
-def split(verb: Verb, words: Sequence[str]) -> Taken:
+def split(verb: Verb, words: Sequence[str]) -> ParsedWords:
     """Return the arguments and flags of a verb.
 
     Raises:
@@ -161,7 +161,7 @@ def split(verb: Verb, words: Sequence[str]) -> Taken:
             if flag.use is Use.REFUSED:
                 raise StepError(f"--{flag.name} of `{verb.name}` is not simulated")
             flags.setdefault(flag.name, []).append(value)
-    return Taken(tuple(arguments), {name: tuple(values) for name, values in flags.items()}, tuple(others))
+    return ParsedWords(tuple(arguments), {name: tuple(values) for name, values in flags.items()}, tuple(others))
 
 
 def _flags_of(word: str, verb: Verb, left: list[str]) -> list[tuple[Flag, str]] | None:

@@ -36,7 +36,7 @@ class CommandTarget(NamedTuple):
         return OwnerKey(self.kind, self.namespace, self.name)
 
 
-class Named(NamedTuple):
+class NamedTargets(NamedTuple):
     """Objects that a command names, and its other arguments, such as KEY=VALUE."""
 
     targets: tuple[CommandTarget, ...]
@@ -49,7 +49,7 @@ def short_name(target: CommandTarget) -> str:
     return f"{plural.removesuffix('s')}{dot}{group}/{target.name}"
 
 
-def named(command: Command, situation: Situation, *, has_pairs: bool = False, takes_all: bool = False) -> Named:
+def named(command: Command, situation: Situation, *, has_pairs: bool = False, takes_all: bool = False) -> NamedTargets:
     """Return the objects that a command names.
 
     Args:
@@ -67,18 +67,18 @@ def named(command: Command, situation: Situation, *, has_pairs: bool = False, ta
     if command.has("filename") or command.has("kustomize"):
         if words:
             raise StepError("when paths, URLs, or stdin is provided as input, you may not specify resource arguments")
-        return Named(_existing(_of_files(command, situation), command, situation), rest)
+        return NamedTargets(_existing(_of_files(command, situation), command, situation), rest)
     if not words:
         raise StepError(f"one or more resources must be specified as <resource> <name> or <resource>/<name>: "
                         f"`{command.verb.name} {command.verb.arguments}`")  # fmt: skip
     where = "" if command.has("all-namespaces") else namespace
     is_type = len(words) == 1 and "/" not in words[0]
     if command.has("selector") or command.has("all") or (takes_all and is_type):
-        return Named(_selected(command, words, situation, where), rest)
+        return NamedTargets(_selected(command, words, situation, where), rest)
     targets = tuple(
         CommandTarget(kind, "" if kind in CLUSTER_WIDE else namespace, name) for kind, name in _pairs(words)
     )
-    return Named(_existing(targets, command, situation), rest)
+    return NamedTargets(_existing(targets, command, situation), rest)
 
 
 def _existing(targets: Iterable[CommandTarget], command: Command, situation: Situation) -> tuple[CommandTarget, ...]:

@@ -39,28 +39,28 @@ class DaemonSetState(NamedTuple):
     spec: int
 
 
-class Wanted(NamedTuple):
+class DaemonVerdict(NamedTuple):
     """Verdict of a DaemonSet on one node: whether a pod should run there, and whether an existing one may stay."""
 
     runs: bool
     stays: bool
 
 
-def wanted(world: World, rev: int, node: Node) -> Wanted:
+def verdict_of(world: World, rev: int, node: Node) -> DaemonVerdict:
     """Return whether a node gets a pod of a revision, and whether an existing one may stay."""
-    return wanted_on(world.revisions[rev].workload, node)
+    return verdict_on(world.revisions[rev].workload, node)
 
 
-def wanted_on(workload: Workload, node: Node) -> Wanted:
+def verdict_on(workload: Workload, node: Node) -> DaemonVerdict:
     """Return whether a node gets a pod of a DaemonSet, and whether an existing one may stay."""
     pod = read.pod({"metadata": {"namespace": workload.namespace}, "spec": workload.template.get("spec") or {}})
     if pod.node_name not in ("", node.name) or not pod.cls.node_requirement.matches(node.labels, node.name):
-        return Wanted(runs=False, stays=False)
+        return DaemonVerdict(runs=False, stays=False)
     tolerations = daemon(workload, "").cls.tolerations
     untolerated = {
         taint.effect for taint in node.taints if taint.repels and not any(item.tolerates(taint) for item in tolerations)
     }
-    return Wanted(not untolerated, NO_EXECUTE not in untolerated)
+    return DaemonVerdict(not untolerated, NO_EXECUTE not in untolerated)
 
 
 def act(draft: Draft, owner: int) -> bool:
@@ -72,7 +72,7 @@ def act(draft: Draft, owner: int) -> bool:
     for at, node in enumerate(draft.world.facts[draft.facts].nodes):
         if node is None:
             continue
-        says = wanted(draft.world, spec.rev, node)
+        says = verdict_of(draft.world, spec.rev, node)
         if says.runs and at not in covered:
             draft.create(spec.rev, at, node=node.name)
             done = True
@@ -103,7 +103,7 @@ def updates(world: World, state: State, owner: int) -> list[Choice]:
 def _eligible(world: World, state: State, rev: int) -> list[int]:
     """Return the nodes that get a pod of a revision."""
     nodes = enumerate(world.facts[state.facts].nodes)
-    return [at for at, node in nodes if node is not None and wanted(world, rev, node).runs]
+    return [at for at, node in nodes if node is not None and verdict_of(world, rev, node).runs]
 
 
 class _Progress(Enum):

@@ -12,7 +12,7 @@ from typing import Optional
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers import deployment
 from kubectl_spread.timeline.controllers.deployment import DeploymentSpec, DeploymentState, RevisionPods
-from kubectl_spread.timeline.counting.kinds import Kinds
+from kubectl_spread.timeline.counting.kinds import PodKinds
 
 
 class NotCountable(Exception):  # noqa: N818 (no error: the search continues in another way)
@@ -57,7 +57,7 @@ class Options(NamedTuple):
 class Controls:
     """Numbered controls, and the steps from one to another."""
 
-    def __init__(self, spec: DeploymentSpec, spec_at: int, kinds: Kinds, *, becomes_ready: bool) -> None:
+    def __init__(self, spec: DeploymentSpec, spec_at: int, kinds: PodKinds, *, becomes_ready: bool) -> None:
         self.all: list[Control] = []
         self._spec = spec
         self._spec_at = spec_at

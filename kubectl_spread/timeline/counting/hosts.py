@@ -17,9 +17,9 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.timeline.counting.control import NotCountable
-from kubectl_spread.timeline.counting.kinds import Kinds
+from kubectl_spread.timeline.counting.kinds import PodKinds
 from kubectl_spread.timeline.counting.places import Numbers, Places
-from kubectl_spread.timeline.oracle import Oracle, Scored
+from kubectl_spread.timeline.oracle import Oracle, ScoredNodes
 from kubectl_spread.timeline.search.questions import Questions
 from kubectl_spread.timeline.state import Deletion, ending, on_node, P, State
 from kubectl_spread.timeline.world import World
@@ -42,7 +42,7 @@ class Hosts:
         others: State,
         *,
         waiting: P,
-        kinds: Kinds,
+        kinds: PodKinds,
         places: Places,
         terminating: Sequence[P],
     ) -> None:
@@ -110,7 +110,7 @@ class Hosts:
         """Ask the scheduler, and compare its answers with different numbers of terminating pods on every node."""
         bound = self._kinds.bound(contents, self._places.nodes)
         place_of = {node: place for place, node in enumerate(self._places.nodes)}
-        scores: list[Scored] = []
+        scores: list[ScoredNodes] = []
         for count in range(len(self._terminating) + 1):
             more = [on_node(pod, node) for pod in self._terminating[:count] for node in self._places.nodes]
             try:
@@ -138,7 +138,7 @@ def _resources(cls: PodClass) -> object:
     return cls.requests, cls.nonzero, cls.scored, cls.balanced, cls.older
 
 
-def _best(scores: Sequence[Scored]) -> tuple[int, ...]:
+def _best(scores: Sequence[ScoredNodes]) -> tuple[int, ...]:
     """Return the nodes with the highest score, if terminating pods cannot change which these are.
 
     Raises:
@@ -157,7 +157,7 @@ def _best(scores: Sequence[Scored]) -> tuple[int, ...]:
     return tuple(node for node, best in zip(first.nodes, is_best.tolist(), strict=True) if best)
 
 
-def _total(item: Scored, first: Scored) -> Int64s:
+def _total(item: ScoredNodes, first: ScoredNodes) -> Int64s:
     """Return the total score of each node; scores across nodes must not depend on terminating pods."""
     for name, one in first.by_plugin.items():
         if name not in _BY_NODE and not np.array_equal(one, item.by_plugin[name]):

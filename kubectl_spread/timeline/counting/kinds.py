@@ -15,7 +15,7 @@ _HERE = 0  # any node
 EMPTY = 0  # the content of a node without pods
 
 
-class Ranked(NamedTuple):
+class DeletionCandidates(NamedTuple):
     """Pods of one kind on one node, as candidates for deletion; the lowest rank is deleted first."""
 
     rank: tuple[int, ...]
@@ -23,7 +23,7 @@ class Ranked(NamedTuple):
     number: int
 
 
-class Kinds:
+class PodKinds:
     """Numbers kinds of pods and contents of nodes.
 
     Pods of the newest revision are of one kind whether they are ready or not: their controller never deletes them, and
@@ -41,7 +41,7 @@ class Kinds:
         self._content_of: dict[tuple[int, ...], int] = {(): EMPTY}
         self._added: dict[tuple[int, int], int] = {}
         self._removed: dict[tuple[int, int, int], int] = {}
-        self._ranked: dict[tuple[int, int], tuple[Ranked, ...]] = {}
+        self._ranked: dict[tuple[int, int], tuple[DeletionCandidates, ...]] = {}
 
     def kind(self, pod: P) -> int:
         """Return the kind of a bound pod."""
@@ -84,14 +84,14 @@ class Kinds:
             found = self._removed[key] = self.content(kinds)
         return found
 
-    def ranked(self, content: int, rev: int) -> tuple[Ranked, ...]:
+    def ranked(self, content: int, rev: int) -> tuple[DeletionCandidates, ...]:
         """Return the pods of a revision in a content, with their ranks among all pods to delete."""
         key = (content, rev)
         found = self._ranked.get(key)
         if found is None:
             kinds = self.contents[content]
             found = self._ranked[key] = tuple(
-                Ranked(replicaset.rank(self.pods[kind], len(kinds)), kind, count)
+                DeletionCandidates(replicaset.rank(self.pods[kind], len(kinds)), kind, count)
                 for kind, count in sorted(Counter(kinds).items())
                 if self.revs[kind] == rev
             )

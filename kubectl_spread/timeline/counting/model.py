@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from kubectl_spread.timeline.controllers.deployment import DeploymentSpec
 from kubectl_spread.timeline.counting.control import Control, Controls, Excess, NotCountable
 from kubectl_spread.timeline.counting.hosts import Hosts, most_terminating
-from kubectl_spread.timeline.counting.kinds import EMPTY, Kinds, Ranked
+from kubectl_spread.timeline.counting.kinds import DeletionCandidates, EMPTY, PodKinds
 from kubectl_spread.timeline.counting.places import Numbers, Places
 from kubectl_spread.timeline.oracle import Oracle
 from kubectl_spread.timeline.state import at_stage, NO_ORDINAL, of_owner, P, PENDING, Stage, State
@@ -23,7 +23,7 @@ from kubectl_spread.timeline.world import World
 _MOST_CHOICES = 20_000  # Most ways to choose pods for deletion at once.
 
 Counts = tuple[Numbers, int]  # contents by place, and the number of a control
-_Candidate = tuple[int, Ranked]  # a place, and pods there
+_Candidate = tuple[int, DeletionCandidates]  # a place, and pods there
 
 
 class Model:
@@ -47,7 +47,7 @@ class Model:
         self._own = entries[0].sets[owner]
         spec: DeploymentSpec = world.specs[self._own.spec]
         revision = world.revisions[spec.rev]
-        self.kinds = Kinds(spec.rev)
+        self.kinds = PodKinds(spec.rev)
         self._waiting = P(owner, spec.rev, NO_ORDINAL, world.cls_of(spec.rev), PENDING, Stage.WAITING)
         stage = int(Stage.BOUND if revision.becomes_ready else Stage.UNREADY)
         self._new = self.kinds.kind(at_stage(self._waiting, stage))

@@ -21,7 +21,7 @@ STATES_FOR_ONE = 4  # States as counts that are visited instead of one state: ea
 _MOST_COLOURINGS = 200  # With more, nodes of different colours are not exchanged.
 
 
-class Rolled(NamedTuple):
+class RolloutOutcomes(NamedTuple):
     """Result of the search through rollouts.
 
     tails: for each steady state, a function that returns the states on the way to it. states: number of visited ones.
@@ -34,7 +34,7 @@ class Rolled(NamedTuple):
     extremes: tuple[State, ...]
 
 
-class Rollouts:
+class RolloutSearch:
     """States of a search in which one Deployment rolls out and nothing else can happen."""
 
     def __init__(self, world: World, oracle: Oracle, symmetry: Symmetry) -> None:
@@ -56,7 +56,7 @@ class Rollouts:
         self._groups.setdefault(key, (rest, owner, []))[2].append(state)
         return True
 
-    def explored(self, canonical: Callable[[State], State], limit: Limit) -> Rolled:
+    def explored(self, canonical: Callable[[State], State], limit: Limit) -> RolloutOutcomes:
         """Visit everything that follows the states.
 
         Raises:
@@ -84,7 +84,7 @@ class Rollouts:
                 for colouring in each_bit(colourings[at]):
                     tail = Tail(model, coloured, graph, (at, colouring))
                     tails.setdefault(canonical(tail.state()), tail.way)
-        return Rolled(tails, is_exhaustive, states, tuple(extremes))
+        return RolloutOutcomes(tails, is_exhaustive, states, tuple(extremes))
 
     def _places(self, rest: State) -> tuple[Places, Numbers]:
         """Return the places of the nodes, and a colour for each: equal ones were equal when the step began."""

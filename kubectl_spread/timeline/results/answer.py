@@ -60,7 +60,7 @@ class SteadyWorkload(NamedTuple):
     is_complete: bool
 
 
-class Blocked(NamedTuple):
+class RefusedEviction(NamedTuple):
     """An eviction that is refused permanently."""
 
     pod: PodState
@@ -296,10 +296,10 @@ class View:
             is_complete(self.world, state, owner),
         )
 
-    def blocked(self, state: State) -> tuple[Blocked, ...]:
+    def blocked(self, state: State) -> tuple[RefusedEviction, ...]:
         by_slot = {(p.owner, p.rev, p.ordinal, p.cls, p.node, p.is_new): p for p in state.pods}
         return tuple(
-            Blocked(self._pod(by_slot[item[1]], state, {}, messages={}), item[2])
+            RefusedEviction(self._pod(by_slot[item[1]], state, {}, messages={}), item[2])
             for item in state.todo
             if item[0] == "blocked" and item[1] in by_slot
         )

@@ -373,7 +373,7 @@ def _over(states: Iterable[SteadyWorkload], number: Callable[[SteadyWorkload], i
     return range_of(map(number, states))
 
 
-class Played(NamedTuple):
+class PlayedStep(NamedTuple):
     """A step as the user wrote it, and its summary.
 
     refusal: kubectl's message if it stops halfway. notes: about the step itself.
@@ -396,7 +396,7 @@ class Simulation(NamedTuple):
     notes: features that were not simulated. is_interrupted: the user ended the search.
     """
 
-    steps: tuple[Played, ...]
+    steps: tuple[PlayedStep, ...]
     notes: tuple[str, ...] = ()
     is_interrupted: bool = False
 

@@ -11,7 +11,7 @@ from typing import Optional
 
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.counting.control import NotCountable
-from kubectl_spread.timeline.counting.rollouts import Rolled, Rollouts
+from kubectl_spread.timeline.counting.rollouts import RolloutOutcomes, RolloutSearch
 from kubectl_spread.timeline.counting.search import Limit
 from kubectl_spread.timeline.moves import Moves
 from kubectl_spread.timeline.state import State, Way
@@ -47,7 +47,7 @@ def everything(
     max_states: int,
     deadline: Optional[float] = None,
     is_enough: Callable[[int], bool] = lambda _: False,
-    rollouts: Optional[Rollouts] = None,
+    rollouts: Optional[RolloutSearch] = None,
 ) -> Exploration:
     """Visit every state in breadth-first order, until there are no more or a limit is reached.
 
@@ -80,7 +80,7 @@ def everything(
 class _Visit:
     """The queue of a search, and what it has found."""
 
-    def __init__(self, moves: Moves, canonical: Canonical, limit: Limit, rollouts: Optional[Rollouts]) -> None:
+    def __init__(self, moves: Moves, canonical: Canonical, limit: Limit, rollouts: Optional[RolloutSearch]) -> None:
         self._moves = moves
         self._canonical = canonical
         self._limit = limit
@@ -89,7 +89,7 @@ class _Visit:
         self.came_from: dict[State, Optional[State]] = {}
         self.queue: deque[State] = deque()
         self.steady: dict[State, None] = {}
-        self.rolled = Rolled({}, True, 0, ())
+        self.rolled = RolloutOutcomes({}, True, 0, ())
 
     def run(self) -> bool:
         """Visit all states; return whether no limit was reached."""

@@ -11,7 +11,7 @@ from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.state import State, Step
 
 
-class Path:
+class SearchPath:
     """Path from the start to a state, reconstructed on demand."""
 
     def __init__(

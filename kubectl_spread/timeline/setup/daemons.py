@@ -9,7 +9,7 @@ from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.timeline import nodes, steps
-from kubectl_spread.timeline.controllers.daemonset import wanted_on
+from kubectl_spread.timeline.controllers.daemonset import verdict_on
 
 _MOST_PODS = 20_000  # of DaemonSets, to be played
 
@@ -45,4 +45,4 @@ def _changed(cluster: Cluster, ops: Iterable[steps.Op]) -> Iterator[tuple[Option
 
 
 def _runs(workload: Workload, node: Optional[Node]) -> bool:
-    return node is not None and wanted_on(workload, node).runs
+    return node is not None and verdict_on(workload, node).runs

@@ -39,7 +39,8 @@ def resource(group: str, kind: str, path: str, constraint: dict[str, Any]) -> st
 
 def found(text: str) -> list[str]:
     result = check_source(SourceFile("one.yaml", text), named=True)
-    return [item.rule.code for item in pipeline.judged([result], LintPolicy(), accepted=pipeline.Accepted()).findings]
+    found = pipeline.findings_of([result], LintPolicy(), accepted=pipeline.AcceptedItems())
+    return [item.rule.code for item in found.findings]
 
 
 @pytest.mark.parametrize(("operator", "kind", "path"), PLACES)

@@ -6,12 +6,12 @@ from typing import Any, Optional
 
 from kubectl_spread.explain.preemption import (
     Criterion,
+    NoPreemptionReason,
     OtherNodeEviction,
     PreemptionCandidate,
     PreemptionReport,
     Unhelpful,
     Victim,
-    WhyNot,
 )
 from kubectl_spread.report.table import Block, laid_out, Rows
 from kubectl_spread.text.wording import counted, listed, safe
@@ -82,10 +82,10 @@ def _row(choice: PreemptionCandidate) -> tuple[str, str, str, str, str, str]:
 def _unhelpful(group: Unhelpful) -> str:
     number, nodes = counted(len(group.nodes), "node"), listed(group.nodes, most=_MOST_NAMES)
     one = len(group.nodes) == 1
-    if group.why is WhyNot.NO_LOWER_PRIORITY:
+    if group.why is NoPreemptionReason.NO_LOWER_PRIORITY:
         return f"{number} {'has' if one else 'have'} no pod of lower priority: {nodes}"
     reasons = safe(", ".join(group.reasons))
-    if group.why is WhyNot.REFUSED_EVEN_SO:
+    if group.why is NoPreemptionReason.REFUSED_EVEN_SO:
         its = "its" if one else "their"
         return f"{number} would refuse the pod even without {its} pods of lower priority ({reasons}): {nodes}"
     reasons_text = f" ({reasons})" if reasons else ""
