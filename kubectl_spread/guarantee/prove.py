@@ -293,10 +293,7 @@ class _Prover:
             self._cornered(space, regime, left, limits=limits, into=found)
             left = _missing(left, found)
         if left:
-            everything = search.explore(space, left, limits)
-            self._take(space, regime, everything, rules=left, into=found)
-            is_open = everything.is_exhaustive or any(at in everything.witness for at in left)
-            states = 0 if is_open else everything.states
+            states = self._everywhere(space, regime, left, limits=limits, into=found)
             left = _missing(left, found)
         if left and states and self._effort.wants_shortest:
             self._cornered(space, regime, left, limits=limits, into=found)
@@ -305,6 +302,21 @@ class _Prover:
             walk = limits._replace(max_states=min(_WALK, limits.max_states))
             self._take(space, regime, search.at_random(space, left, walk), rules=left, into=found)
         return found | {at: self._undecided(space, at, states) for at in _missing(left, found)}
+
+    def _everywhere(
+        self,
+        space: Space,
+        regime: Regime,
+        rules: list[int],
+        *,
+        limits: search.ProofLimits,
+        into: dict[int, RuleVerdict],
+    ) -> int:
+        """Search all states; return their number if a limit ended it before any violation, or else 0."""
+        everything = search.explore(space, rules, limits)
+        self._take(space, regime, everything, rules=rules, into=into)
+        is_over = everything.is_exhaustive or any(at in everything.witness for at in rules)
+        return 0 if is_over else everything.states
 
     def _nearby(
         self,
