@@ -1,7 +1,9 @@
 """Budgets of `rebalance` in seconds of CPU time, which `make bench` measures; and plans for many generated violations.
 
 `python -m tests.bench.rebalance 1000 1400 200` makes plans for the generated clusters of these seeds until 200 of them
-are executed, by the engine and by the slow controllers. Exits with 1 if a budget is missed or a plan does not end well.
+are executed, by the engine and by the slow controllers. `python -m tests.bench.rebalance varied 2000 3000` does so for
+clusters with everything that can hinder a plan, and looks for shorter lists by brute force. Exits with 1 if a budget is
+missed or a plan does not end well.
 """
 
 from __future__ import annotations
@@ -11,12 +13,12 @@ import time
 from collections import Counter
 
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.rebalance.plan import Rebalance, Repair
+from kubectl_spread.rebalance.plan import ObstacleKind, Rebalance, Repair, RepairVerdict
 from kubectl_spread.rebalance.repair import rebalance
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.bench import simulation
 from tests.naive.controllers.world import World
-from tests.rebalance import executing, generated
+from tests.rebalance import executing, generated, judging, varied
 
 BUDGET_S = 20
 
@@ -87,6 +89,44 @@ def _problem(world: World, repair: Repair) -> str:
     return "an outcome violates a constraint" if any(executing.is_violated(item, key) for item in ends) else ""
 
 
+def varied_plans(first: int, last: int) -> int:
+    """Carry out the plans of varied clusters, and compare their length with brute force."""
+    numbers: Counter[str] = Counter()
+    for seed in range(first, last):
+        world, soft = varied.world(seed), seed % 3 == 0
+        repairs = judging.plan_for(world, soft=soft).repairs
+        numbers.update(item.verdict.value for item in repairs)
+        try:
+            judging.carry_out(world, repairs, soft=soft)
+            numbers["carried out"] += any(item.is_repaired for item in repairs)
+            problem = _shorter(world, repairs[0], soft=soft, numbers=numbers) if len(repairs) == 1 else ""
+        except judging.BrokenPromiseError as error:
+            problem = str(error)
+        except judging.TooManyError:
+            numbers["too many worlds"] += 1
+            continue
+        if problem:
+            numbers["failed"] += 1
+            print(f"seed {seed}: {problem}")
+    print(", ".join(f"{name} {number}" for name, number in sorted(numbers.items())))
+    return int(numbers["failed"] > 0)
+
+
+def _shorter(world: World, repair: Repair, *, soft: bool, numbers: Counter[str]) -> str:
+    """Try all lists of a small plan's length, or of two evictions if there is no plan; return what is wrong."""
+    kinds = {item.kind for item in repair.obstacles}
+    if kinds & {ObstacleKind.NO_DOMAIN, ObstacleKind.UNSETTLED, ObstacleKind.UNCOUNTED, ObstacleKind.CONTROLLER}:
+        return ""
+    length = 3 if repair.plan is None else len(repair.plan.evictions)
+    if length > 3 or repair.verdict is RepairVerdict.RESTART:
+        return ""
+    found = judging.shortest(world, repair, soft=soft, most=2 if repair.plan is None else length)
+    numbers["compared with brute force"] += 1
+    return "" if found == length else f"{found} evictions instead of {length}"
+
+
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["varied"]:
+        sys.exit(varied_plans(int(sys.argv[2]), int(sys.argv[3])))
     numbers = [int(text) for text in sys.argv[1:]]
     sys.exit(judged(numbers[0], numbers[1], numbers[2] if len(numbers) > 2 else sys.maxsize) if numbers else budget())

@@ -91,7 +91,8 @@ class RepairText:
         if item.verdict is RepairVerdict.RESTART:
             return "a rollout restart repairs it"
         if item.verdict is RepairVerdict.NO_PLAN or item.plan is None:
-            return "no plan"
+            is_open = any(found.kind is ObstacleKind.GAVE_UP for found in item.obstacles)
+            return "no plan found in the time given" if is_open else "no plan"
         if not item.plan.evictions:
             return "repaired without an eviction, once the cluster settles"
         return f"{plural(len(item.plan.evictions), 'eviction')} repair{'s' * (len(item.plan.evictions) == 1)} it"
