@@ -37,7 +37,6 @@ def evictions(
     """Yield the evictions with the possible nodes of the replacements, and with their domains of some keys."""
     names = board.world.node_names
     labels = {node.name: node.labels for node in cluster.nodes}
-    has_all = has_all_budgets(cluster)
     for pod, reached in zip(pods, found.reached, strict=True):
         owner = cluster.top_owner(pod)
         if owner is None:
@@ -54,15 +53,17 @@ def evictions(
             },
             budget := budget_of(pod, cluster),
             volatile_volumes(owner, cluster),
-            bool(budget) or not has_all,
+            bool(budget) or not has_all_budgets(cluster, pod.namespace),
             "" if "/" in pod.uid else pod.uid,  # Without a uid in the facts, it is made of the names.
         )
 
 
-def has_all_budgets(cluster: Cluster) -> bool:
-    """Return whether the facts hold every budget: they say so, or they hold some."""
-    unread = any(item.kind == _BUDGET for item in cluster.unread)
-    return not unread and (_BUDGET in cluster.complete or bool(cluster.budgets))
+def has_all_budgets(cluster: Cluster, namespace: str) -> bool:
+    """Return whether the facts hold every budget of a namespace: they say so, or they hold some."""
+    unread = [item for item in cluster.unread if item.kind == _BUDGET]
+    if unread:
+        return any(item.namespace == namespace for item in unread)  # The only namespace that was read.
+    return _BUDGET in cluster.complete or bool(cluster.budgets)
 
 
 def budget_of(pod: Pod, cluster: Cluster) -> str:

@@ -219,7 +219,7 @@ class _Repairing:
             tuple(key for key in board.unsettled if key not in self._repaired),
             frozenset(key for key in keys if board.is_rolled_out(states, key)),
             tuple(key for key in keys if key in cluster.autoscalers),
-            evictions.has_all_budgets(cluster),
+            all(evictions.has_all_budgets(cluster, key.namespace) for key in keys),
         )
 
     def _restarts(

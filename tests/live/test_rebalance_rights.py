@@ -63,6 +63,18 @@ def test_without_the_right_to_list_budgets_every_eviction_asks_them(
     assert said.endswith("\npartly known: may not list poddisruptionbudgets; what is not known can change the plan\n")
 
 
+def test_the_budgets_of_the_own_namespace_are_enough(
+    cluster: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Budgets select only pods of their namespace."""
+    cluster.forbidden = {"poddisruptionbudgets@"}
+    run(["rebalance", "--kubeconfig", config])
+    said = capsys.readouterr().out
+
+    assert DELETE in said
+    assert UNKNOWN not in said
+
+
 def test_json_says_that_budgets_are_not_known(
     cluster: ApiServer, config: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
