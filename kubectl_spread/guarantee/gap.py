@@ -33,6 +33,7 @@ class GapKind(Enum):
     PREEMPTION = "preemption"
     STAYING = "staying"  # other pods are taken to stay where they are
     ONE_ROLLOUT = "oneRollout"  # revisions are counted separately, and there is one rollout at a time
+    TERMINATING = "terminating"  # deleted pods run for a while beside their replacements, and do not count
     LOST_ORDINALS = "lostOrdinals"  # pods of a StatefulSet keep their names on lost nodes
 
 
@@ -47,6 +48,7 @@ EFFECTS = {
     GapKind.PREEMPTION: GapEffect.PREEMPTION,
     GapKind.STAYING: GapEffect.NONE,
     GapKind.ONE_ROLLOUT: GapEffect.NONE,
+    GapKind.TERMINATING: GapEffect.NONE,
     GapKind.LOST_ORDINALS: GapEffect.NONE,
 }
 
@@ -55,7 +57,7 @@ class Gap(NamedTuple):
     """A feature, or other pods, that are not followed.
 
     owner: workload whose pods it concerns. others: other workloads or pods. what: a feature, in words. number: of
-    other pods.
+    other pods, or of seconds.
     """
 
     kind: GapKind

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Optional
 
@@ -11,7 +11,7 @@ from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.guarantee import search
 from kubectl_spread.guarantee.bound import always_placed, Bound, bounds
 from kubectl_spread.guarantee.event import State
-from kubectl_spread.guarantee.gap import Gap, GapEffect
+from kubectl_spread.guarantee.gap import Gap, GapEffect, GapKind
 from kubectl_spread.guarantee.merged import merged
 from kubectl_spread.guarantee.model import Alive, Disruption, Filters, GroupModel, LossKind
 from kubectl_spread.guarantee.search import Found
@@ -20,6 +20,7 @@ from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.guarantee.setup.neighbours import surroundings
 from kubectl_spread.guarantee.space import Space
 from kubectl_spread.guarantee.witness import Witness, witness
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.policy.policy import Regime, REGIMES
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.records import NamedTuple
@@ -34,6 +35,7 @@ _STAGES = {
     Regime.SCALING: 2,
     Regime.DISRUPTIONS: 3,
 }  # in which more pods are told apart
+_GRACE_S = 30  # default of terminationGracePeriodSeconds
 _OPEN_WAITS = (GapEffect.WAITS, GapEffect.COUNTS, GapEffect.EVERYTHING)
 
 
@@ -147,9 +149,26 @@ def prove(
     """
     prover = _Prover(members, cluster, profiles, tuple(rules), effort or Effort(), name)
     results = tuple(prover.regime(regime) for regime in REGIMES if regime in regimes)
+    gaps = (*prover.gaps, *_terminating(members, results))
     workloads = tuple(member.key for member in members)
     pods = sum(member.controller.workload.replicas or 0 for member in members)
-    return GroupResult(name, workloads, pods, results, tuple(prover.gaps), prover.neighbours)
+    return GroupResult(name, workloads, pods, results, gaps, prover.neighbours)
+
+
+def _terminating(members: Sequence[Member], results: Sequence[RegimeResult]) -> Iterator[Gap]:
+    """Yield the workloads whose deleted pods run beside their replacements, if proved rules limit pods of a domain."""
+    proved = [
+        verdict.rule
+        for item in results
+        for verdict in item.rules
+        if item.regime is not Regime.CREATION and verdict.verdict is ProofStatus.PROVED and verdict.rule.is_momentary
+    ]
+    for member in members:
+        workload = member.controller.workload
+        seconds = fields(workload.template.get("spec")).get("terminationGracePeriodSeconds", _GRACE_S)
+        # The pods of a StatefulSet are created again under the same names, so only once they are gone.
+        if proved and workload.kind != "StatefulSet" and isinstance(seconds, int) and seconds > 0:
+            yield Gap(GapKind.TERMINATING, member.key, number=seconds)
 
 
 class _Prover:

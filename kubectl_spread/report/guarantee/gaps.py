@@ -42,6 +42,10 @@ _SENTENCES: dict[GapKind, Callable[[Gap], str]] = {
     GapKind.ONE_ROLLOUT: lambda gap: (
         f"{_name(gap)}: its revisions are counted separately; one rollout at a time is assumed"
     ),
+    GapKind.TERMINATING: lambda gap: (
+        f"{_name(gap)}: Terminating pods do not count. A deleted pod can run for up to {gap.number} s more, and its "
+        "replacement can start in the same domain"
+    ),
     GapKind.LOST_ORDINALS: lambda gap: (
         f"{_name(gap)}: its pods on lost nodes stay Terminating. They are replaced once the Nodes are deleted or "
         "marked out of service, which is assumed"

@@ -100,6 +100,8 @@ def _how(item: RuleVerdict) -> str:
         return f"proved: {words.proof(item)}"
     if item.verdict is ProofStatus.REFUTED:
         return "refuted"
+    if not item.states:
+        return "not decided: something that matters is not followed"
     return f"not decided: no violation in {item.states:,} visited states"
 
 
