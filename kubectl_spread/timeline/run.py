@@ -12,7 +12,7 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline import references, steps
-from kubectl_spread.timeline.counting.rollouts import RolloutSearch
+from kubectl_spread.timeline.counting.rollouts import CountedRollouts
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.moves import Moves
 from kubectl_spread.timeline.oracle import MorePods, Oracle
@@ -337,7 +337,7 @@ class _Player:
                     max_states=limits.max_states,
                     deadline=deadline,
                     is_enough=self._watch.saw,
-                    rollouts=RolloutSearch(self._world, self._oracle, symmetry) if limits.by_counts else None,
+                    rollouts=CountedRollouts(self._world, self._oracle, symmetry) if limits.by_counts else None,
                 )
                 if item.is_exhaustive:
                     found.append(item)

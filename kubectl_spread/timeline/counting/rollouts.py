@@ -34,7 +34,7 @@ class RolloutOutcomes(NamedTuple):
     extremes: tuple[State, ...]
 
 
-class RolloutSearch:
+class CountedRollouts:
     """States of a search in which one Deployment rolls out and nothing else can happen."""
 
     def __init__(self, world: World, oracle: Oracle, symmetry: Symmetry) -> None:

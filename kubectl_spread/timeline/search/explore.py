@@ -11,7 +11,7 @@ from typing import Optional
 
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.counting.control import NotCountable
-from kubectl_spread.timeline.counting.rollouts import RolloutOutcomes, RolloutSearch
+from kubectl_spread.timeline.counting.rollouts import CountedRollouts, RolloutOutcomes
 from kubectl_spread.timeline.counting.search import Limit
 from kubectl_spread.timeline.moves import Moves
 from kubectl_spread.timeline.state import State, Way
@@ -47,7 +47,7 @@ def everything(
     max_states: int,
     deadline: Optional[float] = None,
     is_enough: Callable[[int], bool] = lambda _: False,
-    rollouts: Optional[RolloutSearch] = None,
+    rollouts: Optional[CountedRollouts] = None,
 ) -> Exploration:
     """Visit every state in breadth-first order, until there are no more or a limit is reached.
 
@@ -80,7 +80,7 @@ def everything(
 class _Visit:
     """The queue of a search, and what it has found."""
 
-    def __init__(self, moves: Moves, canonical: Canonical, limit: Limit, rollouts: Optional[RolloutSearch]) -> None:
+    def __init__(self, moves: Moves, canonical: Canonical, limit: Limit, rollouts: Optional[CountedRollouts]) -> None:
         self._moves = moves
         self._canonical = canonical
         self._limit = limit
