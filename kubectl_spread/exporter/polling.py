@@ -5,12 +5,15 @@ from __future__ import annotations
 import gc
 import threading
 import time
-from collections.abc import Callable
-from typing import Optional
+from collections.abc import Callable, Iterator
+from typing import Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import SpreadError
-from kubectl_spread.operations.status import StatusReader, StatusRequest, StatusResult
+from kubectl_spread.operations.status import StatusReader, StatusRequest, StatusStream
 from kubectl_spread.records import NamedTuple
+
+if TYPE_CHECKING:
+    from kubectl_spread.simulate.running.status import WorkloadStatus
 
 _LONGEST_PAUSE_S = 300.0
 
@@ -118,8 +121,8 @@ class Poller:
         start = time.monotonic()
         if self._reader is None:
             self._reader = StatusReader(self._request)
-        found = self._reader.read(is_again=True)
-        reading = _reading(found, time.monotonic() - start)
+        found = self._reader.stream(is_again=True)
+        reading = _reading(found, start)
         del found
         gc.collect()  # a cluster of a large reading must not wait for the next collection
         return reading
@@ -135,15 +138,25 @@ class Poller:
         self._problem = problem
 
 
-def _reading(found: StatusResult, duration_s: float) -> Reading:
+def _reading(found: StatusStream, start: float) -> Reading:
+    """Return the metrics of a reading that began at a `time.monotonic()`."""
     from kubectl_spread.report.status import policy, prometheus
 
     rules = "" if found.policy is None else "".join(f"{line}\n" for line in policy.metrics(found.policy))
+    workloads = 0
+
+    def counted() -> Iterator[WorkloadStatus]:
+        nonlocal workloads
+        for status in found.statuses:
+            workloads += 1
+            yield status
+
+    text = prometheus.text(counted()) + rules
     return Reading(
-        text=prometheus.text(found.statuses) + rules,
+        text=text,
         at=time.time(),
-        duration_s=duration_s,
-        workloads=len(found.statuses),
-        forbidden=tuple(sorted({item.plural for item in found.cluster.unread})),
-        left_out=len(found.errors),
+        duration_s=time.monotonic() - start,
+        workloads=workloads,
+        forbidden=tuple(sorted({item.plural for item in found.known.cluster.unread})),
+        left_out=len(found.known.errors),
     )

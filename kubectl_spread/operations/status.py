@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError, SpreadError
@@ -76,6 +77,14 @@ def workload_status(request: StatusRequest) -> StatusResult:
     return StatusReader(request).read()
 
 
+class StatusStream(NamedTuple):
+    """The workloads of one reading, to be read once, with the cluster and the result of the policy."""
+
+    statuses: Iterator[WorkloadStatus]
+    known: LoadedCluster
+    policy: Optional[PolicyStatus] = None
+
+
 class StatusReader:
     """A reader of the status, which can be read repeatedly; it uses one connection to a live cluster."""
 
@@ -98,18 +107,28 @@ class StatusReader:
         Raises:
             SpreadError: as `workload_status` does.
         """
+        read = self.stream(is_again=is_again)
+        shown = list(read.statuses)
+        cluster = read.known.cluster
+        missing = _missing(shown, self.selection, cluster)
+        return StatusResult(shown, read.known.errors, missing, cluster, self.selection, read.known, read.policy)
+
+    def stream(self, *, is_again: bool = False) -> StatusStream:
+        """Return the workloads one by one: in a large cluster, all of them together need much memory.
+
+        Raises:
+            SpreadError: as `workload_status` does.
+        """
         known = self._load(is_again=is_again)
         from kubectl_spread.simulate.running.status import statuses  # numpy: 80 ms
 
         found = statuses(known.cluster, known.profiles, wants=self.selection.includes)
-        shown = [status for status in found if self.shows_all or status.has_own]
-        missing = _missing(shown, self.selection, known.cluster)
-        result = StatusResult(shown, known.errors, missing, known.cluster, self.selection, known)
+        shown = (status for status in found if self.shows_all or status.has_own)
         if self._policy is None:
-            return result
+            return StatusStream(shown, known)
         from kubectl_spread.simulate.running.policies import policy_status
 
-        return result._replace(policy=policy_status(self._policy, known.cluster, wants=self.selection.includes))
+        return StatusStream(shown, known, policy_status(self._policy, known.cluster, wants=self.selection.includes))
 
     def _load(self, *, is_again: bool) -> LoadedCluster:
         if self.session is None:

@@ -5,7 +5,7 @@ Source: prometheus/docs, content/docs/instrumenting/exposition_formats.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Optional
 
 from kubectl_spread.records import NamedTuple
@@ -13,6 +13,8 @@ from kubectl_spread.simulate.running.status import ConstraintState, ConstraintSt
 from kubectl_spread.text.wording import safe
 
 _MOST_DOMAINS = 50  # a constraint with more domains, for example hostnames, has no time series per domain
+_DOMAIN_PODS = "kubectl_spread_domain_pods"
+_ABOUT_DOMAINS = f"Pods that the constraint counts in each domain, for up to {_MOST_DOMAINS} domains."
 _ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
@@ -54,28 +56,31 @@ _OF_WORKLOADS: tuple[tuple[str, str, Callable[[WorkloadStatus], int]], ...] = (
 
 
 def text(statuses: Iterable[WorkloadStatus]) -> str:
-    """Return every metric, its samples together; the text ends with a line break."""
-    return "".join(f"{line}\n" for line in _lines(list(statuses)))
+    """Return every metric, its samples together; the text ends with a line break.
 
-
-def _lines(statuses: list[WorkloadStatus]) -> Iterator[str]:
-    for metric in _OF_CONSTRAINTS:
-        yield from head(metric.name, metric.help)
-        for status in statuses:
-            for item in status.constraints:
-                value = metric.value(item)
-                if value is not None:
-                    yield sample(metric.name, _labels(status, item), value)
-    name = "kubectl_spread_domain_pods"
-    yield from head(name, f"Pods that the constraint counts in each domain, for up to {_MOST_DOMAINS} domains.")
+    Each status is read once, so that of many workloads in a large cluster only the samples are kept.
+    """
+    samples: dict[str, list[str]] = {
+        **{metric.name: [*head(metric.name, metric.help)] for metric in _OF_CONSTRAINTS},
+        _DOMAIN_PODS: [*head(_DOMAIN_PODS, _ABOUT_DOMAINS)],
+        **{name: [*head(name, about)] for name, about, _ in _OF_WORKLOADS},
+    }
     for status in statuses:
         for item in status.constraints:
-            for domain in item.domains if len(item.domains) <= _MOST_DOMAINS else ():
-                yield sample(name, {**_labels(status, item), "domain": domain.value}, domain.matching)
-    for name, about, count in _OF_WORKLOADS:
-        yield from head(name, about)
-        for status in statuses:
-            yield sample(name, _workload_labels(status), count(status))
+            _add_constraint(samples, status, item)
+        for name, _, count in _OF_WORKLOADS:
+            samples[name].append(sample(name, _workload_labels(status), count(status)))
+    return "".join(f"{line}\n" for lines in samples.values() for line in lines)
+
+
+def _add_constraint(samples: dict[str, list[str]], status: WorkloadStatus, item: ConstraintStatus) -> None:
+    labels = _labels(status, item)
+    for metric in _OF_CONSTRAINTS:
+        value = metric.value(item)
+        if value is not None:
+            samples[metric.name].append(sample(metric.name, labels, value))
+    for domain in item.domains if len(item.domains) <= _MOST_DOMAINS else ():
+        samples[_DOMAIN_PODS].append(sample(_DOMAIN_PODS, {**labels, "domain": domain.value}, domain.matching))
 
 
 def head(name: str, about: str) -> tuple[str, str]:
