@@ -211,3 +211,87 @@ def test_axe_finds_no_violation(is_dark: bool, folder: Path, tmp_path: Path) -> 
     found = run_in_pages(wanted, AXE, tmp_path, dark=is_dark)
 
     assert [] == [(page.name, width, result) for (page, width), result in zip(wanted, found, strict=True) if result]
+
+
+ROWS = """document => [...document.querySelectorAll("tbody tr")].map(row => [...row.children].map(
+  cell => [cell.getBoundingClientRect().top, window.getComputedStyle(cell).display]))"""
+
+
+@needs_browser
+def test_cells_of_a_row_are_beside_each_other(folder: Path) -> None:
+    wanted = [(folder / f"{name}.html", 1600) for name in ("explain", "guarantee")]
+    for rows in run_in_pages(wanted, ROWS, folder):
+        assert rows
+        for row in rows:
+            assert {"table-cell"} == {display for _, display in row}
+            assert 1 == len({round(top) for top, _ in row})
+
+
+PRINTED = """document => ({
+  frames: [...document.querySelectorAll(".frame")].map(frame => frame.getClientRects().length > 0),
+  slider: [...document.querySelectorAll(".slider")].some(bar => bar.getClientRects().length),
+  details: [...document.querySelectorAll("details.more > :not(summary)")].every(item => item.getClientRects().length),
+  wide: document.documentElement.scrollWidth <= document.documentElement.clientWidth})"""
+
+
+@needs_browser
+def test_on_paper_every_moment_is_shown_and_no_slider(folder: Path, tmp_path: Path) -> None:
+    """The print style is in force in these copies, after the script has hidden all moments but one."""
+    pages = []
+    for name in COMMANDS:
+        text = (folder / f"{name}.html").read_text(encoding="utf-8").replace("@media print", "@media all")
+        text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+        (tmp_path / f"{name}.html").write_text(text, encoding="utf-8")
+        pages.append((tmp_path / f"{name}.html", 700))
+    found = dict(zip(COMMANDS, run_in_pages(pages, PRINTED, tmp_path), strict=True))
+
+    assert len(found["simulate"]["frames"]) > 5
+    assert len(found["guarantee"]["frames"]) > 3
+    for item in found.values():
+        assert all(item["frames"])
+        assert not item["slider"]
+        assert item["details"]
+        assert item["wide"]
+
+
+KEYS = """(document, window) => {
+  const bar = document.querySelector(".slider"), input = bar.querySelector("input");
+  const found = [...bar.querySelectorAll("button, input")].map(item => {
+    item.focus();
+    return [item.tagName, item.type, document.activeElement === item, item.tabIndex,
+      window.getComputedStyle(item).outlineStyle];
+  });
+  input.stepUp(3); input.dispatchEvent(new window.Event("input", {bubbles: true}));
+  return [found, input.value, [...document.querySelectorAll(".frame")].findIndex(item => item.getClientRects().length)];
+}"""
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ["simulate", "guarantee"])
+def test_the_slider_is_a_native_one_that_keys_move(name: str, folder: Path) -> None:
+    """Tab reaches Back, the slider and Next in turn; a step of the slider shows the moment of its number."""
+    (found,) = run_in_pages([(folder / f"{name}.html", 1000)], KEYS, folder)
+    controls, value, shown = found
+
+    assert [["BUTTON", "button", True, 0], ["INPUT", "range", True, 0], ["BUTTON", "button", True, 0]] == [
+        item[:4] for item in controls
+    ]
+    assert ("3", 3) == (value, shown)
+
+
+WHOLE = """(document, window) => [...document.querySelectorAll(".frame")].map(frame => [
+  frame.querySelectorAll(".domain").length, frame.querySelectorAll(".domain.same").length,
+  frame.querySelectorAll(".plan .d").length])"""
+
+
+@needs_browser
+def test_the_script_draws_what_a_moment_shares_with_the_one_before(folder: Path) -> None:
+    """Without the script these domains say `as before`."""
+    (drawn,) = run_in_pages([(folder / "simulate.html", 1000)], WHOLE, folder)
+    (plain,) = run_in_pages([(folder / "simulate.html", 1000)], WHOLE, folder, script=False)
+
+    assert [domains for domains, _, _ in drawn] == [domains for domains, _, _ in plain]
+    assert 0 == sum(same for _, same, _ in drawn)
+    assert 0 == plain[0][1]
+    assert sum(same for _, same, _ in plain) > 5
+    assert all(dots >= 3 for _, _, dots in drawn)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kubectl_spread.cli.main import run
+from kubectl_spread.report.pages import simulation
 from tests.cli.running_objects import constraint, deployment, node
 from tests.pages.parsing import assert_is_closed_off, Page
 
@@ -125,3 +126,20 @@ def test_the_page_goes_to_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
     assert (0, "") == (code, capsys.readouterr().out)
     assert_is_closed_off((tmp_path / "page.html").read_text(), has_script=True)
+
+
+def test_a_page_that_would_be_too_large_has_fewer_pictures(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At last it has none, and says so; the words stay."""
+    args = [*WEB, "--outcomes", "first", "scale", "deploy/web", "--replicas=200"]
+    whole = page(capsys, *args)
+    monkeypatch.setattr(simulation, "_MOST_BYTES", len(whole) - 1)
+    fewer = page(capsys, *args)
+    monkeypatch.setattr(simulation, "_MOST_BYTES", 0)
+    none = assert_is_closed_off(page(capsys, *args), has_script=True)
+
+    assert 0 < fewer.count('class="frame"') < whole.count('class="frame"')
+    assert "200 of 200 pods ready" in none.words
+    assert "Pictures are left out, because the page would be too large." in none.words
+    assert not [attrs for _, attrs in none.tags if "node" in str(attrs.get("class")).split()]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report import unread as unread_text
 from kubectl_spread.report.pages import page
+from kubectl_spread.report.pages.frames import framed
 from kubectl_spread.report.pages.moments import Artist
 from kubectl_spread.report.simulation import replicas, scenarios
 from kubectl_spread.report.simulation.scenarios import ScenarioResult
@@ -27,6 +28,7 @@ from kubectl_spread.timeline.results.summary import (
 from kubectl_spread.timeline.state import EventKind
 
 _TONES = {Verdict.COMPLETES: "good", Verdict.MAY_GET_STUCK: "warn", Verdict.GETS_STUCK: "bad"}
+_MOST_BYTES = 2_900_000  # of a page
 _MOST_BOXES = 9000  # of nodes, in all drawings of a page together
 _FEWEST_BOXES = 240  # for each step
 _FEWEST_MOMENTS, _MOST_MOMENTS = 6, 120  # of a run
@@ -45,23 +47,39 @@ def render(
     unread: Sequence[Unread] = (),
 ) -> str:
     """Return the page."""
-    return page.render(
-        "simulation.html",
-        source,
-        script="steps.js",
-        title=_title(simulation),
-        tone=_tone(simulation),
-        steps=_steps(simulation, _MOST_BOXES),
-        notes=simulation.notes,
-        is_interrupted=simulation.is_interrupted,
-        errors=[str(error) for error in errors],
-        unread=unread_text.line(unread) if unread else "",
+    return _fitting(
+        lambda boxes: page.render(
+            "simulation.html",
+            source,
+            script="steps.js",
+            title=_title(simulation),
+            tone=_tone(simulation),
+            steps=_steps(simulation, boxes),
+            notes=simulation.notes,
+            is_interrupted=simulation.is_interrupted,
+            errors=[str(error) for error in errors],
+            unread=unread_text.line(unread) if unread else "",
+        )
     )
+
+
+def _fitting(make: Callable[[int], str]) -> str:
+    """Return the page with the most boxes of nodes that is small enough; at last one without pictures."""
+    text = ""
+    for boxes in (_MOST_BOXES, _MOST_BOXES // 4, _MOST_BOXES // 16, _MOST_BOXES // 64, 0):
+        text = make(boxes)
+        if len(text.encode()) <= _MOST_BYTES:
+            break
+    return text
 
 
 def render_scenarios(results: Sequence[ScenarioResult], source: page.PageSource) -> str:
     """Return the page of `simulate run`: a section for each scenario, with the pictures of its steps."""
     tones = ["bad" if result.errors else "good" if result.is_fine else "bad" for result in results]
+    return _fitting(lambda boxes: _scenario_page(results, tones, source, boxes=boxes))
+
+
+def _scenario_page(results: Sequence[ScenarioResult], tones: list[str], source: page.PageSource, *, boxes: int) -> str:
     return page.render(
         "scenarios.html",
         source,
@@ -76,7 +94,7 @@ def render_scenarios(results: Sequence[ScenarioResult], source: page.PageSource)
                 "tone": tone,
                 "lines": [str(error) for error in result.errors]
                 + [scenarios.sentence(result, failure) for failure in result.failures],
-                "steps": _steps(result.simulation, _MOST_BOXES // len(results), has_run=not result.is_fine),
+                "steps": _steps(result.simulation, boxes // len(results), has_run=not result.is_fine),
                 "notes": result.simulation.notes,
             }
             for result, tone in zip(results, tones, strict=True)
@@ -119,7 +137,7 @@ def _verdict(step: PlayedStep) -> str:
 
 
 def _steps(simulation: Simulation, boxes: int, *, has_run: bool = True) -> list[Plain]:
-    room = max(_FEWEST_BOXES, boxes // max(1, len(simulation.steps)))
+    room = boxes and max(_FEWEST_BOXES * boxes // _MOST_BOXES, boxes // max(1, len(simulation.steps)))
     return [_step(step, number, room, has_run=has_run) for number, step in enumerate(simulation.steps, 1)]
 
 
@@ -190,8 +208,16 @@ def _pictures(step: PlayedStep, concerned: Sequence[WorkloadSummary], room: int,
         has_run: draw the moments of a run, too.
     """
     frames = step.summary.frames
-    if frames is None:
-        return {"sides": [], "legend": (), "more_endings": 0, "run": [], "run_title": ""}
+    if frames is None or not room:
+        is_left_out = frames is not None
+        return {
+            "sides": [],
+            "legend": (),
+            "more_endings": 0,
+            "run": [],
+            "run_title": "",
+            "is_without_pictures": is_left_out,
+        }
     artist = Artist(frames, concerned[:_MOST_WORKLOADS])
     boxes = max(1, sum(len(domain.boxes) for domain in artist.drawing(frames.before).domains))
     shown = max(1, min(len(frames.endings), room // 3 // boxes - 1))
@@ -204,8 +230,9 @@ def _pictures(step: PlayedStep, concerned: Sequence[WorkloadSummary], room: int,
         "sides": sides,
         "legend": artist.legend(),
         "more_endings": len(endings) - shown,
-        "run": list(_run(step, frames, artist, most=room * 2 // 3 // boxes)) if has_run else [],
+        "run": framed(_run(step, frames, artist, most=room * 2 // 3 // boxes)) if has_run else [],
         "run_title": _run_title(step.summary),
+        "is_without_pictures": False,
     }
 
 

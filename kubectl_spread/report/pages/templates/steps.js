@@ -1,7 +1,15 @@
 for (const run of document.querySelectorAll(".run")) {
   const frames = [...run.querySelectorAll(".frame")], bar = run.querySelector(".slider");
   const input = bar.querySelector("input"), [back, next] = bar.querySelectorAll("button"), told = bar.querySelector("output");
-  const last = frames.length - 1;
+  const last = frames.length - 1, drawn = {};
+  for (const box of run.querySelectorAll(".domain[data-n]")) {
+    if (!box.classList.contains("same")) { drawn[box.dataset.n] = box; continue; }
+    const copy = drawn[box.dataset.n].cloneNode(true);
+    copy.querySelectorAll(".chg").forEach(note => note.remove());
+    copy.querySelectorAll(".changed").forEach(node => node.classList.remove("changed"));
+    box.replaceWith(copy);
+    drawn[box.dataset.n] = copy;
+  }
   const show = wanted => {
     const at = Math.max(0, Math.min(last, wanted));
     frames.forEach((frame, index) => { frame.hidden = index !== at; });
