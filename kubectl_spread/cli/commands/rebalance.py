@@ -194,7 +194,8 @@ def _print(found: RebalanceResult, *, colour: bool, is_wide: bool) -> None:
     if found.rebalance.repairs:
         from kubectl_spread.report.rebalance import text
 
-        click.echo(text.render(found.rebalance, width=_width(), colour=colour, is_wide=is_wide), color=True)
+        shown = found.rebalance._replace(is_cut_short=False) if found.is_interrupted else found.rebalance
+        click.echo(text.render(shown, width=_width(), colour=colour, is_wide=is_wide), color=True)
     elif not found.missing:
         where = f" in {found.selection.namespace} namespace" if found.selection.namespace else ""
         click.echo(f"No violated constraint found{where}: there is nothing to rebalance.")
