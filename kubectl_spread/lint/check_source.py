@@ -104,7 +104,7 @@ class _Reading:
         wanted = functools.partial(looks_relevant, around=self.around, kinds=self.kinds)
         for document in compose.compose(self.source, wanted):
             if isinstance(document, compose.SyntaxProblem):
-                self.findings.append(_syntax(document))
+                self.findings.append(self._syntax(document))
             else:
                 self._document(document)
         self.findings += _separator_texts(self.source, self.findings, wanted)
@@ -121,7 +121,7 @@ class _Reading:
                 problems.append(document)
             elif holds_constraints:
                 self._document(document)
-        syntax = [_syntax(problem) for problem in problems[:1]]
+        syntax = [self._syntax(problem) for problem in problems[:1]]
         self.findings += [item for item in syntax if named or item.rule.code == "SPR002"]
         return self._result()
 
@@ -141,6 +141,25 @@ class _Reading:
                 self.others.append(manifest)
         if not is_object and self._may_be_in(document):
             self._search(Manifest(document, (), {}, "", ""))
+
+    def _syntax(self, problem: compose.SyntaxProblem) -> Finding:
+        if self._template is not None:
+            return self._template
+        return Finding(RULES["SPR001"], problem.sentence, Place(self.source, problem.span), is_unreadable=True)
+
+    @cached_property
+    def _template(self) -> Optional[Finding]:
+        """Return the finding for a source that is a template; None for another source."""
+        action = first_action(self.source.text)
+        if action is None:
+            return None
+        is_helm = is_of_chart(self.source.text)
+        return Finding(
+            RULES["SPR002"],
+            f"this {'Helm template' if is_helm else 'template'} was not checked: it is not YAML until it is rendered",
+            Place(self.source, action),
+            hint=f"render it first: {'helm template ... | ' if is_helm else '... | '}kubectl spread check -",
+        )
 
     def _may_be_in(self, document: compose.Document) -> bool:
         """Return whether a document may hold constraints outside the pod specs of known kinds."""
@@ -217,20 +236,6 @@ def _duplicate_keys(document: compose.Document) -> list[Finding]:
                 )
             )
     return found
-
-
-def _syntax(problem: compose.SyntaxProblem) -> Finding:
-    place = Place(problem.source, problem.span)
-    action = first_action(problem.source.text)
-    if action is not None:
-        is_helm = is_of_chart(problem.source.text)
-        return Finding(
-            RULES["SPR002"],
-            f"this {'Helm template' if is_helm else 'template'} was not checked: it is not YAML until it is rendered",
-            place._replace(span=action),
-            hint=f"render it first: {'helm template ... | ' if is_helm else '... | '}kubectl spread check -",
-        )
-    return Finding(RULES["SPR001"], problem.sentence, place, is_unreadable=True)
 
 
 def _without_template_noise(findings: list[Finding], *, is_reported: bool) -> tuple[Finding, ...]:

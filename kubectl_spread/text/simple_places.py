@@ -7,7 +7,7 @@ the same keys in the same columns. They share an `Outline`, in which a route is 
 from __future__ import annotations
 
 import functools
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Optional, Union
 
 from kubectl_spread.records import NamedTuple
@@ -18,6 +18,8 @@ from kubectl_spread.text.simple_yaml import lines_of, LONGEST_KEPT, node_of, nod
 from kubectl_spread.text.source import Span
 
 OutlineToken = tuple[int, Optional[str], bool]  # the column, the key (None: a dash), whether its line has no value
+_LONG = 100  # lines; in a shorter document one place is found sooner than the starts of all lines
+
 Members = dict[Union[str, int], int]  # the number of the token of each key or item
 
 
@@ -109,11 +111,12 @@ class Outline:
 class SimplePlaces:
     """The places of a document whose `simple_yaml.value` can be read."""
 
-    __slots__ = ("_base", "_lines", "_outline")
+    __slots__ = ("_base", "_lines", "_outline", "_starts")
 
     def __init__(self, text: str, base: int) -> None:
         self._base = base
         self._lines = lines_of(text)
+        self._starts: list[int] = []  # of the lines in a long document, without line breaks
         self._outline = _outline(self._lines)
 
     def place(self, route: Route, *, key: bool = False) -> Span:
@@ -129,7 +132,11 @@ class SimplePlaces:
     def _start(self, at: int) -> int:
         """Return the offset of a token's line."""
         number = self._outline.line_numbers[at]
-        return self._base + sum(map(len, self._lines[:number])) + number
+        if len(self._lines) < _LONG:
+            return self._base + sum(map(len, self._lines[:number])) + number
+        if not self._starts:
+            self._starts = list(accumulate(map(len, self._lines), initial=self._base))
+        return self._starts[number] + number
 
     def _node_token(self, at: int) -> Token:
         """Return a token with the nodes of its line."""

@@ -10,7 +10,9 @@ the objects that it names.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
 from typing import Optional, Union
 
 from kubectl_spread.lint.catalogue.registry import RENAMED, RULES
@@ -110,11 +112,14 @@ def commented(source: SourceFile) -> Iterator[Suppression]:
         return
     matches = list(_COMMENT.finditer(text))
     scalars = _scalars(source) if matches else []
+    lines = text.count("\n") + 1
     for match in matches:
         if not any(span.start < match.start() < span.end for span in scalars):
             words = tuple(word.strip() for word in (match["rules"] or "").split(",") if word.strip())
             place = Place(source, Span(match.start(), match.end()))
-            yield Suppression(place, _covered(source, match.start()), words, reason=_reason(match["reason"]))
+            yield Suppression(
+                place, _covered(source, match.start(), lines=lines), words, reason=_reason(match["reason"])
+            )
 
 
 def annotated(subject: Subject) -> Iterator[Suppression]:
@@ -131,18 +136,48 @@ def annotated(subject: Subject) -> Iterator[Suppression]:
         yield Suppression(place, nodes.span(root), words, reference(subject.manifest), reason)
 
 
+class _Index:
+    """Suppressions of one rule, found by the place of a finding: a large file may have thousands."""
+
+    def __init__(self, suppressions: Iterable[AnySuppression]) -> None:
+        self._waivers: list[Waiver] = []
+        self._by_source: dict[SourceFile, list[Suppression]] = {}
+        for item in suppressions:
+            if isinstance(item, Waiver):
+                self._waivers.append(item)
+            else:
+                self._by_source.setdefault(item.place.source, []).append(item)
+        self._ends: dict[SourceFile, list[int]] = {}  # the largest end of each suppression and those before it
+        for source, items in self._by_source.items():
+            items.sort(key=lambda item: item.range.start)
+            self._ends[source] = list(accumulate((item.range.end for item in items), max))
+
+    def covering(self, finding: Finding) -> list[AnySuppression]:
+        """Return the suppressions of a finding."""
+        source, start = finding.place.source, finding.place.span.start
+        items, ends = self._by_source.get(source, []), self._ends.get(source, [])
+        found: list[AnySuppression] = [item for item in self._waivers if item.covers(finding)]
+        at = bisect_right(items, start, key=lambda item: item.range.start) - 1
+        while at >= 0 and ends[at] > start:
+            if items[at].covers(finding):
+                found.append(items[at])
+            at -= 1
+        return found
+
+
 def apply(findings: Iterable[Finding], suppressions: Iterable[AnySuppression]) -> SuppressResult:
     """Remove suppressed findings; undecodable objects are always reported."""
     by_code: dict[str, list[AnySuppression]] = {}
     for suppression in suppressions:
         for code in frozenset().union(*map(suppression.codes, suppression.words)):
             by_code.setdefault(code, []).append(suppression)
+    indexes = {code: _Index(listed) for code, listed in by_code.items()}
     used: Used = set()
     kept = []
     ignored = 0
     for finding in findings:
-        candidates = [] if finding.is_unreadable else by_code.get(finding.rule.code, [])
-        hits = [suppression for suppression in candidates if suppression.covers(finding)]
+        index = None if finding.is_unreadable else indexes.get(finding.rule.code)
+        hits = [] if index is None else index.covering(finding)
         used.update((suppression, finding.rule.code) for suppression in hits)
         ignored += bool(hits)
         if not hits:
@@ -245,12 +280,11 @@ def _scalars(source: SourceFile) -> list[Span]:
     return spans
 
 
-def _covered(source: SourceFile, at: int) -> Span:
+def _covered(source: SourceFile, at: int, *, lines: int) -> Span:
     """Return the line that a comment covers, and the block that the line opens."""
     number, column = source.position(at)
     if not source.line(number)[: column - 1].strip():
         number += 1
-    lines = source.text.count("\n") + 1
     last = number
     if number <= lines and _opens(source.line(number)):
         while last < lines and _is_below(source.line(last + 1), source.line(number)):
