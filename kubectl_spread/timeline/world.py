@@ -9,6 +9,7 @@ from typing import Any, Optional
 from kubectl_spread.cluster.building.stored import admitted, as_stored
 from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget, OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.objects.affinity import NodeAffinity
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.reading.plain import fields
@@ -262,6 +263,17 @@ class World:
         """Return the lowest priority of the background pods."""
         classes = {id(pod.cls): pod.cls for pod in self.background}
         return min((cls.priority for cls in classes.values()), default=float("inf"))
+
+    @cached_property
+    def background_affinities(self) -> tuple[PodClass, ...]:
+        """Return the classes of background pods with pod affinity: they select other pods by labels and domains.
+
+        Their requirements on nodes are left out, because these pods have their nodes.
+        """
+        classes = {id(pod.cls): pod.cls for pod in self.background if pod.cls.has_pod_affinity}
+        return tuple(
+            cls._replace(node_selector=(), node_affinity=NodeAffinity(), constraints=()) for cls in classes.values()
+        )
 
     def columns(self, cluster: Cluster) -> Columns:
         """Return separate columns for a cluster, with the background pods only."""

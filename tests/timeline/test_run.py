@@ -242,3 +242,50 @@ def test_replica_sets_with_equal_templates_are_two_revisions() -> None:
     assert answer.last.is_exact
     assert not answer.last.is_endless
     assert {item.workloads[WEB].ready for item in answer.last.outcomes} == {2}
+
+
+def _running(name: str, host: str, *, cpu: str = "100m", **spec: Any) -> Plain:
+    """A bare pod that takes no part in a step."""
+    container = {"name": "c", "image": "pause", "resources": {"requests": {"cpu": cpu}}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "app", "uid": name, "labels": {"app": name}},
+        "spec": {"nodeName": host, "containers": [container], **spec},
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+    }
+
+
+def _repels(key: str, labels: dict[str, str]) -> Plain:
+    term = {"labelSelector": {"matchLabels": labels}, "topologyKey": key}
+    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+
+def test_other_pods_may_repel_one_revision_only() -> None:
+    """The pod of version v1 is bound to a1, which has more room; a guard there does not tolerate version v2."""
+    guard = _running("guard", "a1", affinity=_repels(HOSTNAME, {"version": "v2"}))
+    others = [node("a1", "a"), node("b1", "b"), guard, _running("big", "b1", cpu="8")]
+    first, second = (deployment(1, strategy={"type": "Recreate"}) for _ in range(2))
+    first["spec"]["template"]["metadata"]["labels"]["version"] = "v1"
+    second["spec"]["template"]["metadata"]["labels"]["version"] = "v2"
+
+    answer = run([*others, first], steps.Become(cluster_of([*others, second])))
+
+    hosts = [[pod.node for outcome in step.outcomes for pod in outcome.pods] for step in answer.steps]
+    assert hosts == [["a1"], ["b1"]]
+
+
+def test_nodes_in_the_rack_of_a_guard_are_not_interchangeable_with_others() -> None:
+    """The guard on a1 keeps pods out of its rack, so that only the nodes of rack 2 remain."""
+    nodes = [node(name, "a") for name in ("a1", "a2", "a3", "a4")]
+    for item, rack in zip(nodes, ("1", "1", "2", "2"), strict=True):
+        item["metadata"]["labels"]["rack"] = rack
+    guard = _running("guard", "a1", affinity=_repels("rack", {"app": "web"}))
+
+    answer = run([*nodes, guard, deployment(2)])
+
+    assert answer.last.is_exact
+    hosts = {pod.node for outcome in answer.last.outcomes for pod in outcome.pods}
+    assert hosts <= {"a3", "a4"}
+    alike = answer.last.symmetry.alike(HOSTNAME)
+    assert alike["a2"] != alike["a3"] == alike["a4"]

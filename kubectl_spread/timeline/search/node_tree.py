@@ -64,7 +64,7 @@ def _classes(world: World) -> list[PodClass]:
         for rev in world.revisions
         if rev.workload.kind != "DaemonSet"
     ]
-    return [*world.classes, *made]
+    return [*world.classes, *made, *world.background_affinities]
 
 
 class _NodeKeys(NamedTuple):

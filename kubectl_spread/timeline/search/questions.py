@@ -91,7 +91,7 @@ class Questions:
     def _number(self) -> None:
         """Number the classes: equal ones differ in labels that nothing selects, and in their owners."""
         classes = self._world.classes
-        traits = frozenset(trait for cls in classes for trait in _traits(cls))
+        traits = frozenset(trait for cls in (*classes, *self._world.background_affinities) for trait in _traits(cls))
         if traits != self._traits:
             self._traits, self._like, self._like_at = traits, [], {}
         visible = {trait[1] for trait in traits if trait[0] == "selected"}
