@@ -65,6 +65,11 @@ class OwnerKey(NamedTuple):
     name: str
 
 
+def key_of(workload: Workload) -> OwnerKey:
+    """Return the key of a workload."""
+    return OwnerKey(workload.kind, workload.namespace, workload.name)
+
+
 class Condition(NamedTuple):
     """A condition of an object's status; `since` is the time of its last change, as the API server writes it."""
 

@@ -22,7 +22,7 @@ from kubectl_spread.cluster.facts import (
     Server,
 )
 from kubectl_spread.cluster.ownership import owner_of
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, key_of, OwnerKey
 from kubectl_spread.cluster.tables.arrays import distinct
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
@@ -36,7 +36,7 @@ from kubectl_spread.scheduler.configuration import profiles as scheduler_profile
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.simulate import exhaustive, node_kinds, replicas
-from kubectl_spread.simulate.evidence import EvidenceFinder, key_of, PerWorkload
+from kubectl_spread.simulate.evidence import EvidenceFinder, PerWorkload
 from kubectl_spread.simulate.first_replica import account_of, counted_constraint, CountedConstraint, Evidence, Shared
 from kubectl_spread.simulate.placement import Certainty, Placement
 from kubectl_spread.simulate.rollouts import scaling

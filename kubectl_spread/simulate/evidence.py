@@ -8,7 +8,7 @@ from typing import Any, Generic, Optional, TypeVar
 
 from kubectl_spread.cluster.building.stored import admitted, as_stored
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, key_of, OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.constraints.report import constraint_reports, passes_all_but_spread, SharedDomains
 from kubectl_spread.objects.pod import Pod, PodClass
@@ -161,11 +161,6 @@ class EvidenceFinder:
             )
         )
         return pod_class._replace(pod_affinity=(), volumes=kept)
-
-
-def key_of(owner: Workload) -> OwnerKey:
-    """Return the key of a workload."""
-    return OwnerKey(owner.kind, owner.namespace, owner.name)
 
 
 def _as_known(owner: Workload, keys: Optional[frozenset[str]]) -> tuple[Workload, tuple[int, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from kubectl_spread.cluster.ownership import workload_of
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, key_of, OwnerKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.simulate.placement import Placement
@@ -35,7 +35,7 @@ def predictions(cluster: Cluster, placements: Iterable[Placement]) -> list[Predi
     rounds: list[dict[OwnerKey, Placement]] = []
     for placement in placements:
         owner = placement.workload
-        key = OwnerKey(owner.kind, owner.namespace, owner.name)
+        key = key_of(owner)
         free = next((found for found in rounds if key not in found), None)
         if free is None:
             rounds.append({key: placement})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import key_of, OwnerKey
 from kubectl_spread.timeline import claims, nodes, steps
 from kubectl_spread.timeline.controllers import deployment
 from kubectl_spread.timeline.controllers.replicaset import choices
@@ -85,7 +85,7 @@ def _apply(draft: Draft, op: steps.Apply) -> None:
     if workload.kind not in reading.KINDS:
         world.notes[f"{workload.key}: what its controller does is not simulated"] = None
         return
-    owner = world.owner(OwnerKey(workload.kind, workload.namespace, workload.name))
+    owner = world.owner(key_of(workload))
     spec = reading.spec_of(world, owner, op.controller)
     draft.sets += [None] * (owner + 1 - len(draft.sets))
     own = draft.sets[owner]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, key_of, OwnerKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import ObjectKey
@@ -21,7 +21,7 @@ def touched(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> tuple[frozen
     for op in (op for step in ops for op in step):
         if isinstance(op, steps.Apply):
             owner = op.controller.workload
-            keys.add(OwnerKey(owner.kind, owner.namespace, owner.name))
+            keys.add(key_of(owner))
         elif isinstance(op, (steps.DeleteSome, steps.PatchSome)):
             keys.add(op.match.key)
         elif isinstance(op, (steps.Drain, steps.DeleteNodes, steps.NodesDown, steps.NodesUp, steps.TaintNodes)):

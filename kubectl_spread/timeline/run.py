@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import cast, Optional, Union
 
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, key_of, OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -245,7 +245,7 @@ class _Player:
                 self._world.class_index(op.cls)
             elif isinstance(op, steps.Apply) and op.controller.workload.kind in reading.KINDS:
                 owner = op.controller.workload
-                at = self._world.owner(OwnerKey(owner.kind, owner.namespace, owner.name))
+                at = self._world.owner(key_of(owner))
                 reading.spec_of(self._world, at, op.controller)
 
     def run(self) -> Answer:

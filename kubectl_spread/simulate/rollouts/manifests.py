@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Optional
 
-from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of, OwnerKey
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
 from kubectl_spread.records import NamedTuple
@@ -35,7 +35,7 @@ class ManifestWorkload(NamedTuple):
     @property
     def key(self) -> OwnerKey:
         owner = self.controller.workload
-        return OwnerKey(owner.kind, owner.namespace, owner.name)
+        return key_of(owner)
 
     @property
     def is_placed(self) -> bool:
@@ -157,7 +157,7 @@ def _class_of(item: ManifestWorkload) -> PodClass:
 
 def _with_controllers(cluster: Cluster, controllers: Sequence[Controller]) -> Cluster:
     """Return the cluster with new workloads, and the ReplicaSets of their pods."""
-    by_key = {OwnerKey(item.workload.kind, item.workload.namespace, item.workload.name): item for item in controllers}
+    by_key = {key_of(item.workload): item for item in controllers}
     sets = dict(_replica_sets(cluster, by_key))
     owners = {made: OwnerKey("Deployment", made.namespace, above.workload.name) for made, (above, _) in sets.items()}
     made = {key: Controller(_replica_set(key, above.workload, text)) for key, (above, text) in sets.items()}

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Optional
 
-from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.pod import Pod
@@ -77,7 +77,7 @@ def remaining(
         profiles: of the scheduler.
         bound: the bound pods of the cluster.
     """
-    key = OwnerKey(workload.kind, workload.namespace, workload.name)
+    key = key_of(workload)
     if (workload.replicas or 0) > _MOST_PODS:
         return None
     controllers = {key: Controller(workload), **cluster.controllers}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of, OwnerKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading import read
@@ -32,7 +32,7 @@ def is_changed(owner: Workload, cluster: Cluster) -> bool:
     Other fields, such as environment variables, also create a new revision. They are not compared, because the cluster
     facts may lack them.
     """
-    known = cluster.controllers.get(OwnerKey(owner.kind, owner.namespace, owner.name))
+    known = cluster.controllers.get(key_of(owner))
     return known is not None and _template_class(owner) != _template_class(known.workload)
 
 
@@ -49,7 +49,7 @@ def newest_hash(owner: Workload, pods: Sequence[Pod], cluster: Cluster) -> str:
     The StatefulSet or Rollout names it, or the ReplicaSet with the highest number has it. Otherwise it is the most
     frequent revision of the pods.
     """
-    known = cluster.controllers.get(OwnerKey(owner.kind, owner.namespace, owner.name))
+    known = cluster.controllers.get(key_of(owner))
     if known is not None and known.revision and owner.kind in ("StatefulSet", "Rollout"):
         return known.revision.removeprefix(f"{owner.name}-")
     label = revision_label(owner)
@@ -88,7 +88,7 @@ def with_controllers(owners: list[Workload], cluster: Cluster) -> Cluster:
     for owner in owners:
         if owner.selector is not None or (owner.kind == "Service" and not owner.is_foreign):
             owner_selectors[_controller_key(owner)] = selected_by_controller(owner)
-    keys = {OwnerKey(owner.kind, owner.namespace, owner.name): owner for owner in owners if owner.kind != "Pod"}
+    keys = {key_of(owner): owner for owner in owners if owner.kind != "Pod"}
     for key, owner in keys.items():
         controller = _controller_key(owner)
         if controller.name != owner.name:
@@ -135,7 +135,7 @@ def running_pods(owner: Workload, owned: OwnedPods) -> list[Pod]:
 def _own(owner: Workload, owned: OwnedPods) -> list[Pod]:
     if owner.kind == "Pod":
         return owned.named(owner.namespace, owner.name)
-    pods = owned.of(OwnerKey(owner.kind, owner.namespace, owner.name))
+    pods = owned.of(key_of(owner))
     return [pod for pod in pods if _is_of_template(pod, owner)]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TYPE_CHECKING
 
 from kubectl_spread.cluster.facts import RefutedRule
-from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.policy.policy import Policy, ReplicaBounds
 from kubectl_spread.policy.wording import rule_text, violation_text
@@ -72,7 +72,7 @@ class PolicyFacts:
     def _member(self, workload: Workload, cluster: Cluster) -> Member:
         from kubectl_spread.guarantee.setup.member import Member
 
-        key = OwnerKey(workload.kind, workload.namespace, workload.name)
+        key = key_of(workload)
         scaler = cluster.autoscalers.get(key)
         bounds = None if scaler is None else ReplicaBounds(scaler.min_replicas, scaler.max_replicas)
         return Member(key, Controller(workload, spec=self._specs.get(workload.key, {})), bounds)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Optional
 
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of, OwnerKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import fields
@@ -170,7 +170,7 @@ class Plan:
         owner = self._problem.owner
         if owner.kind == "Pod":
             return None
-        key = OwnerKey(owner.kind, owner.namespace, owner.name)
+        key = key_of(owner)
         return key._replace(kind="Job") if owner.kind == "CronJob" else key
 
     def _has(self, key: OwnerKey) -> bool:
@@ -184,7 +184,7 @@ class Plan:
 
     def _apply(self, controller: Controller) -> None:
         owner = controller.workload
-        self._controllers[OwnerKey(owner.kind, owner.namespace, owner.name)] = controller
+        self._controllers[key_of(owner)] = controller
         self.ops.append(steps.Apply(controller))
 
     def _recreate_jobs(self, ops: Sequence[Op]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of, OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.kinds import KINDS
@@ -28,7 +28,7 @@ def start_of(problem: PendingPodProblem) -> Cluster:
     cluster, owner = problem.cluster, problem.owner
     controllers = dict(cluster.controllers)
     owners = {key: above for key, above in cluster.owners.items() if above.kind in reading.KINDS}
-    top = OwnerKey(owner.kind, owner.namespace, owner.name)
+    top = key_of(owner)
     if not problem.exists:
         if top in controllers and not controllers[top].spec:  # It was only added for a placement.
             del controllers[top]
@@ -71,7 +71,7 @@ def _makers(problem: PendingPodProblem) -> list[OwnerKey]:
     """Return the key of the workload; for a CronJob, the keys of its Jobs."""
     owner = problem.owner
     if owner.kind != "CronJob":
-        return [OwnerKey(owner.kind, owner.namespace, owner.name)] if owner.kind in KINDS else []
+        return [key_of(owner)] if owner.kind in KINDS else []
     jobs = {pod.owner.name for pod in problem.given.own if pod.owner is not None}
     return [OwnerKey("Job", owner.namespace, name) for name in sorted(jobs)]
 

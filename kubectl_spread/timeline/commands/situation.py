@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of, OwnerKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF, workload
@@ -83,7 +83,7 @@ class Situation:
     def put(self, controller: Controller) -> steps.Apply:
         """Add or replace a workload, and return the operation."""
         owner = controller.workload
-        key = OwnerKey(owner.kind, owner.namespace, owner.name)
+        key = key_of(owner)
         before = self.cluster.controllers.get(key)
         if before is not None:
             self.history(key)
