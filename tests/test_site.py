@@ -50,6 +50,23 @@ def test_every_rule_and_schema_has_its_place(site: Path) -> None:
     assert {path.name for path in (ROOT / "schemas").glob("*.json")} == {p.name for p in (site / "schemas").iterdir()}
 
 
+def test_every_example_has_a_page_with_pictures(site: Path) -> None:
+    """The page shows the command, its output and the files, and frames the page of `-o html`, which loads nothing."""
+    folders = {path.name for path in (ROOT / "examples" / "scenarios").iterdir()}
+    files = [path for path in (ROOT / "examples" / "simulations").rglob("*.yaml") if "manifests" not in path.parts]
+    pages = {path.name for path in (site / "examples").iterdir() if (path / "index.html").exists()}
+
+    assert folders | {name for name in pages if name.startswith("simulate-")} == pages
+    assert len(files) == len(pages - folders)
+    for name in pages:
+        text = (site / "examples" / name / "index.html").read_text(encoding="utf-8")
+        drawn = (site / "examples" / "pages" / f"{name}.html").read_text(encoding="utf-8")
+        assert "kubectl spread " in re.sub(r"<[^>]+>", "", text)
+        assert f'<iframe src="../pages/{name}.html"' in text
+        assert "default-src &#39;none&#39;" in drawn
+        assert "<h1>" in drawn
+
+
 def test_links_within_the_site_lead_to_pages_and_anchors(site: Path) -> None:
     """Links to GitHub lead to files of the repository."""
     pages = {path: _Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}

@@ -67,6 +67,16 @@ def test_actions_are_pinned_to_a_commit() -> None:
     assert [] == [line for line in used if not re.search(r"@[0-9a-f]{40}  # v\d+\.\d+\.\d+$", line)]
 
 
+def test_tools_of_the_release_have_a_version() -> None:
+    """An archive is built and listed by the same tools as when it was last tried; uv's version decides the Python."""
+    text = "\n".join(step.get("run", "") for job in WORKFLOWS["release"]["jobs"].values() for step in job["steps"])
+
+    for tool in ("build", "uv", "cyclonedx-bom"):
+        found = re.findall(rf"(?:install|--from) (?:\S+ )*?{tool}(\S*)", text)
+        assert found
+        assert all(re.fullmatch(r"==\d+(\.\d+)+", version) for version in found), tool
+
+
 def test_no_checkout_leaves_its_token_behind() -> None:
     checkouts = [step for step in steps() if step.get("uses", "").startswith("actions/checkout@")]
 

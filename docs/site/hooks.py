@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import posixpath
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ from mkdocs.structure.files import File, Files
 from kubectl_spread import operations
 from kubectl_spread.lint.catalogue.registry import RULES
 from kubectl_spread.report import rules as report
+
+sys.path.insert(0, str(Path(__file__).parent))  # mkdocs loads this file alone
+import gallery
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 GITHUB = "https://github.com/kubectl-spread/kubectl-spread/blob/main"
@@ -32,6 +36,14 @@ def on_files(files: Files, config: Any) -> Files:
         text = f"# {report.title(rule)}\n\n{report.markdown(rule)}\n"
         files.append(File.generated(config, f"rules/{rule.code}.md", content=text))
     files.append(File.generated(config, "api.md", content=operations_page()))
+    scenarios, simulations = list(gallery.scenarios()), list(gallery.simulations())
+    about = "Rollouts, drains, outages and scaling, with what `simulate run` expects of them."
+    index = gallery.index("Scenarios over time", about, simulations)
+    files.append(File.generated(config, "simulations.md", content=index))
+    for example in (*scenarios, *simulations):
+        made = gallery.drawn(example)
+        files.append(File.generated(config, f"examples/{example.name}.md", content=made.markdown))
+        files.append(File.generated(config, f"examples/pages/{example.name}.html", content=made.html))
     for schema in sorted((ROOT / "schemas").glob("*.json")):
         files.append(File.generated(config, f"schemas/{schema.name}", content=schema.read_text(encoding="utf-8")))
     return files
@@ -67,6 +79,8 @@ def link(target: str, source: str, page: str, files: Files) -> str:
     name, mark, anchor = target.partition("#")
     inside = posixpath.normpath(posixpath.join(posixpath.dirname(source), name))
     found = next((site for site, original in _COPIED.items() if original == inside), inside.removeprefix("docs/"))
+    if inside.startswith("examples/scenarios/"):
+        found = f"examples/{posixpath.basename(inside)}.md"
     if found.startswith("../") or files.get_file_from_path(found) is None:
         return f"{GITHUB}/{inside}{mark}{anchor}"
     return f"{posixpath.relpath(found, posixpath.dirname(page) or '.')}{mark}{anchor}"
