@@ -31,7 +31,7 @@ from urllib.parse import parse_qs, urlsplit
 from tests.bench import live
 
 REPLICAS = 50  # of each Deployment
-MOST_MB = 1500
+MOST_MB = 600
 MOST_READING_S = 45.0  # CPU time of one reading of 5,000 nodes and 150,000 pods
 MOST_SCRAPE_S = 0.25  # CPU time
 MOST_GROWTH_MB = 10.0  # over all cycles, after the first quarter of them
