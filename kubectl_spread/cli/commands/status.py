@@ -187,7 +187,8 @@ def _print(found: StatusResult, output: Optional[str], *, shows_all: bool, has_h
 
         source = page_source(found.known)
         nothing = _nothing_found(found, shows_all=shows_all).rstrip(".")
-        text = pages.render(found.statuses, found.cluster, source, nothing=nothing, unread=found.cluster.unread)
+        unread = found.cluster.unread
+        text = pages.render(found.statuses, found.cluster, source, nothing=nothing, unread=unread, policy=found.policy)
         click.echo(text, nl=False)
     elif found.statuses:
         width = terminal.table_width() if has_headers and output != "wide" else None

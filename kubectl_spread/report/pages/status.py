@@ -10,7 +10,9 @@ from kubectl_spread.report import unread as unread_text
 from kubectl_spread.report.pages import charts, page
 from kubectl_spread.report.pages.drawing import draw
 from kubectl_spread.report.pages.pods import ClusterPods, map_key
+from kubectl_spread.report.status import policy as policy_text
 from kubectl_spread.report.status import table
+from kubectl_spread.simulate.running.policies import PolicyStatus
 from kubectl_spread.simulate.running.status import ConstraintState, WorkloadStatus
 from kubectl_spread.text.wording import counted
 
@@ -28,6 +30,7 @@ def render(
     *,
     nothing: str = "No workloads found",
     unread: Sequence[Unread] = (),
+    policy: Optional[PolicyStatus] = None,
 ) -> str:
     """Return the page of running workloads; `nothing` is its title if there are none."""
     pods, most = ClusterPods(cluster), most_pictures(cluster)
@@ -47,7 +50,17 @@ def render(
         workloads=[picture(status, cluster, pods) for status in ordered[:most]],
         more=max(0, len(ordered) - most),
         unread=unread_text.line(missing) if missing else "",
+        kept_policy=None if policy is None else _policy(policy),
     )
+
+
+def _policy(found: PolicyStatus) -> dict[str, Any]:
+    """Return the rules of a policy on the running pods, as a table."""
+    is_violated = any(item.is_violated for group in found.groups for item in group.rules)
+    cells = policy_text.rows(found, has_namespace=True)
+    state = "violated" if is_violated else "ok" if cells else "its groups match none of these workloads"
+    title = f"Policy {found.policy.name}: {state}"
+    return {"title": title, "header": policy_text.HEADER, "rows": cells}
 
 
 def most_pictures(cluster: Cluster) -> int:

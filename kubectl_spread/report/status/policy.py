@@ -15,19 +15,24 @@ from kubectl_spread.text.wording import counted, listed
 
 Plain = dict[str, Any]
 
-_HEADER = ("GROUP", "RULE", "STATUS", "PODS")
+HEADER = ("GROUP", "RULE", "STATUS", "PODS")
 
 
 def lines(found: PolicyStatus, width: Optional[int], *, has_namespace: bool) -> list[str]:
     """Return a table with a row for each rule of each group."""
-    rows = [
+    body = rows(found, has_namespace=has_namespace)
+    if not body:
+        return [f"Policy {found.policy.name}: its groups match none of these workloads"]
+    return table([HEADER, *body], width)
+
+
+def rows(found: PolicyStatus, *, has_namespace: bool) -> list[tuple[str, ...]]:
+    """Return the cells of each rule of each group."""
+    return [
         (_name(group, has_namespace=has_namespace), rule_text(item.rule), _state(item), _numbers(item))
         for group in found.groups
         for item in group.rules
     ]
-    if not rows:
-        return [f"Policy {found.policy.name}: its groups match none of these workloads"]
-    return table([_HEADER, *rows], width)
 
 
 def _name(group: GroupStatus, *, has_namespace: bool) -> str:

@@ -274,6 +274,8 @@ StatefulSet/db   every pod finds a node                  ok         0 pods Pendi
     document = json.loads(capsys.readouterr().out)
     jsonschema.validate(document, schemas.load("status-report"))
     assert document["policy"]["kept"] is False
+    assert run([*words, "-o", "html"]) == 1
+    assert "<h2>Policy ha: violated</h2>" in capsys.readouterr().out
     assert run([*words, "-o", "prometheus"]) == 0
     out = capsys.readouterr().out
     labels = (
