@@ -228,7 +228,7 @@ def _fewest(space: Space) -> int:
 
 
 def stuck(space: Space, rule: int, limits: ProofLimits) -> Found:
-    """Search for pods that wait for ever: states with the fewest nodes for waiting pods first."""
+    """Search for pods that wait forever: states with the fewest nodes for waiting pods first."""
     came_from: dict[State, Optional[State]] = dict.fromkeys(starts(space))
     heap = [(_choices(space, state), number, state) for number, state in enumerate(came_from)]
     heapq.heapify(heap)

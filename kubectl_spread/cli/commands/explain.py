@@ -164,7 +164,7 @@ def _named(words: tuple[str, ...], ctx: click.Context) -> list[ObjectName]:
     """Parse `pod a b` or `pod/a deploy/b` as kubectl does; a type without a name is an error."""
     found = named(words, ctx, verb="explain")
     if found.kinds:
-        raise click.UsageError(f"which one? give a name: {words[0]} NAME or {words[0]}/NAME", ctx)
+        raise click.UsageError(f"the name is missing: write {words[0]} NAME or {words[0]}/NAME", ctx)
     return list(found.targets)
 
 

@@ -1,4 +1,4 @@
-"""The Deployment's controller, as far as it needs no nodes: sizes of ReplicaSets, and numbers of pods.
+"""The Deployment's controller without nodes: sizes of ReplicaSets, and numbers of pods.
 
 The arithmetic is that of `controllers.deployment`; its results are cached, because few combinations of numbers occur.
 """
