@@ -9,7 +9,7 @@ from kubectl_spread.operations.inputs import cluster_source, notices
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
 
 if TYPE_CHECKING:  # these load numpy
-    from kubectl_spread.cluster.snapshot import Cluster, key_of
+    from kubectl_spread.cluster.snapshot import Cluster
     from kubectl_spread.objects.workloads.workload import Workload
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.sources.live.reading import Session
@@ -103,6 +103,8 @@ def place(
 
 def _scaled(workload: Workload, cluster: Cluster) -> Workload:
     """Return a workload with as many replicas as its HorizontalPodAutoscaler keeps; 0 replicas turn that off."""
+    from kubectl_spread.cluster.snapshot import key_of
+
     found = cluster.autoscalers.get(key_of(workload))
     if found is None or not workload.replicas:
         return workload
