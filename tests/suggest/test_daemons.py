@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.naive.builders import Plain
+from tests.naive.builders import Plain, pod
+from tests.suggest.strategies import owned
 from tests.suggest.test_moves import hard, n, spread, suggestions, web
 
 DEDICATED = {"key": "dedicated", "value": "db", "effect": "NoSchedule"}
@@ -20,8 +21,15 @@ def agents(**spec: object) -> Plain:
     }
 
 
-ZONES = [n("a1", "a"), n("b1", "b", allocatable={"cpu": "0", "pods": "10"})]
+def running(node: str, cpu: str = "200m") -> Plain:
+    """The DaemonSet's pod on a node."""
+    item = pod(f"agent-{node}", on=node, labels={"app": "web", "agent": ""}, requests={"cpu": cpu})
+    return owned(item, "DaemonSet", "agent")
+
+
+ZONES = [n("a1", "a"), n("b1", "b", allocatable={"cpu": "200m", "pods": "10"})]
 WEB = [web("w-0", on="a1"), web("w-1", requests={"cpu": "500m"}, **spread(hard()))]
+AGENTS = [agents(), running("a1"), running("b1")]
 
 
 def counts(objects: list[Plain], title: str) -> dict[str, int]:
@@ -34,7 +42,9 @@ def test_a_new_node_gets_the_pod_of_a_daemon_set() -> None:
     """The constraint counts it, and the node has room for it beside what is asked for."""
     title = "add a node to zone b with cpu 500m"
 
-    assert counts([*ZONES, *WEB, agents()], title) == {"a": 1, "b": 2}
+    full = n("a1", "a", allocatable={"cpu": "300m", "pods": "10"})
+
+    assert counts([full, ZONES[1], *WEB, *AGENTS], title) == {"a": 2, "b": 3}
     assert counts([*ZONES, *WEB], title) == {"a": 1, "b": 1}
 
 
@@ -48,11 +58,11 @@ def test_a_node_without_its_taint_gets_the_pod_of_a_daemon_set() -> None:
     """It was kept away by the taint, as the pod that waits was."""
     tainted = [n("a1", "a"), n("b1", "b", spec={"taints": [DEDICATED]})]
 
-    assert counts([*tainted, *WEB, agents()], "remove the taint") == {"a": 1, "b": 2}
+    assert counts([*tainted, *WEB, agents(), running("a1")], "remove the taint") == {"a": 2, "b": 2}
 
 
 def test_a_cordoned_node_has_its_pod_already() -> None:
     """Pods of DaemonSets tolerate a cordon."""
     cordoned = [n("a1", "a"), n("b1", "b", spec={"unschedulable": True})]
 
-    assert counts([*cordoned, *WEB, agents()], "uncordon") == {"a": 1, "b": 1}
+    assert counts([*cordoned, *WEB, *AGENTS], "uncordon") == {"a": 2, "b": 2}

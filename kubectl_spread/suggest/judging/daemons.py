@@ -1,9 +1,8 @@
-"""DaemonSet pods on nodes that a change adds or opens for them."""
+"""Room for DaemonSet pods on nodes that a suggestion adds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.amounts.resources import PODS
@@ -14,18 +13,16 @@ from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.timeline.controllers.daemonset import verdict_on
 
 
-def coming(cluster: Cluster, before: Optional[Node], after: Node) -> list[Pod]:
-    """Return the pods that DaemonSets create on a node once it has changed; `before` is None for a new node."""
-    return [daemon(owner, after.name) for owner in _starting(cluster, before, after)]
+def coming(cluster: Cluster, node: Node) -> list[Pod]:
+    """Return the pods that DaemonSets create on a new node."""
+    return [daemon(owner, node.name) for owner in _starting(cluster, node)]
 
 
-def _starting(cluster: Cluster, before: Optional[Node], after: Node) -> Iterator[Workload]:
+def _starting(cluster: Cluster, node: Node) -> Iterator[Workload]:
     for key, controller in cluster.controllers.items():
         owner = controller.workload
-        if key.kind != "DaemonSet" or not (owner.template.get("spec") or {}).get("containers"):
-            continue
-        ran = before is not None and verdict_on(owner, before).runs
-        if not ran and verdict_on(owner, after).runs:
+        has_pods = bool((owner.template.get("spec") or {}).get("containers"))
+        if key.kind == "DaemonSet" and has_pods and verdict_on(owner, node).runs:
             yield owner
 
 

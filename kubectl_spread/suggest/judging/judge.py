@@ -242,7 +242,7 @@ class Judge:
         gone = plan.deleted | {pod.uid for pod in outcome.cluster().pods}  # Pods in the cluster took no part.
         gone |= plan.ended
         stays = (pod for pod in self._bare if not pod.terminating and pod.uid not in gone)
-        before = Counter(pod.node_name for pod in stays) + plan.daemons
+        before = Counter(pod.node_name for pod in stays)
         found = []
         for pod in placed:
             if before[pod.node]:
@@ -289,7 +289,6 @@ class Judge:
         """Return the names of pods without a controller that run at the start but not at the end."""
         deleted = plan.deleted
         there = Counter(pod.node for pod in outcome.pods if pod.owner is None and not pod.is_terminating)
-        there -= plan.daemons
         if not self._bare:
             return ()
         known = {pod.uid for pod in outcome.cluster().pods} | plan.ended

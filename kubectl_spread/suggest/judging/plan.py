@@ -6,7 +6,6 @@ can act. Terminating pods and the like are removed at the start.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Optional
 
@@ -49,7 +48,6 @@ class Plan:
         self.not_followed: list[str] = []
         self.is_followed = True  # The effects left out do not decide the result.
         self.has_new_template = False
-        self.daemons: Counter[str] = Counter()  # number of created DaemonSet pods, by node
 
     @property
     def start(self) -> Cluster:
@@ -127,21 +125,14 @@ class Plan:
         Raises:
             KeyError: the node does not exist.
         """
-        before = self._nodes[name]
-        node = self._nodes[name] = change(before)
+        node = self._nodes[name] = change(self._nodes[name])
         self.ops.append(steps.ChangeNodes((node,)))
-        self._start_daemons(daemons.coming(self._start, before, node), name)
 
     def add_nodes(self, nodes: Iterable[Node]) -> None:
         """Add steps in which new nodes join, with room for their DaemonSet pods."""
         for node in nodes:
-            pods = daemons.coming(self._start, None, node)
+            pods = daemons.coming(self._start, node)
             self.ops.append(steps.ChangeNodes((daemons.with_room(node, pods),)))
-            self._start_daemons(pods, node.name)
-
-    def _start_daemons(self, pods: Sequence[Pod], node: str) -> None:
-        self.ops += [steps.CreatePod(pod.name, pod.cls) for pod in pods]
-        self.daemons[node] += len(pods)
 
     def delete_node(self, name: str) -> None:
         """Delete a node object."""
