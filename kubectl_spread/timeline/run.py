@@ -20,6 +20,7 @@ from kubectl_spread.timeline.results import answer
 from kubectl_spread.timeline.results.answer import Outcome, View
 from kubectl_spread.timeline.search import explore
 from kubectl_spread.timeline.search.explore import Exploration
+from kubectl_spread.timeline.search.limit import Clock, Deadline, NEVER
 from kubectl_spread.timeline.search.path import SearchPath
 from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.setup import reading
@@ -48,7 +49,8 @@ class Limits(NamedTuple):
     patience_s: simulated seconds that pass within a step; tolerationSeconds up to this value expire. has_messages: the
     answer has the scheduler's messages for Pending pods and `worst_skew`. Both are slow with many nodes. first_run_s:
     seconds beyond the limit for the first run of a step; a step without any run has no outcomes. by_counts: visit the
-    states of a rollout as counts of pods per node where these decide; the results are equal, and found sooner.
+    states of a rollout as counts of pods per node where these decide; the results are equal, and found sooner. clock:
+    of `seconds`; `time.process_time` gives the same answers on a busy machine.
     """
 
     mode: Mode = Mode.ALL
@@ -60,6 +62,7 @@ class Limits(NamedTuple):
     has_messages: bool = True
     first_run_s: float = 60.0
     by_counts: bool = True
+    clock: Clock = time.monotonic
 
 
 class StepAnswer(NamedTuple):
@@ -319,14 +322,15 @@ class _Player:
 
     def _look(self, starts: list[State], symmetries: list[Symmetry]) -> list[Exploration]:
         limits = self._limits
-        deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
+        deadline = NEVER if limits.seconds is None else Deadline(limits.clock() + limits.seconds, limits.clock)
         found: list[Exploration] = []
         for start, symmetry in zip(starts, symmetries, strict=True):
-            if found and deadline is not None and time.monotonic() > deadline + _GRACE_S:
+            if found and deadline.later(_GRACE_S).is_over():
                 break
             if limits.mode is Mode.FIRST:
-                last = None if deadline is None else deadline + limits.first_run_s
-                found.append(explore.one(self._hasty, start, explore.first, deadline=last))
+                last = deadline.later(limits.first_run_s)
+                only = explore.one(self._hasty, start, explore.first, deadline=last)
+                found.append(only._replace(is_literal=True))
                 continue
             item = None
             if limits.mode is Mode.ALL:
@@ -347,7 +351,7 @@ class _Player:
         return found
 
     def _sampled(
-        self, start: State, symmetry: Symmetry, *, runs: int, deadline: Optional[float], before: Optional[Exploration]
+        self, start: State, symmetry: Symmetry, *, runs: int, deadline: Deadline, before: Optional[Exploration]
     ) -> Exploration:
         """Follow random paths, after a deterministic first one.
 
@@ -359,7 +363,7 @@ class _Player:
         done = 0
         for at in range(runs):
             chooser = explore.first if at == 0 else explore.at_random(self._limits.seed * 1_000_003 + at)
-            end = None if deadline is None else deadline + (_GRACE_S if steady or loops else self._limits.first_run_s)
+            end = deadline.later(_GRACE_S if steady or loops else self._limits.first_run_s)
             one = explore.one(self._hasty, start, chooser, canonical=symmetry.canonical, deadline=end)
             done += one.runs
             for state, last in one.came_from.items():
@@ -367,7 +371,7 @@ class _Player:
             steady.update(dict.fromkeys(one.steady))
             loops.update(dict.fromkeys(one.loops))
             self._watch.states = len(came_from)
-            if self._watch.is_stopped or (deadline is not None and time.monotonic() > deadline + _GRACE_S):
+            if self._watch.is_stopped or deadline.later(_GRACE_S).is_over():
                 break
         states = len(came_from) + (0 if before is None else before.states - len(before.came_from))
         found = Exploration(tuple(steady), False, states, came_from, runs=done, loops=tuple(loops))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Optional
@@ -135,7 +136,7 @@ class ManifestRollouts:
         cluster = self._cluster
         if self._new:
             ops = tuple(steps.Apply(item.controller) for item in self._new)
-            limits = Limits(Mode.FIRST, seconds=_SETTLE_S, first_run_s=0, has_messages=False)
+            limits = Limits(Mode.FIRST, seconds=_SETTLE_S, first_run_s=0, has_messages=False, clock=time.process_time)
             found = play(cluster, self._profiles, [ops], limits=limits).last
             if not found.outcomes:
                 return None

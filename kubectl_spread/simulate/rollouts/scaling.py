@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Optional
@@ -17,7 +18,7 @@ from kubectl_spread.simulate.first_replica import CountedConstraint
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.run import Limits, play
 
-_LIMITS = Limits(max_states=200, samples=1, seconds=1.0, has_messages=False, first_run_s=0)
+_LIMITS = Limits(max_states=200, samples=1, seconds=1.0, has_messages=False, first_run_s=0, clock=time.process_time)
 _MOST_PODS = 40
 
 

@@ -18,7 +18,7 @@ from kubectl_spread.timeline.results.answer import Outcome
 from kubectl_spread.timeline.results.summary import PlayedStep, summarize
 from kubectl_spread.timeline.run import Limits, Mode, play, StepAnswer
 
-_SECONDS = 8.0  # Most time for all rollouts of one run.
+_SECONDS = 8.0  # Most CPU time for all rollouts of one run.
 _LEAST_SECONDS = 0.05  # Less time than this is not enough for a rollout.
 _FIRST_RUN_S = 1.0  # Extra time for the first run of a rollout.
 _SMALL, _LARGE = 60, 1_000  # Nodes and pods of a rollout whose states are all visited, and of one that is simulated.
@@ -27,7 +27,7 @@ _LEAST_EFFORT = (20, 2)
 
 
 class Budget:
-    """Time that is left for the rollouts of one run; the clock starts with the first of them."""
+    """CPU time that is left for the rollouts of one run; other processes do not change the answers."""
 
     def __init__(self, seconds: float = _SECONDS) -> None:
         self._seconds = seconds
@@ -78,9 +78,9 @@ class RolloutSearch:
         limits = self._limits(question, seconds, rollouts)
         if limits is None:
             return without(question, Basis.TIME_LIMIT)
-        begin = time.monotonic()
+        begin = time.process_time()
         found = play(self._cluster, self._profiles, [question.ops], limits=limits, bound=self.columns).last
-        self._budget.spend(time.monotonic() - begin)
+        self._budget.spend(time.process_time() - begin)
         if not found.outcomes:
             return without(question, Basis.TIME_LIMIT)
         return self._result(question, found)
@@ -94,7 +94,8 @@ class RolloutSearch:
         is_small = len(self._cluster.nodes) + pods <= _SMALL
         mode = Mode.ALL if is_small else Mode.SAMPLE
         states, runs = next(((states, runs) for most, states, runs in _EFFORTS if rollouts <= most), _LEAST_EFFORT)
-        return Limits(mode, states, runs if is_small else min(runs, 2), seconds, first_run_s=_FIRST_RUN_S)
+        runs = runs if is_small else min(runs, 2)
+        return Limits(mode, states, runs, seconds, first_run_s=_FIRST_RUN_S, clock=time.process_time)
 
     def _result(self, question: RolloutQuestion, found: StepAnswer) -> RolloutResult:
         summary = summarize(found, question.keys)

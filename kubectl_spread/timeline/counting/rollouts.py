@@ -10,9 +10,10 @@ from kubectl_spread.timeline.counting.applies import Alone, others
 from kubectl_spread.timeline.counting.control import NotCountable
 from kubectl_spread.timeline.counting.model import Model
 from kubectl_spread.timeline.counting.places import Numbers, Places
-from kubectl_spread.timeline.counting.search import Colours, each_bit, Graph, Limit, Tail, visit
+from kubectl_spread.timeline.counting.search import Colours, each_bit, Graph, Tail, visit
 from kubectl_spread.timeline.moves import Moves
 from kubectl_spread.timeline.oracle import Oracle
+from kubectl_spread.timeline.search.limit import Limit
 from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.state import State
 from kubectl_spread.timeline.world import World

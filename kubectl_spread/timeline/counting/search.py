@@ -7,39 +7,15 @@ colourings of each state are found along the steps that the search recorded.
 
 from __future__ import annotations
 
-import time
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Optional
 
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.counting.model import Counts, Model
 from kubectl_spread.timeline.counting.places import in_order, Numbers, Order, Parts, Places
+from kubectl_spread.timeline.search.limit import Limit
 from kubectl_spread.timeline.state import State
-
-
-class Limit(NamedTuple):
-    """Limit of a search: number of states, a `time.monotonic()`, and a function that is called with the number."""
-
-    max_states: int
-    deadline: Optional[float]
-    is_enough: Callable[[int], bool]
-
-    def less(self, states: int) -> Limit:
-        """Return the limit for a search after a number of states were visited."""
-        return Limit(self.max_states - states, self.deadline, lambda more: self.is_enough(states + more))
-
-    def times(self, factor: int) -> Limit:
-        """Return the limit with more states."""
-        return self._replace(max_states=self.max_states * factor)
-
-    def is_late(self) -> bool:
-        return self.deadline is not None and time.monotonic() > self.deadline
-
-    def is_over(self, states: int) -> bool:
-        """Return whether to stop after a number of visited states."""
-        return self.is_late() or states > self.max_states or self.is_enough(states)
 
 
 class Graph:

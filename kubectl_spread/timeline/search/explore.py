@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 import random
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Optional
@@ -12,8 +11,8 @@ from typing import Optional
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.counting.control import NotCountable
 from kubectl_spread.timeline.counting.rollouts import CountedRollouts, RolloutOutcomes
-from kubectl_spread.timeline.counting.search import Limit
 from kubectl_spread.timeline.moves import Moves
+from kubectl_spread.timeline.search.limit import Deadline, Limit, NEVER
 from kubectl_spread.timeline.state import State, Way
 
 Canonical = Callable[[State], State]
@@ -26,7 +25,8 @@ class Exploration(NamedTuple):
     steady: states in which no further move is possible. is_exhaustive: there are no other steady states. states: number
     of visited states. came_from: predecessor of each visited state on a shortest path. loops: states that a random run
     repeats forever. tails: for steady states of rollouts, functions that return the way from one of the visited
-    states. extremes: states of rollouts with the largest skews and the fewest ready pods.
+    states. extremes: states of rollouts with the largest skews and the fewest ready pods. is_literal: the states were
+    not exchanged for equivalent ones.
     """
 
     steady: tuple[State, ...]
@@ -37,6 +37,7 @@ class Exploration(NamedTuple):
     loops: tuple[State, ...] = ()
     tails: Mapping[State, Callable[[], list[State]]] = {}
     extremes: tuple[State, ...] = ()
+    is_literal: bool = False
 
 
 def everything(
@@ -45,7 +46,7 @@ def everything(
     *,
     canonical: Canonical,
     max_states: int,
-    deadline: Optional[float] = None,
+    deadline: Deadline = NEVER,
     is_enough: Callable[[int], bool] = lambda _: False,
     rollouts: Optional[CountedRollouts] = None,
 ) -> Exploration:
@@ -56,7 +57,7 @@ def everything(
         starts: initial states.
         canonical: returns one representative for states that differ in interchangeable nodes only.
         max_states: maximum number of visited states.
-        deadline: a `time.monotonic()` at which to stop.
+        deadline: when to stop.
         is_enough: is called with the number of visited states; returns whether to stop.
         rollouts: takes the states in which one Deployment rolls out, whose further states are visited as counts.
     """
@@ -131,7 +132,7 @@ def one(
     choose: Callable[[list[Way]], Way],
     *,
     canonical: Canonical = lambda state: state,
-    deadline: Optional[float] = None,
+    deadline: Deadline = NEVER,
 ) -> Exploration:
     """Follow one path to its end; `choose` picks one of the steps."""
     state = canonical(start)
@@ -144,7 +145,7 @@ def one(
         if after not in came_from:
             came_from[after] = state
         state = after
-        if deadline is not None and time.monotonic() > deadline:
+        if deadline.is_over():
             return Exploration((), False, len(came_from), came_from)  # The run was cut off, so its end is unknown.
         if at > 50 * len(came_from) + 1000:
             break  # The run is in a loop.

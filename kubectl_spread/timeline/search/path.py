@@ -58,10 +58,8 @@ class SearchPath:
 
         In a rollout, pods that terminate may be gone before the step.
         """
-        # The first run was followed without representatives; comparing those takes long with many nodes.
-        for step in (way() for way in self._moves[-1].after(now)):
-            if step.state == wanted:
-                return [step]
+        if self._found.is_literal:
+            return [step for step in (way() for way in self._moves[-1].after(now)) if step.state == wanted][:1]
         gone = self._moves[0].all_gone(now)
         for first in ([], [gone]):
             start = first[-1].state if first else now
