@@ -14,11 +14,20 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.text.wording import counted, safe
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from kubectl_spread.operations.setup.plan import FileChange, SetupPlan
 
 
+def _directories(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let the shell complete directories. `click.Path` does this only if it refuses files, in its own words."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="dir")]
+
+
 @click.command()
-@click.argument("directory", default=".", type=click.Path(), metavar="[DIRECTORY]")
+@click.argument("directory", default=".", metavar="[DIRECTORY]", shell_complete=_directories)
 @colour_option
 @click.option("--write", is_flag=True, help="Write the files. Without this option, only the changes are shown.")
 def command(directory: str, color: str, write: bool) -> int:
