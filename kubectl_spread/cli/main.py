@@ -105,16 +105,21 @@ def run(args: Optional[list[str]] = None) -> int:
         # The reader closed the pipe, so Python must not flush its buffer at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.CLEAN
-    except OSError as error:
-        # Inputs have their own errors; this one is of the output, or of a working directory that was removed.
-        if _is_directory_gone():
-            complain("the working directory no longer exists; change to another one first")
-        else:
-            complain(f"the output could not be written: {(error.strerror or str(error)).lower()}")
+    except (OSError, MemoryError) as error:
+        complain(_of_machine(error))
         return Exit.UNREADABLE
     except Exception as error:  # noqa: BLE001 (the one handler for bugs)
         return _bug(error)
     return outcome if isinstance(outcome, int) else Exit.CLEAN
+
+
+def _of_machine(error: Union[OSError, MemoryError]) -> str:
+    """Return the message of an error that is not about an input: inputs have their own errors."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this input"
+    if _is_directory_gone():
+        return "the working directory no longer exists; change to another one first"
+    return f"the output could not be written: {(error.strerror or str(error)).lower()}"
 
 
 def _is_directory_gone() -> bool:

@@ -151,6 +151,33 @@ def test_a_body_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
         body.read(iter(lambda: b"0" * 4096, None), is_gzip=False)
 
 
+def test_bodies_that_are_read_at_the_same_time_share_one_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(body, "MAX_BODY_BYTES", 1000)
+    room = body.Room()
+
+    def parts() -> Iterator[bytes]:
+        yield b"0" * 600
+        with pytest.raises(body.TooLargeError):
+            body.read([b"1" * 600], is_gzip=False, room=room)
+        assert len(body.read([b"1" * 400], is_gzip=False, room=room)) == 400
+
+    assert len(body.read(parts(), is_gzip=False, room=room)) == 600
+    assert len(body.read([b"1" * 1000], is_gzip=False, room=room)) == 1000
+
+
+def test_memory_that_runs_out_while_a_body_is_read_is_one_message(
+    monkeypatch: pytest.MonkeyPatch, kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(room: body.Room, count: int) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(body.Room, "take", full)
+    with serving(saying(HEAD + b"Content-Length: 2\r\n\r\n[]")) as host:
+        err = refused(host, kubeconfig, capsys)
+
+    assert err == f"error: the server {host} sent more than any list of a cluster holds; is it an API server?\n"
+
+
 def test_a_body_arrives_in_whatever_parts() -> None:
     text = bytes(range(256)) * 9000
     packed = gzip.compress(text)

@@ -177,6 +177,8 @@ SERVERS = [
     "https://ho st",
     "https:///path",
     "http://user:secret@[::1",
+    "http://user:sec/ret:secret@host",
+    "http://secret:secret/secret@host",
 ]
 
 
@@ -410,6 +412,23 @@ def test_a_host_that_does_not_exist_is_told(kubeconfig: Kubeconfig, capsys: pyte
     assert refused(capsys, "--kubeconfig", kubeconfig("https://no-such-host.invalid:6443")) == (
         "error: unable to connect to the server: there is no host no-such-host.invalid:6443\n"
     )
+
+
+PROXIES = {
+    "http://user:secret@[::1": "its URL is not valid",
+    "http://user:secret/secret@proxy": "its URL is not valid",
+    "ftp://user:secret@proxy": "its URL must begin with http:// or https://",
+    "secret": "its URL must begin with http:// or https://",
+}
+
+
+@pytest.mark.parametrize("url", PROXIES)
+def test_a_proxy_that_is_no_url_is_refused_without_its_password(
+    url: str, kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    err = refused(capsys, "--kubeconfig", kubeconfig("https://far.invalid", cluster={"proxy-url": url}))
+
+    assert err.partition(": the proxy cannot be used: ")[2] == f"{PROXIES[url]}\n"
 
 
 def test_a_proxy_is_asked(kubeconfig: Kubeconfig, server: ApiServer) -> None:

@@ -220,3 +220,15 @@ def test_names_are_quoted_in_paths(server: ApiServer, config: str) -> None:
 
     assert "/api/v1/namespaces/kube-system/configmaps/..%2F..%2F..%2F..%2Fversion%3Fa%3Db%23c" in paths
     assert not [path for path in paths if ".." in path.replace("..%2F", "").split("/")]
+
+
+@pytest.mark.parametrize("name", [".", ".."])
+def test_a_name_of_dots_does_not_lead_to_another_path(server: ApiServer, config: str, name: str) -> None:
+    server.put(mounted(name=name))
+    run(["explain", PENDING, "--kubeconfig", config, "-n", name])
+    paths = {request.path for request in server.requests}
+    quoted = name.replace(".", "%2E")
+
+    assert f"/api/v1/namespaces/kube-system/configmaps/{quoted}" in paths
+    assert f"/api/v1/namespaces/{quoted}/events" in paths
+    assert not paths & {"/api/v1/namespaces/kube-system/configmaps", "/api/v1/events", "/api/v1/namespaces/events"}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import zlib
 from collections.abc import Iterable, Iterator
+from typing import Optional
 
 MAX_BODY_BYTES = 1 << 30
 # A list of pods compresses by 10 to 60; deflate cannot do better than 1,032.
@@ -20,31 +22,60 @@ class CutOffError(Exception):
     """A response that ended early, or does not decode."""
 
 
-def read(parts: Iterable[bytes], *, is_gzip: bool) -> bytes:
+class Room:
+    """Memory for the bodies that are read at the same time, safe for several threads."""
+
+    def __init__(self) -> None:
+        self._taken = 0
+        self._lock = threading.Lock()
+
+    def take(self, count: int) -> None:
+        """Count more bytes, or fewer if the number is negative.
+
+        Raises:
+            TooLargeError: all bodies together exceed `MAX_BODY_BYTES`.
+        """
+        with self._lock:
+            self._taken += count
+            if count > 0 and self._taken > MAX_BODY_BYTES:
+                raise TooLargeError
+
+
+def read(parts: Iterable[bytes], *, is_gzip: bool, room: Optional[Room] = None) -> bytes:
     """Return the decoded body.
 
     Args:
         parts: the body as it arrives.
         is_gzip: whether it is compressed.
+        room: memory that it shares with other bodies.
 
     Raises:
-        TooLargeError: it exceeds `MAX_BODY_BYTES`, or compresses far better than any list.
+        TooLargeError: it does not fit into the room, or compresses far better than any list.
         CutOffError: the compressed text is incomplete or broken.
     """
-    received = decoded = 0
     found: list[bytes] = []
+    shared = room or Room()
+    try:
+        for piece in _decoded(parts, is_gzip=is_gzip):
+            found.append(piece)
+            shared.take(len(piece))
+        return b"".join(found)
+    finally:
+        shared.take(-sum(map(len, found)))
+
+
+def _decoded(parts: Iterable[bytes], *, is_gzip: bool) -> Iterator[bytes]:
+    received = decoded = 0
     decoder = zlib.decompressobj(16 + zlib.MAX_WBITS) if is_gzip else None
     for part in parts:
         received += len(part)
         for piece in (part,) if decoder is None else _inflated(decoder, part):
             decoded += len(piece)
-            is_bomb = decoded > _RATIO_FROM_BYTES and decoded > _MAX_RATIO * received
-            if decoded > MAX_BODY_BYTES or is_bomb:
+            if decoded > _RATIO_FROM_BYTES and decoded > _MAX_RATIO * received:
                 raise TooLargeError
-            found.append(piece)
+            yield piece
     if decoder is not None and received and not decoder.eof:
         raise CutOffError
-    return b"".join(found)
 
 
 def _inflated(decoder: zlib._Decompress, part: bytes) -> Iterator[bytes]:

@@ -94,7 +94,7 @@ def credentials(target: ApiServer, *, connections: int) -> Credentials:
     try:
         pool = RESTClientObject(configuration).pool_manager
     except (ValueError, ImportError, urllib3.exceptions.HTTPError) as error:
-        raise ClusterError(f"{target.name}: the proxy cannot be used: {_said(error)}") from None
+        raise ClusterError(f"{target.name}: the proxy cannot be used: {_proxy_fault(error)}") from None
     pool.connection_pool_kw["ssl_context"] = context
     return Credentials(pool, configuration, str(configuration.host).rstrip("/"), target.sends_credentials)
 
@@ -131,6 +131,17 @@ def _choose_proxy(target: ApiServer, configuration: Any) -> None:
     proxies = {} if of_cluster else getproxies()
     configuration.proxy = of_cluster or proxies.get(urlsplit(str(configuration.host)).scheme)
     configuration.no_proxy = proxies.get("no")
+
+
+def _proxy_fault(error: Exception) -> str:
+    """Return the reason without the URL, which may contain a password."""
+    from urllib3.exceptions import ProxySchemeUnknown
+
+    if isinstance(error, ImportError):
+        return "SOCKS needs the Python package PySocks"
+    if isinstance(error, ProxySchemeUnknown):
+        return "its URL must begin with http:// or https://"
+    return "its URL is not valid"
 
 
 def _context(configuration: Any) -> ssl.SSLContext:

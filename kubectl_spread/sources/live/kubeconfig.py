@@ -227,7 +227,12 @@ def _check_server(cluster: Entry, server: str) -> None:
     except ValueError:  # a bracket that is not closed, a port that is not a number
         is_good = False
     if not is_good or any(char.isspace() or not char.isprintable() for char in server):
-        raise cluster.error("server", f"the server `{host_of(server)}` is not the URL of an API server")
+        raise cluster.error("server", f"the server `{_without_user(server)}` is not the URL of an API server")
+
+
+def _without_user(server: str) -> str:
+    """Return the host of a broken URL. A password may contain slashes, so everything before the last @ is left out."""
+    return host_of(server.rpartition("@")[2])
 
 
 def host_of(server: str) -> str:

@@ -30,7 +30,12 @@ class Resource(NamedTuple):
     def path(self, namespace: str = "") -> str:
         """Return the path of its list, in one namespace or in all."""
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
-        return f"{root}/namespaces/{quote(namespace, safe='')}/{self.plural}" if namespace else f"{root}/{self.plural}"
+        return f"{root}/namespaces/{segment(namespace)}/{self.plural}" if namespace else f"{root}/{self.plural}"
+
+
+def segment(name: str) -> str:
+    """Return a name as one segment of a path; clients and servers remove the segments `.` and `..`."""
+    return name.replace(".", "%2E") if name in (".", "..") else quote(name, safe="")
 
 
 _CLAIMS = "pods with persistent volumes are not predictable"

@@ -10,9 +10,9 @@ import itertools
 import json
 import posixpath
 from typing import Any, Optional
-from urllib.parse import quote
 
 from kubectl_spread.records import NamedTuple
+from kubectl_spread.sources.live.resources import segment
 from kubectl_spread.sources.live.rights import rbac_rule
 from kubectl_spread.sources.live.transport import Transport
 from kubectl_spread.text.source import SourceFile
@@ -109,7 +109,7 @@ def _of_config_map(transport: Transport, volume: Plain, inside: str) -> Configur
     items = _mappings(volume.get("items"))
     key = next((str(item["key"]) for item in items if item.get("path") == inside and item.get("key")), inside)
     where = f"ConfigMap {_NAMESPACE}/{name}"
-    answer = transport.get(f"/api/v1/namespaces/{_NAMESPACE}/configmaps/{quote(name, safe='')}")
+    answer = transport.get(f"/api/v1/namespaces/{_NAMESPACE}/configmaps/{segment(name)}")
     if answer.status == 403:
         return _default(f"{where} may not be read: {rbac_rule('', 'configmaps', 'get')} in a Role there allows it")
     try:

@@ -80,6 +80,7 @@ class Transport:
         self._stopped = threading.Event()
         self._turn = threading.BoundedSemaphore(CONNECTIONS)
         self._refreshing = threading.Lock()
+        self._room = bodies.Room()
         self.host = host_of(credentials.server)
 
     def get(self, path: str, query: Optional[Mapping[str, str]] = None) -> Response:
@@ -147,7 +148,7 @@ class Transport:
             if is_last or not _broke_off(error):
                 self._fail(error)
             return None, None
-        except bodies.TooLargeError:
+        except (bodies.TooLargeError, MemoryError):
             raise ClusterError(
                 f"the server {self.host} sent more than any list of a cluster holds; is it an API server?"
             ) from None
@@ -187,7 +188,7 @@ class Transport:
         )
         is_gzip = str(response.headers.get("Content-Encoding") or "").strip().lower() == "gzip"
         try:
-            body = bodies.read(self._parts(response), is_gzip=is_gzip)
+            body = bodies.read(self._parts(response), is_gzip=is_gzip, room=self._room)
         except BaseException:
             response.close()
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import subprocess
@@ -9,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, Union
+from typing import NamedTuple, Optional, Union
 
 import pytest
 
@@ -322,6 +323,22 @@ def test_no_name_can_move_the_cursor(run: Run, args: tuple[str, ...]) -> None:
     ran = run(*args)
 
     assert [] == [char for char in ran.out + ran.err if not char.isprintable() and char != "\n"]
+
+
+class HugeInput(io.BytesIO):
+    """Standard input that does not fit into memory."""
+
+    def read(self, size: Optional[int] = -1, /) -> bytes:
+        raise MemoryError
+
+
+def test_an_input_that_does_not_fit_into_memory_is_one_message(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(HugeInput()))
+
+    assert main.run(["check", "-"]) == 3
+    assert capsys.readouterr() == ("", "error: there is not enough memory for this input\n")
 
 
 def test_standard_input_is_checked_like_a_file(tmp_path: Path) -> None:
