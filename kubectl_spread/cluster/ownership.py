@@ -111,6 +111,11 @@ class OwnedPods:
         return other
 
     @cached_property
+    def node_names(self) -> frozenset[str]:
+        """The names of the cluster's nodes."""
+        return frozenset(node.name for node in self.cluster.nodes)
+
+    @cached_property
     def _by_controller(self) -> dict[OwnerKey, list[tuple[int, Pod]]]:
         found: dict[OwnerKey, list[tuple[int, Pod]]] = {}
         for at, pod in enumerate(self.cluster.pods):

@@ -59,13 +59,12 @@ def state_of(key: OwnerKey, owned: OwnedPods) -> Optional[WorkloadState]:
         running=running,
         pending=tuple(pod for pod in pods if not pod.node_name and not pod.terminating),
         terminating=tuple(pod for pod in pods if pod.terminating),
-        lost=_on_missing_nodes(running, cluster),
+        lost=_on_missing_nodes(running, owned.node_names),
     )
     return state if controller is None else _with_controller(state, controller, cluster)
 
 
-def _on_missing_nodes(running: tuple[Pod, ...], cluster: Cluster) -> tuple[Pod, ...]:
-    names = {node.name for node in cluster.nodes}
+def _on_missing_nodes(running: tuple[Pod, ...], names: frozenset[str]) -> tuple[Pod, ...]:
     return tuple(pod for pod in running if pod.node_name not in names)
 
 

@@ -33,7 +33,7 @@ def change(
 
     alike: signature of each domain; a domain may have any count of the domains with the same one.
     """
-    values = [domain.value for domain in status.domains]
+    values = list(status.counts.domains)
     kinds: dict[object, list[str]] = {}
     for value in values:
         kinds.setdefault((alike or {}).get(value, value), []).append(value)
@@ -52,8 +52,8 @@ def change(
         status.is_default,
         is_violated,
         tuple(
-            DomainChange(domain.value, domain.matching, ranges[domain.value] if counts else None)
-            for domain in status.domains
+            DomainChange(value, matching, ranges[value] if counts else None)
+            for value, matching in status.counts.domains.items()
         ),
         status.skew,
         OutcomeRange(min(skews), max(skews)) if skews else None,
@@ -61,7 +61,7 @@ def change(
 
 
 def _skew(status: ConstraintStatus, counts: Mapping[str, int]) -> int:
-    numbers = [counts.get(domain.value, 0) for domain in status.domains]
+    numbers = [counts.get(value, 0) for value in status.counts.domains]
     return max(numbers) - (0 if status.counts.is_below_min_domains else min(numbers))
 
 

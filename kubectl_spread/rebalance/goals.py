@@ -42,7 +42,7 @@ class Goal(NamedTuple):
     @property
     def values(self) -> tuple[str, ...]:
         """Return the eligible domains."""
-        return tuple(domain.value for domain in self.status.domains)
+        return tuple(self.status.counts.domains)
 
     def is_counted(self, cls: PodClass) -> bool:
         """Return whether the constraint counts pods of a class."""
@@ -109,7 +109,7 @@ def _to_remove(numbers: Sequence[int], able: Sequence[int], most: int) -> int:
 
 def is_broken(status: ConstraintStatus, *, has_soft: bool) -> bool:
     """Return whether evictions may repair a constraint that is violated, or uneven if soft ones are included."""
-    if status.state not in _BROKEN or not status.domains:
+    if status.state not in _BROKEN or not status.counts.domains:
         return False
     return has_soft or status.when_unsatisfiable == DO_NOT_SCHEDULE
 
@@ -136,7 +136,7 @@ def goals(
 
 def _most_skew(status: ConstraintStatus, *, is_repaired: bool, has_soft: bool) -> Optional[int]:
     """Return the skew that a constraint may have at the end; None if the constraint is not a goal."""
-    is_goal = status.state in (ConstraintState.OK, *_BROKEN) and bool(status.domains)
+    is_goal = status.state in (ConstraintState.OK, *_BROKEN) and bool(status.counts.domains)
     if not is_goal or status.skew is None or not (has_soft or status.when_unsatisfiable == DO_NOT_SCHEDULE):
         return None
     return status.max_skew if is_repaired else max(status.max_skew, status.skew)

@@ -36,7 +36,7 @@ def beforehand(known: Workloads, keys: Iterable[OwnerKey]) -> Iterator[Obstacle]
         elif key not in known.cluster.controllers:
             yield Obstacle(ObstacleKind.ABSENT, key)
         for item in of[key].constraints:
-            if item.state is ConstraintState.VIOLATED and not item.domains:
+            if item.state is ConstraintState.VIOLATED and not item.counts.domains:
                 yield Obstacle(ObstacleKind.NO_DOMAIN, key, topology_keys=(item.topology_key,))
             elif item.state is ConstraintState.PARTLY_COUNTED and item.uncounted is not None:
                 yield Obstacle(ObstacleKind.UNCOUNTED, key, item.uncounted.pods, topology_keys=(item.topology_key,))

@@ -163,7 +163,7 @@ def _nodes(case: _Case) -> Iterator[Remedy]:
 def _coarse(case: _Case) -> str:
     """Return the key by which places of new nodes are named: the one with the fewest domains, or else the zone."""
     keys = {
-        status.topology_key: len(status.domains)
+        status.topology_key: len(status.counts.domains)
         for item in case.known.items
         if item.status.key in case.keys
         for status in item.status.constraints
@@ -175,10 +175,10 @@ def _models(case: _Case) -> Iterator[Node]:
     """Yield one usable node for each domain: those with few pods come first, then those with few nodes."""
     coarse = _coarse(case)
     counted = {
-        domain.value: domain.matching
+        value: matching
         for _, status in case.broken
         if status.topology_key == coarse
-        for domain in status.domains
+        for value, matching in status.counts.domains.items()
     }
     usable: dict[str, Node] = {}
     sizes: dict[str, int] = {}

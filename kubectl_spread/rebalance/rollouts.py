@@ -158,7 +158,7 @@ def _changes(
         if key not in statuses[0]:
             continue
         for at, status in enumerate(item.status.constraints):
-            if not status.domains or not (has_soft or status.when_unsatisfiable == "DoNotSchedule"):
+            if not status.counts.domains or not (has_soft or status.when_unsatisfiable == "DoNotSchedule"):
                 continue
             counts = [
                 dict(after[key].constraints[at].counts.domains)

@@ -10,8 +10,10 @@ _MOST = 40  # domains
 
 def bars(counts: Collection[int]) -> str:
     """Return `█▅▁` for 2, 1 and 0; empty for a single domain, for many, and if all are empty."""
-    most = max(counts, default=0)
-    if not most or not 1 < len(counts) <= _MOST:
+    if not 1 < len(counts) <= _MOST:
+        return ""
+    most = max(counts)
+    if not most:
         return ""
     highest = len(_BLOCKS) - 1
     return "".join(_BLOCKS[max(1, round(highest * count / most)) if count else 0] for count in counts)

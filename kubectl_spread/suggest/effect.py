@@ -64,5 +64,5 @@ def counted(pod: Pod, scheduler: Scheduler) -> Counts:
     soft = soft_counts(pod.cls, scheduler.columns, filtered.feasible & False, release=filtered.release)
     found: Counts = {}
     for counts in (*hard, *soft):
-        found.setdefault(counts.constraint.topology_key, counts.now().domains)
+        found.setdefault(counts.constraint.topology_key, dict(counts.now().domains))
     return found

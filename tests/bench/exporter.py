@@ -127,7 +127,8 @@ class Cluster:
             end = min(size, start + live.PAGE)
             metadata: Plain = {"resourceVersion": "1", **({"continue": str(end)} if end < size else {})}
             items = [item(at) for at in range(start, end)]
-            text = json.dumps({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items})
+            plain = {"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items}
+            text = json.dumps(plain, separators=(",", ":"))  # without spaces, as an API server writes
             self._known[key] = gzip.compress(text.encode(), 1)
         return self._known[key]
 

@@ -89,3 +89,19 @@ def test_images_are_told_apart_when_asked_for() -> None:
     fewer = columns.changed(cluster_of(nodes[1:]))
     assert {"web:1": (5, [0, 1]), "web:latest": (5, [0, 1])} == fewer.images
     assert np.array_equal(fewer.pod_count, [0, 0])
+
+
+def test_the_pods_of_some_groups_are_found_with_and_without_an_index() -> None:
+    """From the 16th search on there is an index, of the pods bound until then; pods bound later are found, too."""
+    made = [_pod(at, "abc"[at % 3], {"cpu": "1m"}, labels={"app": f"app-{at * 7 % 5}"}) for at in range(60)]
+    cluster = cluster_of([*NODES, *made])
+    columns = Columns(cluster._replace(pods=cluster.pods[:30]))
+    found = []
+    for at, pod in enumerate(cluster.pods[30:]):
+        columns.bind(pod, at % 3)
+        wanted = np.arange(columns.group_count) % (2 + at % 3) == 1
+        found.append((columns.positions(wanted).tolist(), np.flatnonzero(wanted[columns.bound_groups]).tolist()))
+
+    assert [expected for _, expected in found] == [places for places, _ in found]
+    assert any(places for places, _ in found[:15]), "without an index"
+    assert any(places for places, _ in found[16:]), "with one"

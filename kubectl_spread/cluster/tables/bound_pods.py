@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Optional
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kubectl_spread.cluster.tables.arrays import GrowingArray
 from kubectl_spread.objects.pod import Pod
+
+_FEW_SEARCHES = 16  # fewer searches of the log do not pay for an index
+
+
+class _ByGroup:
+    """The first places in a log, sorted by group."""
+
+    def __init__(self, groups: NDArray[np.int32]) -> None:
+        self.size = len(groups)
+        self._order = np.argsort(groups, kind="stable")
+        self._starts = np.concatenate([[0], np.cumsum(np.bincount(groups))])
+
+    def positions(self, groups: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Return the places of the pods of some groups, in ascending order."""
+        wanted = np.flatnonzero(groups[: len(self._starts) - 1]).tolist()
+        parts = [self._order[self._starts[at] : self._starts[at + 1]] for at in wanted]
+        return np.sort(np.concatenate(parts)) if parts else np.zeros(0, np.intp)
 
 
 class BoundPods:
@@ -29,6 +47,8 @@ class BoundPods:
         self.classes = GrowingArray()
         self.signs = GrowingArray()
         self.removed = 0
+        self._by_group: Optional[_ByGroup] = None
+        self._asked = 0  # times that the whole log was searched
 
     def add(self, pod: Pod, node: int, *, class_at: int, group: int) -> None:
         """Log a pod that comes to a node."""
@@ -44,6 +64,20 @@ class BoundPods:
         self.classes = GrowingArray.of(np.array(classes, np.int32))
         self.groups = GrowingArray.of(np.array(groups, np.int32))
         self.signs = GrowingArray.of(np.ones(len(pods), np.int32))
+
+    def positions(self, groups: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Return the places in the log of the pods of some groups, bool (G,), in ascending order.
+
+        After a few searches, an index of the pods so far makes them cheap: many constraints are asked for.
+        """
+        every = self.groups.array()
+        self._asked += 1
+        if self._asked < _FEW_SEARCHES:
+            return np.flatnonzero(groups[every])
+        if self._by_group is None:
+            self._by_group = _ByGroup(every)
+        index = self._by_group
+        return np.concatenate([index.positions(groups), index.size + np.flatnonzero(groups[every[index.size :]])])
 
     def remove(self, pod: Pod, node: int, *, class_at: int, group: int) -> None:
         """Log the removal of a pod from a node."""

@@ -19,6 +19,7 @@ from typing import cast, Optional, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.storage import StorageState
@@ -222,6 +223,10 @@ class Columns:
     def matches(self, namespace: str, selector: Selector, known: int) -> Bools:
         """Return bool (G - known,): whether a selector counts the pods of each group, without the first `known`."""
         return self._classes.groups.matching(namespace, selector, known)
+
+    def positions(self, groups: Bools) -> NDArray[np.intp]:
+        """Return the places in `bound_pods` of the pods of some groups, bool (G,)."""
+        return self._bound.positions(groups)
 
     def seen(self, namespace: str, selector: Selector) -> Bools:
         """Return bool (G,): whether a selector matches the pods of each group, terminating ones included."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Union
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kubectl_spread.cluster.tables.arrays import Int32s
 from kubectl_spread.cluster.tables.columns import Columns
@@ -47,12 +48,18 @@ class MatchCounter:
             self.amounts = columns.last_sign
             self.counts[node] += self.amounts
             return np.array([node], np.int32)
-        matching = self._matches[columns.bound_groups[new]]
-        nodes = columns.bound_nodes[new][matching]
-        self.amounts = columns.bound_signs[new][matching] if columns.unbound else 1
+        matching = self._matching(new.start)
+        nodes = columns.bound_nodes[matching]
+        self.amounts = columns.bound_signs[matching] if columns.unbound else 1
         if len(nodes):
             np.add.at(self.counts, nodes, self.amounts)
         return nodes
+
+    def _matching(self, start: int) -> NDArray[np.intp]:
+        """Return the places in the log, from a start on, of the pods that match."""
+        if not start:
+            return self._columns.positions(self._matches)
+        return start + np.flatnonzero(self._matches[self._columns.bound_groups[start:]])
 
     def _learn_groups(self) -> None:
         fresh = self._columns.matches(self._namespace, self._selector, len(self._matches))

@@ -12,8 +12,10 @@ minDomains 1                     minDomains 4
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Optional
 
+from kubectl_spread.objects.constraints.domain_numbers import DomainNumbers
 from kubectl_spread.records import NamedTuple
 
 
@@ -24,13 +26,14 @@ class ConstraintCounts(NamedTuple):
     is_below_min_domains: there are fewer eligible domains than minDomains, so that the global minimum is 0.
     """
 
-    domains: dict[str, int]
+    domains: Mapping[str, int]
     is_below_min_domains: bool = False
 
     @property
     def most(self) -> int:
         """Return the matching pods of the fullest domain; 0 without domains."""
-        return max(self.domains.values(), default=0)
+        domains = self.domains
+        return domains.largest if isinstance(domains, DomainNumbers) else max(domains.values(), default=0)
 
     @property
     def fullest(self) -> str:
@@ -41,7 +44,8 @@ class ConstraintCounts(NamedTuple):
     @property
     def smallest(self) -> int:
         """Return the matching pods of the emptiest domain, minDomains aside; 0 without domains."""
-        return min(self.domains.values(), default=0)
+        domains = self.domains
+        return domains.smallest if isinstance(domains, DomainNumbers) else min(domains.values(), default=0)
 
     @property
     def minimum(self) -> int:

@@ -87,7 +87,7 @@ def _skew(item: ConstraintStatus) -> str:
     allowed = "allowed" if item.when_unsatisfiable == DO_NOT_SCHEDULE else "preferred"
     few = ""
     if item.counts.is_below_min_domains:
-        few = f". The minimum is 0, because {counted(len(item.domains), 'domain')} are fewer than minDomains"
+        few = f". The minimum is 0, because {counted(len(item.counts.domains), 'domain')} are fewer than minDomains"
     return (
         f"Skew {item.skew}: the fullest domain has {item.counts.most}, the global minimum is {item.global_minimum}. "
         f"At most {item.max_skew} is {allowed}{few}."

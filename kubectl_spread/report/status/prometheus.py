@@ -33,7 +33,11 @@ _OF_CONSTRAINTS = (
         lambda item: item.skew,
     ),
     _Metric("kubectl_spread_constraint_max_skew", "The constraint's maxSkew.", lambda item: item.max_skew),
-    _Metric("kubectl_spread_constraint_domains", "Domains that the constraint counts.", lambda item: len(item.domains)),
+    _Metric(
+        "kubectl_spread_constraint_domains",
+        "Domains that the constraint counts.",
+        lambda item: len(item.counts.domains),
+    ),
     _Metric(
         "kubectl_spread_constraint_violated",
         "1 if the skew is above maxSkew or no counted node has the label, else 0; also for ScheduleAnyway.",
@@ -66,21 +70,23 @@ def text(statuses: Iterable[WorkloadStatus]) -> str:
         **{name: [*head(name, about)] for name, about, _ in _OF_WORKLOADS},
     }
     for status in statuses:
+        of_workload = _labels_text(status.key._asdict())
         for item in status.constraints:
-            _add_constraint(samples, status, item)
+            _add_constraint(samples, f"{of_workload},{_labels_text(_labels(item))}", item)
         for name, _, count in _OF_WORKLOADS:
-            samples[name].append(sample(name, _workload_labels(status), count(status)))
+            samples[name].append(_sample(name, of_workload, count(status)))
     return "".join(f"{line}\n" for lines in samples.values() for line in lines)
 
 
-def _add_constraint(samples: dict[str, list[str]], status: WorkloadStatus, item: ConstraintStatus) -> None:
-    labels = _labels(status, item)
+def _add_constraint(samples: dict[str, list[str]], labels: str, item: ConstraintStatus) -> None:
     for metric in _OF_CONSTRAINTS:
         value = metric.value(item)
         if value is not None:
-            samples[metric.name].append(sample(metric.name, labels, value))
-    for domain in item.domains if len(item.domains) <= _MOST_DOMAINS else ():
-        samples[_DOMAIN_PODS].append(sample(_DOMAIN_PODS, {**labels, "domain": domain.value}, domain.matching))
+            samples[metric.name].append(_sample(metric.name, labels, value))
+    domains = item.counts.domains
+    for domain, pods in domains.items() if len(domains) <= _MOST_DOMAINS else ():
+        of_domain = f"{labels},{_labels_text({'domain': domain})}"
+        samples[_DOMAIN_PODS].append(_sample(_DOMAIN_PODS, of_domain, pods))
 
 
 def head(name: str, about: str) -> tuple[str, str]:
@@ -88,13 +94,8 @@ def head(name: str, about: str) -> tuple[str, str]:
     return f"# HELP {name} {about}", f"# TYPE {name} gauge"
 
 
-def _workload_labels(status: WorkloadStatus) -> dict[str, str]:
-    return status.key._asdict()
-
-
-def _labels(status: WorkloadStatus, item: ConstraintStatus) -> dict[str, str]:
+def _labels(item: ConstraintStatus) -> dict[str, str]:
     return {
-        **_workload_labels(status),
         "constraint": str(item.position),
         "origin": "scheduler" if item.is_default else "pod",
         "topology_key": item.topology_key,
@@ -104,8 +105,17 @@ def _labels(status: WorkloadStatus, item: ConstraintStatus) -> dict[str, str]:
 
 def sample(name: str, labels: dict[str, str], value: int) -> str:
     """Return a sample with its labels."""
-    # Control characters are replaced first, except line breaks, which the format escapes itself.
-    inner = ",".join(
-        f'{key}="{chr(10).join(map(safe, text.split(chr(10)))).translate(_ESCAPED)}"' for key, text in labels.items()
-    )
-    return f"{name}{{{inner}}} {value}"
+    return _sample(name, _labels_text(labels), value)
+
+
+def _sample(name: str, labels: str, value: int) -> str:
+    return f"{name}{{{labels}}} {value}"
+
+
+def _labels_text(labels: dict[str, str]) -> str:
+    return ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
+
+
+def _escaped(text: str) -> str:
+    """Replace control characters, except line breaks, which the format escapes itself."""
+    return "\n".join(map(safe, text.split("\n"))).translate(_ESCAPED)

@@ -95,7 +95,7 @@ def _constraint(item: ConstraintStatus, status: WorkloadStatus, *, is_wide: bool
         f"{key} (default)" if item.is_default else key,
         str(item.max_skew),
         item.when_unsatisfiable,
-        str(len(item.domains)),
+        str(len(item.counts.domains)),
         with_bars(counts, item.counts.domains.values()) if has_bars else counts,
         _NONE if item.skew is None else str(item.skew),
         state_text(item.state, status),
@@ -132,13 +132,14 @@ def _words(state: ConstraintState) -> str:
 
 def counts_text(item: ConstraintStatus, *, is_wide: bool) -> str:
     """Return `a=2 b=1 c=0`, or `0..2` if that is too long."""
-    if not item.domains:
+    domains = item.counts.domains
+    if not domains:
         return ""
-    listed = " ".join(f"{domain.value or chr(34) * 2}={domain.matching}" for domain in item.domains)
-    if len(item.domains) <= _MOST_DOMAINS if is_wide else len(safe(listed)) <= _WIDEST_COUNTS:
-        return listed
-    numbers = [domain.matching for domain in item.domains]
-    return f"{min(numbers)}..{max(numbers)}"
+    if len(domains) <= _MOST_DOMAINS:
+        listed = " ".join(f"{domain or chr(34) * 2}={number}" for domain, number in domains.items())
+        if is_wide or len(safe(listed)) <= _WIDEST_COUNTS:
+            return listed
+    return f"{item.counts.smallest}..{item.counts.most}"
 
 
 def _pods(status: WorkloadStatus) -> str:

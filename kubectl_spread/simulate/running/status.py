@@ -10,12 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Optional, Union
 
-import numpy as np
-
 from kubectl_spread.cluster.building.stored import admitted, as_stored
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
-from kubectl_spread.cluster.tables.arrays import Bools
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
@@ -36,6 +33,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.common import (
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.simulate.running.controllers import newest_hash
+from kubectl_spread.simulate.running.counted_nodes import CountedNodes
 from kubectl_spread.simulate.running.problems import uncreated, UncreatedPods
 
 
@@ -65,8 +63,8 @@ class DomainCount(NamedTuple):
 class ConstraintStatus(NamedTuple):
     """Status of a constraint of a workload's pods, or of a default constraint of the scheduler.
 
-    domains: the eligible ones, by value, with their nodes.
-    counts: their matching pods; no domain if the counts are unknown.
+    counts: matching pods of the eligible domains; no domain if the counts are unknown.
+    nodes: the number of counted nodes of each of these domains, in the same order.
     not_before: the latest creation of a counted node or pod, or deletion of a pod. The counts are not older than
         this. Set if the constraint is violated; empty if the cluster facts lack a time.
     """
@@ -79,12 +77,21 @@ class ConstraintStatus(NamedTuple):
     min_domains: Optional[int]
     selector: Optional[Selector]
     self_match: bool
-    domains: tuple[DomainCount, ...]
     counts: ConstraintCounts
+    nodes: tuple[int, ...]
     state: ConstraintState
     reason: str = ""
     not_before: str = ""
     uncounted: Optional[UncountedPods] = None
+
+    @property
+    def domains(self) -> tuple[DomainCount, ...]:
+        """Return the eligible domains, by value. They are made at each call: `counts.domains` knows their number."""
+        numbers = self.counts.domains
+        return tuple(
+            DomainCount(value, number, nodes)
+            for (value, number), nodes in zip(numbers.items(), self.nodes, strict=True)
+        )
 
     @property
     def global_minimum(self) -> int:
@@ -163,7 +170,8 @@ def counted(
     cluster: Cluster, profiles: Mapping[str, Profile], *, wants: Callable[[OwnerKey, Labels], bool] = lambda *_: True
 ) -> Iterator[CountedWorkload]:
     """Yield the workloads as `statuses` does, with the counts behind each constraint, in the same order."""
-    known = _Known(cluster, OwnedPods(cluster), Columns(cluster), profiles)
+    columns = Columns(cluster)
+    known = _Known(cluster, OwnedPods(cluster), columns, profiles, CountedNodes(columns))
     pods = _by_workload(cluster)
     keys = {key for key in cluster.controllers if key not in cluster.owners} | pods.keys()
     for key in sorted(keys, key=lambda key: (key.namespace, key.kind, key.name)):
@@ -178,6 +186,7 @@ class _Known(NamedTuple):
     owned: OwnedPods
     columns: Columns
     profiles: Mapping[str, Profile]
+    counted_nodes: CountedNodes
 
 
 def _by_workload(cluster: Cluster) -> dict[OwnerKey, list[Pod]]:
@@ -276,8 +285,8 @@ def _unknown(pod_class: PodClass, why: str) -> tuple[ConstraintStatus, ...]:
             min_domains=item.min_domains,
             selector=None,
             self_match=False,
-            domains=(),
             counts=ConstraintCounts({}),
+            nodes=(),
             state=ConstraintState.UNKNOWN,
             reason=why,
         )
@@ -291,13 +300,13 @@ def _constraints(
     columns = known.columns
     hard = plugin.constraints(pod_class, columns, hard=True)
     found = [
-        (_constraint(counts, pod_class, columns, is_hard=True, kind=kind), counts)
+        (_constraint(counts, pod_class, known, is_hard=True, kind=kind), counts)
         for counts in PreFilterState(hard, pod_class, columns).counts
     ]
     soft = plugin.constraints(pod_class, columns, hard=False)
     require_all = bool(pod_class.constraints) or plugin.configured_defaults is not None
     found += [
-        (_constraint(counts, pod_class, columns, is_hard=False, kind=kind), counts)
+        (_constraint(counts, pod_class, known, is_hard=False, kind=kind), counts)
         for counts in _soft_counts(soft, pod_class, columns, require_all=require_all)
     ]
     return tuple(sorted(found, key=lambda item: item[0].position))
@@ -321,9 +330,10 @@ def _soft_counts(
 
 
 def _constraint(
-    counts: DomainCounts, pod_class: PodClass, columns: Columns, *, is_hard: bool, kind: str
+    counts: DomainCounts, pod_class: PodClass, known: _Known, *, is_hard: bool, kind: str
 ) -> ConstraintStatus:
-    constraint, now = counts.constraint, counts.now()
+    constraint, domains = counts.constraint, known.counted_nodes.of(counts)
+    now = ConstraintCounts(domains.numbers(counts.match_num), counts.is_below_min_domains)
     state, reason = _state(constraint, now, is_hard=is_hard, kind=kind)
     is_broken = state in (ConstraintState.VIOLATED, ConstraintState.UNEVEN)
     return ConstraintStatus(
@@ -335,20 +345,12 @@ def _constraint(
         min_domains=pod_class.constraints[constraint.position].min_domains if pod_class.constraints else None,
         selector=constraint.selector,
         self_match=bool(constraint.self_match_num),
-        domains=_domains(counts, now),
         counts=now,
+        nodes=domains.nodes,
         state=state,
         reason=reason,
-        not_before=_not_before(counts, pod_class, columns) if is_broken and now.domains else "",
+        not_before=_not_before(counts, pod_class, known) if is_broken and now.domains else "",
     )
-
-
-def _domains(counts: DomainCounts, now: ConstraintCounts) -> tuple[DomainCount, ...]:
-    """Return the eligible domains with the number of their counted nodes."""
-    topology = counts.topology
-    counted = topology.codes[counts.included & (topology.codes >= 0)]
-    nodes = topology.by_value(np.bincount(counted, minlength=len(topology.values)))
-    return tuple(DomainCount(value, matching, nodes[value]) for value, matching in now.domains.items())
 
 
 def _state(
@@ -376,19 +378,12 @@ def _state(
     return (ConstraintState.VIOLATED, few) if is_hard else (ConstraintState.UNEVEN, "")
 
 
-def _not_before(counts: DomainCounts, pod_class: PodClass, columns: Columns) -> str:
+def _not_before(counts: DomainCounts, pod_class: PodClass, known: _Known) -> str:
     """Return the latest time at which a counted node or pod was created, or a pod was deleted."""
-    times: list[str] = [columns.nodes[at].created for at in np.flatnonzero(_counted(counts)).tolist()]
-    of_pods = (
-        columns.seen(pod_class.namespace, counts.constraint.selector)[columns.bound_groups]
-        & counts.included[columns.bound_nodes]
-    )
-    for at in np.flatnonzero(of_pods).tolist():
+    columns = known.columns
+    times = [known.counted_nodes.of(counts).latest]
+    seen = columns.positions(columns.seen(pod_class.namespace, counts.constraint.selector))
+    for at in seen[counts.included[columns.bound_nodes[seen]]].tolist():
         pod = columns.bound_pods[at]
         times.append(pod.deleted if pod.terminating else pod.created)
-    return max(times, default="") if all(times) else ""
-
-
-def _counted(counts: DomainCounts) -> Bools:
-    codes = counts.topology.codes
-    return counts.included & (codes >= 0) & counts.eligible[codes]
+    return max(times) if all(times) else ""
