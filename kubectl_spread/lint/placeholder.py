@@ -16,7 +16,7 @@ from kubectl_spread.lint.finding import Place
 
 _MARKS = ("${", "$(", "{{", "{%", "<%")
 _KEY = r"[\w./-]+:\s"
-_IN_A_COMMENT = re.compile(r"[ \t]*:?[ \t]+#(?:@|\{)")
+_IN_A_COMMENT = r"[ \t]*:?[ \t]+#(?:@|\{)"  # compiled on first use
 
 
 def has_placeholder(value: Any) -> bool:
@@ -35,4 +35,5 @@ def is_filled_in(place: Place) -> bool:
     written = text[span.start : span.end]
     if has_placeholder(written.strip("\"'")) and not re.match(_KEY, written):
         return True
-    return _IN_A_COMMENT.match(text, span.end) is not None
+    rest = text[span.end : text.find("\n", span.end) + 1 or None]
+    return "#" in rest and re.match(_IN_A_COMMENT, rest) is not None

@@ -22,10 +22,11 @@ from kubectl_spread.text.source import SourceFile, Span
 
 MAX_DEPTH = 256  # levels; the deepest Kubernetes object nests about 20
 
-_CUT = re.compile(r"^(?:---(?=[ \t\r\n]|\Z)|\.\.\.[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z))", re.MULTILINE)
+# These three are compiled on first use.
+_CUT = r"(?m)^(?:---(?=[ \t\r\n]|\Z)|\.\.\.[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z))"
 # kubectl treats each of these lines as a separator. After it, only white space and comments are allowed.
-_SEPARATOR = r"(?m)^---(?![ \t]*\{\{)[^\r\n]*[^\s][^\r\n]*"  # compiled on first use
-_SEPARATOR_TEXT = re.compile(r"^---[ \t]*(?P<text>[^\s#][^\r\n]*)", re.MULTILINE)
+_SEPARATOR = r"(?m)^---(?![ \t]*\{\{)[^\r\n]*[^\s][^\r\n]*"
+_SEPARATOR_TEXT = r"(?m)^---[ \t]*(?P<text>[^\s#][^\r\n]*)"
 # Nothing in these can match in two ways, so that they cost no more than the text is long.
 _COMMENTS = r"\s*(?:#[^\r\n]*(?:[\r\n]\s*|\Z))*"
 _DIRECTIVES = r"\s*(?:[#%][^\r\n]*(?:[\r\n]\s*|\Z))*"
@@ -128,7 +129,8 @@ class Chunk(NamedTuple):
     @property
     def is_blank(self) -> bool:
         """Return whether the document is only comments and white space."""
-        return _is_only(_COMMENTS, self.text)
+        first = self.text.lstrip()[:1]
+        return not first or (first == "#" and _is_only(_COMMENTS, self.text))
 
 
 def chunks(text: str) -> list[Chunk]:
@@ -137,7 +139,8 @@ def chunks(text: str) -> list[Chunk]:
     In the first column either marker ends a document in any context (YAML 1.2, 9.1.4). Inside a block scalar it
     would be indented. So this is exact. Directives stay with the document they precede.
     """
-    starts = [0, *(match.start() if match[0] == "---" else match.end() for match in _CUT.finditer(text))]
+    markers = re.finditer(_CUT, text) if "---" in text or "..." in text else ()
+    starts = [0, *(match.start() if match[0] == "---" else match.end() for match in markers)]
     ends = [*starts[1:], len(text)]
     cut: list[Chunk] = []
     held = 0
@@ -158,7 +161,7 @@ def separator_texts(text: str) -> Iterator[Span]:
     """
     if "---" not in text:
         return
-    for match in _SEPARATOR_TEXT.finditer(text):
+    for match in re.finditer(_SEPARATOR_TEXT, text):
         if not match["text"].startswith("{{"):
             yield Span(match.start("text"), match.start("text") + len(match["text"].rstrip()))
 

@@ -20,13 +20,13 @@ END_OF_LINE = re.compile(rf" *{COMMENT}")
 
 _WORD = r"[A-Za-z0-9_./+~$@%=*;()^-]"
 _PLAIN = rf"((?:[A-Za-z0-9_./+~$]|-(?=[A-Za-z0-9_./-])){_WORD}*(?: +{_WORD}+)*)"
-# Compiled on first use.
+# These three are compiled on first use.
 _ITEM = rf"(?:(?:{_PLAIN}|{DOUBLE}|{SINGLE}) *)?"
 _PAIR = rf"{KEY}: +{_ITEM}"
 # Most flow collections are mappings of words to words, alone, in a list or below a key: they are read in one step.
 _NAME = r"[A-Za-z0-9_./][A-Za-z0-9_./-]{0,255}"
 _WORDS = rf"{_NAME}: +[A-Za-z0-9_./][A-Za-z0-9_./-]*"
-_FLAT = re.compile(rf"(\[|\{{({_NAME}): +)?\{{({_WORDS}(?:, *{_WORDS})*)\}}(?(1)([\]}}]))")
+_FLAT = rf"(\[|\{{({_NAME}): +)?\{{({_WORDS}(?:, *{_WORDS})*)\}}(?(1)([\]}}]))"
 
 BELOW = object()  # in place of a value that is not in its line
 
@@ -72,7 +72,7 @@ def _flow(text: str, start: int, *, as_nodes: bool, depth: int) -> tuple[Any, in
     """Return the flow collection at an offset, and the offset after it."""
     if depth > _MOST_BRACKETS:
         raise NotSimpleError
-    flat = None if as_nodes else _FLAT.match(text, start)
+    flat = None if as_nodes else _flat_form().match(text, start)
     if flat is not None and _CLOSING[flat[1] and flat[1][0]] == flat[4]:
         return _flat(flat), flat.end()
     is_mapping = text[start] == "{"
@@ -109,6 +109,11 @@ def _pair() -> re.Pattern[str]:
 @functools.cache
 def _item() -> re.Pattern[str]:
     return re.compile(_ITEM)
+
+
+@functools.cache
+def _flat_form() -> re.Pattern[str]:
+    return re.compile(_FLAT)
 
 
 def _flat(match: re.Match[str]) -> Any:

@@ -14,11 +14,10 @@ from kubectl_spread.text.compose import Document
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import Span
 
-_OBJECT = re.compile(r"""(?:^[ \t]*(?:-[ \t]+)?|[{,]\s*)["']?kind["']?[ \t]*:""", re.MULTILINE)
-
-
+# Compiled on first use.
+_OBJECT = r"""(?m)(?:^[ \t]*(?:-[ \t]+)?|[{,]\s*)["']?kind["']?[ \t]*:"""
 # The schema in a definition names the field, and may be thousands of lines long.
-_DEFINITION = re.compile(r"""["']?kind["']?\s*:\s*["']?CustomResourceDefinition\b""")
+_DEFINITION = r"""kind["']?\s*:\s*["']?CustomResourceDefinition\b"""
 
 
 class Manifest(NamedTuple):
@@ -54,7 +53,7 @@ class Manifest(NamedTuple):
 
 def looks_like_objects(text: str) -> bool:
     """Return whether a text may hold a Kubernetes object: it has a `kind:`."""
-    return _OBJECT.search(text) is not None
+    return "\nkind:" in text or re.search(_OBJECT, text) is not None
 
 
 def looks_relevant(text: str, *, around: frozenset[str], kinds: Kinds = BUILT_IN) -> bool:
@@ -69,7 +68,11 @@ def _names_one_of(kinds: frozenset[str]) -> re.Pattern[str]:
 
 def may_hold_constraints(text: str) -> bool:
     """Return whether a text may hold constraints outside known kinds, and is not a definition of a kind."""
-    return constraint_lists.may_hold(text) and _DEFINITION.search(text) is None
+    return constraint_lists.may_hold(text) and not _is_definition(text)
+
+
+def _is_definition(text: str) -> bool:
+    return "CustomResourceDefinition" in text and re.search(_DEFINITION, text) is not None
 
 
 def manifests(document: Document, kinds: Kinds = BUILT_IN) -> Iterator[Manifest]:
