@@ -6,7 +6,10 @@ import contextlib
 import gc
 import os
 import sys
-from typing import NoReturn
+
+TYPE_CHECKING = False  # `typing` is imported by what needs it, see cli/click_start
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
 def main() -> NoReturn:

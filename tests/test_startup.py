@@ -97,6 +97,25 @@ def test_checking_a_manifest_without_cluster_facts_imports_no_parser_where_it_is
     assert {PARSER} == imported_by("check", str(manifest)) & {*HEAVY, PARSER}
 
 
+def test_checking_a_manifest_imports_no_typing(manifest: Path) -> None:
+    """Its annotations are texts. A module of another package that asks for it gets the real one."""
+    code = """
+import sys
+from kubectl_spread.cli.click_start import import_click
+import_click()
+import kubectl_spread.cli.commands.check, kubectl_spread.lint.pipeline
+assert "_typing" not in sys.modules
+import typing
+assert typing.get_args(typing.Optional[int]) == (int, type(None))
+assert "_typing" in sys.modules and sys.modules["typing"] is not typing
+from typing import Optional
+assert Optional is typing.Optional
+import numpy, kubectl_spread.scheduler.cycle, kubectl_spread.simulate.replicas
+"""
+    assert "_typing" not in imported_by("check", str(manifest), "--profile", "strict")
+    assert 0 == subprocess.run([sys.executable, "-c", code], check=False).returncode
+
+
 def test_counting_what_can_be_fixed_imports_neither_json_nor_textwrap(manifest: Path) -> None:
     """The fixes are tried in memory; text that goes to no terminal is not wrapped."""
     assert set() == imported_by("check", str(manifest), "--profile", "strict") & {"json", "textwrap"}

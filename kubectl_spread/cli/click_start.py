@@ -4,6 +4,10 @@ click needs `inspect` to strip help texts, `uuid` and `datetime` for types of op
 `gettext` to look for translations that do not exist, `threading` for one class of `_thread`, and `typing.TypedDict`
 for type checkers. Stand-ins replace these modules only while click is imported. Later imports get the real modules.
 A stand-in takes missing attributes from the real module.
+
+The stand-in of `typing` stays, for click and the packages named below: annotations are texts that nobody evaluates
+here, and the real module takes a tenth of the time that `check` adds to Python's own.
+Any other module gets the real one.
 """
 
 from __future__ import annotations
@@ -11,7 +15,6 @@ from __future__ import annotations
 import _thread
 import importlib
 import sys
-import typing
 from types import ModuleType
 
 
@@ -29,11 +32,11 @@ def import_click() -> None:
     if "click" in sys.modules:
         return
     made = [item for item in _stand_ins() if item.__name__ not in sys.modules]
-    sys.modules.update((item.__name__, item) for item in (*made, _typing()))
+    sys.modules.update((item.__name__, item) for item in made)
+    sys.modules.setdefault("typing", _Typing("typing"))
     try:
         import click  # noqa: F401 (whoever imports it later gets what is made here)
     finally:
-        sys.modules["typing"] = typing
         for item in made:
             del sys.modules[item.__name__]
             vars(item).pop("UUID", None)  # from now on the real one
@@ -54,11 +57,47 @@ def _stand_ins() -> tuple[ModuleType, ...]:
     return made
 
 
-def _typing() -> ModuleType:
-    """Return a copy of `typing` with a TypedDict that compiles no annotations."""
-    made = ModuleType("typing")
-    vars(made).update(vars(typing), TypedDict=_TypedDict)
-    return made
+class _Typing(ModuleType):
+    """Stand-in of `typing`: it has what is written in annotations and bases, for those who do not evaluate them."""
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        asking = sys._getframe(1).f_globals.get("__name__", "")  # noqa: SLF001 (as namedtuple finds its module)
+        if name in _HINTS and asking.startswith(_ASKING):
+            return _HINTS[name]
+        if sys.modules.get("typing") is self:
+            del sys.modules["typing"]
+        return getattr(importlib.import_module("typing"), name)
+
+
+# The packages that a check without cluster facts imports: the others use numpy or pygls, which need the real module.
+_PACKAGES = ("records", "text", "objects", "lint", "sources", "operations", "report", "cli")
+_ASKING = ("click.", *(f"kubectl_spread.{package}" for package in _PACKAGES))
+
+
+class _Hint:
+    """Stands for any type in an alias, and for a type variable."""
+
+    def __getitem__(self, item: object) -> object:
+        return self
+
+    def __call__(self, *args: object, **named: object) -> object:
+        return self
+
+    def __or__(self, other: object) -> object:
+        return self
+
+    __ror__ = __or__
+
+
+class _Base:
+    """Stands for Generic and Protocol."""
+
+    __slots__ = ()
+
+    def __class_getitem__(cls, item: object) -> object:
+        return cls
 
 
 class _TypedDict(dict[str, object]):
@@ -66,6 +105,25 @@ class _TypedDict(dict[str, object]):
 
     def __init_subclass__(cls, *, total: bool = True) -> None:
         pass
+
+
+def _cast(_: object, value: object) -> object:
+    return value
+
+
+_TYPES = (
+    *("Any", "AnyStr", "BinaryIO", "Callable", "ClassVar", "ContextManager", "Final", "IO", "Iterator", "Literal"),
+    *("NoReturn", "Optional", "SupportsFloat", "SupportsIndex", "SupportsInt"),
+    *("TextIO", "TypeAlias", "TypeVar", "Union"),
+)
+_HINTS: dict[str, object] = {
+    **dict.fromkeys(_TYPES, _Hint()),
+    **dict.fromkeys(("Generic", "Protocol"), _Base),
+    "TYPE_CHECKING": False,
+    "TypedDict": _TypedDict,
+    "cast": _cast,
+    "overload": lambda function: function,
+}
 
 
 def _cleandoc(text: str) -> str:
