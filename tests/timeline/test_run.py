@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Optional
 
 from kubectl_spread.cluster.building.build import cluster_of
@@ -289,3 +290,16 @@ def test_nodes_in_the_rack_of_a_guard_are_not_interchangeable_with_others() -> N
     assert hosts <= {"a3", "a4"}
     alike = answer.last.symmetry.alike(HOSTNAME)
     assert alike["a2"] != alike["a3"] == alike["a4"]
+
+
+def test_a_limit_of_seconds_is_measured_on_the_given_clock() -> None:
+    """A clock that stands still lets the search end, whatever else the machine does; one that runs cuts it off."""
+    objects = [*THREE_ZONES, deployment(4)]
+    ticks = itertools.count()
+
+    still = run(objects, seconds=0.001, clock=lambda: 0.0)
+    running = run(objects, seconds=0.001, clock=lambda: float(next(ticks)))
+
+    assert still.last.is_exact
+    assert not running.last.is_exact
+    assert running.last.outcomes
