@@ -65,6 +65,9 @@ class FieldError(NamedTuple):
         return f"{root}.{self.path}: {self.detail}"
 
 
+_LastPositions = dict[tuple[str, str], int]  # of each pair of key and action in the constraints of a pod
+
+
 def constraint_errors(
     constraints: tuple[TopologySpreadConstraint, ...], *, created_with: Optional[Labels], minor: Optional[int] = None
 ) -> list[FieldError]:
@@ -80,20 +83,21 @@ def constraint_errors(
     if minor is not None and minor < max(FIELD_SINCE.values()):
         constraints = tuple(kept_fields(constraint, minor) for constraint in constraints)
     errors: list[FieldError] = []
+    last = {(item.topology_key, item.when_unsatisfiable): at for at, item in enumerate(constraints)}
     for constraint in constraints:
-        if not _is_sound(constraint, constraints):
-            errors += _constraint_errors(constraint, constraints, created_with, practice)
+        if not _is_sound(constraint, last):
+            errors += _constraint_errors(constraint, last, created_with, practice)
     if practice.has_label_words:
         return errors
     return [error._replace(detail=_older_words(error.detail)) for error in errors]
 
 
-def _is_sound(constraint: TopologySpreadConstraint, all_constraints: tuple[TopologySpreadConstraint, ...]) -> bool:
+def _is_sound(constraint: TopologySpreadConstraint, last: _LastPositions) -> bool:
     """Return whether a constraint has no error. For speed, only plain constraints are recognised."""
     position, max_skew, topology_key, action, selector, *others = constraint
     if others != _NO_OPTIONS or max_skew <= 0 or not topology_key or action not in _ACTIONS:
         return False
-    if any([later[2] == topology_key and later[3] == action for later in all_constraints[position + 1 :]]):  # noqa: C419
+    if last[topology_key, action] > position:
         return False
     if selector is None:
         return True
@@ -158,7 +162,7 @@ class _Path(NamedTuple):
 
 def _constraint_errors(
     constraint: TopologySpreadConstraint,
-    all_constraints: tuple[TopologySpreadConstraint, ...],
+    last: _LastPositions,
     created_with: Optional[Labels],
     practice: Practice,
 ) -> Iterator[FieldError]:
@@ -174,7 +178,7 @@ def _constraint_errors(
     if action not in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY):
         rule = Rule.WHEN_UNSATISFIABLE_INVALID if action else Rule.WHEN_UNSATISFIABLE_MISSING
         yield path.child("whenUnsatisfiable").error(rule, _unsupported(action, DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
-    yield from _duplicate(constraint, all_constraints, path)
+    yield from _duplicate(constraint, last, path)
     if constraint.min_domains is not None:
         yield from _min_domains(constraint, constraint.min_domains, path=path.child("minDomains"))
     for field, policy in (
@@ -196,17 +200,13 @@ def _unsupported(value: str, *supported: str) -> str:
     return f"Unsupported value: {go_format.quote(value)}: supported values: {choices}"
 
 
-def _duplicate(
-    constraint: TopologySpreadConstraint, all_constraints: tuple[TopologySpreadConstraint, ...], path: _Path
-) -> Iterator[FieldError]:
+def _duplicate(constraint: TopologySpreadConstraint, last: _LastPositions, path: _Path) -> Iterator[FieldError]:
     """Report an equal pair of key and action further down, once."""
     pair = (constraint.topology_key, constraint.when_unsatisfiable)
-    for later in all_constraints[constraint.position + 1 :]:
-        if (later.topology_key, later.when_unsatisfiable) == pair:
-            named = _Path(f"{path.text}.{{topologyKey, whenUnsatisfiable}}", (*path.route, "topologyKey"))
-            pair_text = go_format.quote(f"{{{pair[0]}, {pair[1]}}}")
-            yield named.error(Rule.DUPLICATE_CONSTRAINT, f"Duplicate value: {pair_text}")
-            return
+    if last[pair] > constraint.position:
+        named = _Path(f"{path.text}.{{topologyKey, whenUnsatisfiable}}", (*path.route, "topologyKey"))
+        pair_text = go_format.quote(f"{{{pair[0]}, {pair[1]}}}")
+        yield named.error(Rule.DUPLICATE_CONSTRAINT, f"Duplicate value: {pair_text}")
 
 
 def _min_domains(constraint: TopologySpreadConstraint, number: int, *, path: _Path) -> Iterator[FieldError]:

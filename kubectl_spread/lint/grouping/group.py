@@ -45,6 +45,15 @@ class SelectorGroup:
         self._twins: dict[tuple[str, Selector], list[Twin]] = {}
 
     @cached_property
+    def applied(self) -> tuple[Subject, ...]:
+        """Return those that no other object made."""
+        return tuple(subject for subject in self.members if not subject.is_owned)
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        return frozenset(subject.workload.kind for subject in self.applied)
+
+    @cached_property
     def _independent(self) -> list[Subject]:
         """Return those with a name that no other object made: pods and ReplicaSets of a Deployment are its own."""
         return [subject for subject in self.members if subject.workload.name and not subject.is_owned]

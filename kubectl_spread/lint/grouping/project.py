@@ -82,6 +82,7 @@ class Project:
         self._replicas: dict[int, ReplicaRange] = {}  # by id() of a subject
         self._groups: dict[tuple[str, Selector], SelectorGroup] = {}
         self._neighbourhoods: dict[tuple[str, Selector], Neighbourhoods] = {}
+        self._fewest: dict[tuple[str, Selector], Optional[int]] = {}
         self._sizes: dict[tuple[bool, str, Selector], Optional[int]] = {}
         self._by_label: dict[tuple[str, str, str], list[Subject]] = {}
         self._by_namespace: dict[str, list[Subject]] = {}
@@ -214,6 +215,23 @@ class Project:
             self._sizes[key] = _sum(map(count, members))
         is_left_out = subject.refusals and selector.matches(subject.labels)
         return _sum((self._sizes[key], count(subject))) if is_left_out else self._sizes[key]
+
+    def fewest_pods(self, selector: Selector, namespace: str) -> Optional[int]:
+        """Return the fewest pods that a selector matches; None if unknown."""
+        key = namespace, selector
+        if key not in self._fewest:
+            self._fewest[key] = self._fewest_of(self.group(selector, namespace).applied)
+        return self._fewest[key]
+
+    def _fewest_of(self, subjects: Iterable[Subject]) -> Optional[int]:
+        """Return the fewest pods of workloads; for a workload with several manifests, use the largest number."""
+        fewest: dict[str, int] = {}
+        for item in subjects:
+            minimum = self.replicas(item).minimum
+            if not minimum:
+                return None
+            fewest[item.workload.key] = max(minimum, fewest.get(item.workload.key, 0))
+        return sum(fewest.values())
 
     def same(self, subject: Subject) -> Subject:
         """Return this project's own record of a workload, which may be run by another object than in others."""

@@ -14,7 +14,7 @@ from kubectl_spread.objects.amounts.int_or_percent import percentage, scaled
 from kubectl_spread.objects.constraints import constraint_reader
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.selectors.selector import compiled
+from kubectl_spread.objects.selectors.selector import compiled, Selector
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS
 from kubectl_spread.records import NamedTuple
@@ -65,36 +65,27 @@ def budget(manifest: Manifest, project: Project) -> Optional[SimpleBudget]:
     """
     spec = fields(manifest.plain.get("spec"))
     written = [name for name in ("maxUnavailable", "minAvailable") if spec.get(name) is not None]
-    covered = _covered(manifest, project)
-    if len(written) != 1 or not covered or any(item.workload.kind not in SCALED_KINDS for item in covered):
+    selector, namespace = _selector(manifest), manifest.namespace or "default"
+    if len(written) != 1 or selector is None:
+        return None
+    covered = project.group(selector, namespace)
+    if not covered.applied or not covered.kinds <= SCALED_KINDS:
         return None
     (name,) = written
-    pods = None if _is_everything(spec) else _fewest(covered, project)
-    return SimpleBudget(manifest, name, spec[name], tuple(covered), pods)
+    pods = None if _is_everything(spec) else project.fewest_pods(selector, namespace)
+    return SimpleBudget(manifest, name, spec[name], covered.applied, pods)
 
 
-def _covered(manifest: Manifest, project: Project) -> list[Subject]:
+def _selector(manifest: Manifest) -> Optional[Selector]:
     selector = fields(manifest.plain.get("spec")).get("selector")
     if not manifest.api_version.startswith("policy/") or not decode.decodes(selector, decode.LABEL_SELECTOR):
-        return []
+        return None
     if not selector and manifest.api_version == "policy/v1beta1":
-        return []  # an empty one was about no pods
-    found = project.matching(compiled(constraint_reader.label_selector(selector)), manifest.namespace or "default")
-    return [item for item in found if not item.is_owned]
+        return None  # an empty one was about no pods
+    return compiled(constraint_reader.label_selector(selector))
 
 
 def _is_everything(spec: dict[str, Any]) -> bool:
     """Return whether the budget is about all pods of a namespace, which the input seldom has completely."""
     selector = fields(spec.get("selector"))
     return not selector.get("matchLabels") and not selector.get("matchExpressions")
-
-
-def _fewest(covered: list[Subject], project: Project) -> Optional[int]:
-    """Return the fewest pods of the workloads; for a workload with several manifests, use the largest number."""
-    fewest: dict[str, int] = {}
-    for item in covered:
-        minimum = project.replicas(item).minimum
-        if not minimum:
-            return None
-        fewest[item.workload.key] = max(minimum, fewest.get(item.workload.key, 0))
-    return sum(fewest.values())
