@@ -435,6 +435,11 @@ ACCEPTED = {
         "        preferredDuringSchedulingIgnoredDuringExecution:\n"
         "        - {weight: 0, preference: {matchFields: [{operator: X}]}}\n"
     ),
+    "null in lists": (
+        "profiles: [{schedulerName: a, plugins: {multiPoint: {disabled: [null]}}, pluginConfig: [null,\n"
+        "  {name: NodeResourcesBalancedAllocation, args: {resources: [null]}},\n"
+        "  {name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [null]}}}]}]\n"
+    ),
     "args of a plugin that nobody knows": "profiles: [{pluginConfig: [{name: Mine, args: {any: thing}}]}]\n",
     "no election, so any lock": "leaderElection: {leaderElect: false, resourceLock: endpoints}\n",
     "profiles that sort the same": (

@@ -172,3 +172,23 @@ def _of_plugin(found: list[decode.Problem], name: str, place: Route, where: str)
             return _Nested((*place, *item.route), f"{where}{what}{item.message}", is_strict=False)
     fields = ", ".join(item.message.removeprefix(_STRICT) for item in found)
     return _Nested((*place, *found[0].route), f"{where}{_STRICT}{what}{_STRICT}{fields}", is_strict=True)
+
+
+def filled(plain: Plain) -> Plain:
+    """Return a decodable file with a zero value for each null in a list, as Go decodes it."""
+    found: Plain = _filled(plain, _CONFIGURATION)
+    for profile in found.get("profiles") or ():
+        for item in profile.get("pluginConfig") or ():
+            shape = _ARGS.get(item.get("name") or "")
+            if shape is not None and item.get("args"):
+                item["args"] = _filled(item["args"], shape)
+    return found
+
+
+def _filled(value: Any, shape: decode.Shape) -> Any:
+    if isinstance(shape, decode.ListOf) and isinstance(value, list):
+        zero = {} if isinstance(shape.item, decode.Struct) else ""
+        return [_filled(zero if item is None else item, shape.item) for item in value]
+    if isinstance(shape, decode.Struct) and isinstance(value, dict):
+        return {key: _filled(inner, shape.fields.get(key, decode.Atom.ANY)) for key, inner in value.items()}
+    return value

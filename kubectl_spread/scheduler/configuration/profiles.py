@@ -84,7 +84,7 @@ def _nothing(args: Plain, release: Release) -> None:  # noqa: ARG001 (the shape 
 def _fit(args: Plain, release: Release) -> NodeResourcesFit:
     strategy = args.get("scoringStrategy") or {}
     resources = tuple(
-        ResourceWeight(item["name"], int(item.get("weight") or 1)) for item in strategy.get("resources") or ()
+        ResourceWeight(item.get("name") or "", int(item.get("weight") or 1)) for item in strategy.get("resources") or ()
     )
     shape = (strategy.get("requestedToCapacityRatio") or {}).get("shape") or ()
     default = ScoringStrategy()
@@ -103,7 +103,7 @@ def _fit(args: Plain, release: Release) -> NodeResourcesFit:
 
 
 def _balanced(args: Plain, release: Release) -> NodeResourcesBalancedAllocation:
-    resources = tuple(item["name"] for item in args.get("resources") or ())
+    resources = tuple(item.get("name") or "" for item in args.get("resources") or ())
     balanced = BalancedArgs(resources) if resources else BalancedArgs()
     return NodeResourcesBalancedAllocation(balanced, release)
 
@@ -137,7 +137,9 @@ def _volume_binding(args: Plain, release: Release) -> VolumeBinding:  # noqa: AR
 
 
 def _resources(args: Plain) -> tuple[ResourceWeight, ...]:
-    found = tuple(ResourceWeight(item["name"], int(item.get("weight") or 1)) for item in args.get("resources") or ())
+    found = tuple(
+        ResourceWeight(item.get("name") or "", int(item.get("weight") or 1)) for item in args.get("resources") or ()
+    )
     return found or ScoringStrategy().resources
 
 
