@@ -234,12 +234,12 @@ class Exporter:
     def readings(self, result: str = "success") -> int:
         return int(self.metrics().get(f'kubectl_spread_readings_total{{result="{result}"}}', 0))
 
-    def wait(self, number: int, result: str = "success") -> None:
-        """Wait until there have been some readings."""
+    def wait(self, number: int, result: str = "success", *, pause_s: float = 0.2) -> None:
+        """Wait until there have been some readings; each look at them is a scrape, which takes CPU time, too."""
         while self.readings(result) < number:
             if self.process.poll() is not None:
                 raise SystemExit(self._errors.read_text())
-            time.sleep(0.2)
+            time.sleep(pause_s)
 
     def peak_mb(self) -> float:
         """Return the largest memory so far; only Linux knows it."""
@@ -258,7 +258,7 @@ def large(nodes: int, pods: int, readings: int, folder: Path) -> int:
         exporter = Exporter(api, 1.0, folder / "large")
         exporter.wait(1)
         first_s, before = exporter.age_s, exporter.metrics()["process_cpu_seconds_total"]
-        exporter.wait(readings)
+        exporter.wait(readings, pause_s=2.0)
         after = exporter.metrics()
         reading_s = (after["process_cpu_seconds_total"] - before) / (readings - 1)
         name = f"{nodes:,} nodes, {pods:,} pods"
