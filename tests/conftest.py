@@ -21,15 +21,15 @@ os.environ["COLUMNS"] = "120"  # texts are as wide wherever the tests run
 # A suite in the background of a shell ignores Ctrl-C, and so would the processes that tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Of a table with more cases than this, `make check` runs every third.
-_LONG_TABLE, _EVERY = 24, 3
+# Of a table with more cases than this, `make check` runs every fourth.
+_LONG_TABLE, _EVERY = 12, 4
 
 RECORDINGS = Path(__file__).parent / "conformance" / "recordings"
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark two of three cases of long tables as slow, always the same ones."""
+    """Mark three of four cases of long tables as slow, always the same ones."""
     functions = [item for item in items if isinstance(item, pytest.Function) and hasattr(item, "callspec")]
     sizes = Counter((item.path, item.originalname) for item in functions)
     seen: Counter[tuple[Path, str]] = Counter()
