@@ -34,7 +34,7 @@ _STAGES = {
     Regime.ROLLOUTS: 1,
     Regime.SCALING: 2,
     Regime.DISRUPTIONS: 3,
-}  # in which more pods are told apart
+}  # A higher stage distinguishes more kinds of pods.
 _GRACE_S = 30  # default of terminationGracePeriodSeconds
 _OPEN_WAITS = (GapEffect.WAITS, GapEffect.COUNTS, GapEffect.EVERYTHING)
 

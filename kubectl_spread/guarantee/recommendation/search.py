@@ -120,7 +120,7 @@ class _Search:
         return {node.labels[key] for node in nodes if key in node.labels}
 
     def _usable_nodes(self) -> frozenset[int]:
-        """Return the nodes that pass every filter but those that the group's own pods decide."""
+        """Return the nodes that pass every filter that does not depend on the group's own pods."""
         builder = GroupBuilder(self._members, self._cluster, self._profiles, (), regime=Regime.CREATION)
         return frozenset(node for item in builder.filters().of_kind for node in item.allowed)
 

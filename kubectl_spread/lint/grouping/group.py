@@ -46,7 +46,7 @@ class SelectorGroup:
 
     @cached_property
     def applied(self) -> tuple[Subject, ...]:
-        """Return those that no other object made."""
+        """Return the workloads that no other object created."""
         return tuple(subject for subject in self.members if not subject.is_owned)
 
     @cached_property

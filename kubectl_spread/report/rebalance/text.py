@@ -56,7 +56,7 @@ class RepairText:
     """The parts of the answer for one repair, as lines."""
 
     def __init__(self, item: Repair, *, width: int, colour: bool = False, is_wide: bool = False) -> None:
-        """Prepare an answer; `width` is that of the lines."""
+        """Prepare an answer; `width` is the number of columns of a line."""
         self.item = item
         self.width = width
         self.colour = colour

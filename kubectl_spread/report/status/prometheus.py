@@ -62,7 +62,7 @@ _OF_WORKLOADS: tuple[tuple[str, str, Callable[[WorkloadStatus], int]], ...] = (
 def text(statuses: Iterable[WorkloadStatus]) -> str:
     """Return every metric, its samples together; the text ends with a line break.
 
-    Each status is read once, so that of many workloads in a large cluster only the samples are kept.
+    Each status is read once, so that only the samples stay in memory, however many workloads a cluster has.
     """
     samples: dict[str, list[str]] = {
         **{metric.name: [*head(metric.name, metric.help)] for metric in _OF_CONSTRAINTS},
