@@ -10,7 +10,7 @@ import click
 from kubectl_spread.cli.console import terminal
 from kubectl_spread.cli.console.stderr import complain, flush
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.parameters.fix_options import FixOptions, offer
+from kubectl_spread.cli.parameters.fix_options import offer
 from kubectl_spread.cli.parameters.outputs import can_draw, Output, page_source
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.operations.inputs.rule_choice import LEVELS
@@ -52,9 +52,7 @@ def complete_outputs(_: click.Context, __: click.Parameter, incomplete: str) -> 
 _WHERE_ANY = ("lists", "templates")  # counts that the report has only if they are not 0
 
 
-def print_result(
-    outcome: CheckResult, outputs: list[Output], fixes: FixOptions, *, colour: bool, statistics: bool
-) -> None:
+def print_result(outcome: CheckResult, outputs: list[Output], *, colour: bool, statistics: bool) -> None:
     """Write every output, then report on stderr the unread inputs and the numbers of checked objects."""
     from kubectl_spread.report.check.report import render
 
@@ -67,7 +65,7 @@ def print_result(
     for error in (*outcome.errors, *outcome.missing):
         complain(error)
     if is_for_people(outputs):
-        click.echo(_summary(outcome, fixes), err=True)
+        click.echo(_summary(outcome), err=True)
     if statistics:
         _print_statistics(outcome.findings)
 
@@ -171,20 +169,20 @@ def _waits(running: Optional[RunningResults]) -> bool:
     return waiting or bool(running.lost or running.uncreated)
 
 
-def _summary(outcome: CheckResult, fixes: FixOptions) -> str:
+def _summary(outcome: CheckResult) -> str:
     text = f"{_checked(outcome)}: {', '.join(_results(outcome))}"
     text = "\nnote: ".join((text, *outcome.notes))
-    text += "" if outcome.scope else _offer(outcome, fixes)
+    text += _offer(outcome)
     if any(pod.hosts > 1 for placement in outcome.placements for pod in placement.placed):
         text += "\nnote: if several nodes have the highest score, the scheduler may choose any of them; "
         text += "here it is the first by name, or a random one with --seed"
     return text
 
 
-def _offer(outcome: CheckResult, fixes: FixOptions) -> str:
+def _offer(outcome: CheckResult) -> str:
     from kubectl_spread.operations.fix import fixable
 
-    return offer(fixable(outcome.findings, outcome.read.results, outcome.settings, tried=fixes.wants))
+    return offer(fixable(outcome))
 
 
 def _checked(outcome: CheckResult) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kubectl_spread.records import NamedTuple
@@ -38,6 +39,22 @@ def new_findings(findings: list[Finding], read: ReadFiles, settings: CheckSettin
     compared = baseline.compare(findings, baseline.read(read_text(path)), files=read.seen, is_whole=read.is_whole)
     notes = (_gone(compared.gone, path),) if compared.gone else ()
     return NewFindings(compared.findings, compared.known, notes)
+
+
+def outside(read: ReadFiles, settings: CheckSettings) -> Callable[[list[Finding]], list[Finding]]:
+    """Return the function from findings to those outside the baseline.
+
+    Raises:
+        SourceError: the baseline cannot be read.
+    """
+    path = _path(settings)
+    if not path or settings.choice.no_ignores or settings.choice.write_baseline:
+        return lambda findings: findings
+    from kubectl_spread.report.check import baseline
+    from kubectl_spread.sources.files import read_text
+
+    known = baseline.read(read_text(path))
+    return lambda findings: baseline.compare(findings, known, files=read.seen, is_whole=read.is_whole).findings
 
 
 def _path(settings: CheckSettings) -> str:

@@ -159,6 +159,7 @@ class CheckResult(NamedTuple):
         selection: the running workloads; None for manifests.
         read: the inputs, for fixes.
         settings: the settings of the run.
+        judge: returns the findings of changed inputs, to count fixes; None for running workloads.
     """
 
     findings: list[Finding]
@@ -178,6 +179,7 @@ class CheckResult(NamedTuple):
     unread_inputs: int = 0
     known: Optional[LoadedCluster] = None
     selection: Optional[Selection] = None
+    judge: Optional[Judge] = None
 
 
 def check_files(request: CheckRequest) -> CheckResult:
@@ -251,6 +253,7 @@ def result_of(check: PreparedCheck) -> CheckResult:
         not_applied=not_applied,
         unread_inputs=read.files - len(read.results),
         known=known,
+        judge=check.judge,
     )
 
 

@@ -7,16 +7,21 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from kubectl_spread.errors import RequestError, SourceError
-from kubectl_spread.operations import check
+from kubectl_spread.operations import baseline, check
 from kubectl_spread.operations.check import CheckRequest, CheckResult, CheckSettings, PreparedCheck, ReadFiles
 from kubectl_spread.operations.inputs import notices
 from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.check_source import Result
-    from kubectl_spread.lint.finding import DocumentFix, Finding
-    from kubectl_spread.lint.fixing.apply_fixes import FixResult
+    from kubectl_spread.lint.finding import DocumentFix, Finding, Place
+    from kubectl_spread.lint.fixing.apply_fixes import FixResult, SkippedFix
     from kubectl_spread.text.source import SourceFile
+
+    FindingsOf = Callable[[list[Result]], list[Finding]]  # of a run over inputs, without those of the baseline
+
+_MOST_FIXED = 100_000  # characters of files with fixes, of which the fixes are tried for their number
+_MOST_JUDGED = 500_000  # characters of all files
 
 
 class ChangedFile(NamedTuple):
@@ -33,22 +38,24 @@ class FixPreview(NamedTuple):
         changes: the files that would change.
         fixed: the number of findings that would be fixed.
         errors: inputs that could not be read.
-        left: the findings that remain, with their inputs, for `fixable`.
+        left: the findings that could be fixed if nothing changes.
     """
 
     changes: tuple[ChangedFile, ...]
     fixed: int
     errors: list[SourceError]
-    left: list[Finding]
-    results: Sequence[Result]
-    settings: CheckSettings
+    left: Fixable
 
 
 class Fixable(NamedTuple):
-    """The numbers of findings with safe fixes, and with only unsafe fixes, which may change where pods run."""
+    """The numbers of findings that safe fixes remove, and that unsafe fixes remove besides.
+
+    They are exact, unless the inputs are large: then they are the numbers of findings with fixes.
+    """
 
     safe: int = 0
     unsafe: int = 0
+    is_exact: bool = True
 
 
 def preview_fixes(request: CheckRequest, *, unsafe: bool = False) -> FixPreview:
@@ -58,13 +65,17 @@ def preview_fixes(request: CheckRequest, *, unsafe: bool = False) -> FixPreview:
         SpreadError: as `check_files` does.
     """
     prepared = check.prepare(request)
-    fixed = _fixed(prepared, unsafe=unsafe)
+    findings_of = _findings_of(prepared)
+    fixed = _apply(prepared.read.results, findings_of, settings=prepared.settings, unsafe=unsafe)
+    for refusal in fixed.refused:
+        _warn(prepared, refusal, refusal.finding.place)
     changes = tuple(
         ChangedFile(old.source, new.source.text)
         for old, new in zip(prepared.read.results, fixed.results, strict=True)
         if old.source.text != new.source.text
     )
-    return FixPreview(changes, len(fixed.fixed), prepared.errors, fixed.findings, fixed.results, prepared.settings)
+    left = Fixable() if changes else _fixable(fixed.findings, fixed.results, prepared.settings, findings_of)
+    return FixPreview(changes, len(fixed.fixed), prepared.errors, left)
 
 
 def fix_files(request: CheckRequest, *, unsafe: bool = False) -> CheckResult:
@@ -82,8 +93,12 @@ def fix_files(request: CheckRequest, *, unsafe: bool = False) -> CheckResult:
     """
     refuse_texts(request)
     prepared = check.prepare(request)
-    fixed = _fixed(prepared, unsafe=unsafe)
-    read = _written(prepared.read, fixed, prepared.settings)
+    fixed = _apply(prepared.read.results, _findings_of(prepared), settings=prepared.settings, unsafe=unsafe)
+    errors = write(prepared.read.results, fixed.results)
+    for refusal in fixed.refused:
+        if os.path.realpath(refusal.place.source.name) not in errors:
+            _warn(prepared, refusal, refusal.place)
+    read = _on_disk(prepared.read, fixed, prepared.settings, errors)
     return check.result_of(check.prepared(prepared.settings, read, prepared.known))
 
 
@@ -98,48 +113,75 @@ def refuse_texts(request: CheckRequest) -> None:
         raise RequestError("what kustomize renders cannot be fixed in place: see --diff")
 
 
-def fixable(
-    findings: Sequence[Finding],
-    results: Sequence[Result],
-    settings: CheckSettings,
-    *,
-    tried: Callable[[DocumentFix], bool],
-) -> Fixable:
-    """Count the findings that can be fixed; fixes that were tried are made already, or were refused."""
-    left = [item for item in findings if item.repair is not None and not tried(item.repair)]
-    if not left:
+def fixable(result: CheckResult) -> Fixable:
+    """Count the findings of a result that a run with fixes would fix."""
+    if result.judge is None or all(item.repair is None for item in result.findings):
         return Fixable()
-    from kubectl_spread.lint.fixing.apply_fixes import fixable as fixable_findings
-
-    safe = [item for item in left if item.repair is not None and item.repair.fix.is_safe]
-    count = len(fixable_findings(results, safe, recheck=settings.read))
-    if len(safe) == len(left):
-        return Fixable(count)
-    return Fixable(count, len(fixable_findings(results, left, recheck=settings.read)) - count)
+    findings_of = _shown_by(result.judge, result.settings, result.read)
+    return _fixable(result.findings, result.read.results, result.settings, findings_of)
 
 
-def _fixed(prepared: PreparedCheck, *, unsafe: bool) -> FixResult:
-    """Fix in memory; fixes that do more than they should are refused with a warning."""
+def _fixable(
+    findings: list[Finding], results: list[Result], settings: CheckSettings, findings_of: FindingsOf
+) -> Fixable:
+    """Count the fixes of findings: make them in memory, or count the findings with fixes in large inputs."""
+    repairs = [item.repair for item in findings if item.repair is not None]
+    safe_ones = sum(repair.fix.is_safe for repair in repairs)
+    if _is_large(repairs, results):
+        return Fixable(safe_ones, len(repairs) - safe_ones, is_exact=False)
+
+    def fixed(*, unsafe: bool) -> int:
+        first = [findings]  # they are known already
+        outcome = _apply(
+            results, lambda found: first.pop() if first else findings_of(found), settings=settings, unsafe=unsafe
+        )
+        return len(outcome.fixed)
+
+    safe = fixed(unsafe=False) if safe_ones else 0
+    return Fixable(safe, fixed(unsafe=True) - safe if safe_ones < len(repairs) else 0)
+
+
+def _is_large(repairs: list[DocumentFix], results: list[Result]) -> bool:
+    """Return whether trying all fixes would take long."""
+    touched = {id(repair.source) for repair in repairs}
+    fixed = sum(len(item.source.text) for item in results if id(item.source) in touched)
+    return fixed > _MOST_FIXED or sum(len(item.source.text) for item in results) > _MOST_JUDGED
+
+
+def _findings_of(prepared: PreparedCheck) -> FindingsOf:
+    return _shown_by(prepared.judge, prepared.settings, prepared.read)
+
+
+def _shown_by(judge: check.Judge, settings: CheckSettings, read: ReadFiles) -> FindingsOf:
+    """Return the function from inputs to the findings that the run shows: the baseline's are not fixed either."""
+    new = baseline.outside(read, settings)
+    return lambda results: new(judge(results).findings)
+
+
+def _apply(results: list[Result], findings_of: FindingsOf, *, settings: CheckSettings, unsafe: bool) -> FixResult:
+    """Fix in memory."""
     from kubectl_spread.lint.fixing.apply_fixes import apply_fixes
-    from kubectl_spread.report.check.findings import location
 
-    outcome = apply_fixes(
-        prepared.read.results,
-        lambda found: prepared.judge(found).findings,
-        recheck=prepared.settings.read,
+    return apply_fixes(
+        results,
+        findings_of,
+        recheck=settings.read,
         is_wanted=lambda repair: unsafe or repair.fix.is_safe,
     )
-    for finding, reason in outcome.refused:
-        text = f"{location(finding.place)}: {finding.rule.code} is not fixed: {reason}"
-        notices.warn(prepared.settings.source.listener, text)
-    return outcome
 
 
-def _written(read: ReadFiles, outcome: FixResult, asked: CheckSettings) -> ReadFiles:
-    """Write the texts, and return the inputs as they are on disk: with the old text if writing failed."""
-    errors = write(read.results, outcome.results)
+def _warn(prepared: PreparedCheck, refusal: SkippedFix, place: Place) -> None:
+    """Say why a fix was not made. The place is one in the file as it is on disk."""
+    from kubectl_spread.report.check.findings import location
+
+    text = f"{location(place)}: {refusal.finding.rule.code} is not fixed: {refusal.reason}"
+    notices.warn(prepared.settings.source.listener, text)
+
+
+def _on_disk(read: ReadFiles, outcome: FixResult, asked: CheckSettings, errors: dict[str, SourceError]) -> ReadFiles:
+    """Return the inputs as they are on disk: with the old text if writing failed."""
     results = [
-        _on_disk(old, asked) if os.path.realpath(old.source.name) in errors else new
+        _reread(old, asked) if os.path.realpath(old.source.name) in errors else new
         for old, new in zip(read.results, outcome.results, strict=True)
     ]
     fixed = sum(os.path.realpath(finding.place.source.name) not in errors for finding in outcome.fixed)
@@ -166,7 +208,7 @@ def write(before: Sequence[Result], after: Sequence[Result]) -> dict[str, Source
     return errors
 
 
-def _on_disk(old: Result, asked: CheckSettings) -> Result:
+def _reread(old: Result, asked: CheckSettings) -> Result:
     """Return a file's present content, or its earlier content if it cannot be read any more."""
     from kubectl_spread.sources.files import read_text
 

@@ -170,7 +170,7 @@ def command(
             if fixes.diff:
                 return fix_options.show(request, fixes, colour=wants_colour(color))
             result = _checked(request, fixes)
-    print_result(result, chosen, fixes, colour=wants_colour(color), statistics=statistics)
+    print_result(result, chosen, colour=wants_colour(color), statistics=statistics)
     fail_on = choices.fail_on or config.fail_on or "error"
     return exit_code(result, chosen, fail_on=fail_on, is_asked=choices.fail_on is not None)
 

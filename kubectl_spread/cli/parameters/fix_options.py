@@ -13,7 +13,6 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import counted
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
-    from kubectl_spread.lint.finding import DocumentFix
     from kubectl_spread.operations.check import CheckRequest
     from kubectl_spread.operations.fix import Fixable
 
@@ -24,10 +23,6 @@ class FixOptions(NamedTuple):
     fix: bool
     unsafe_fixes: bool
     diff: bool
-
-    def wants(self, repair: DocumentFix) -> bool:
-        """Return whether a fix is to be made, in the file or in a diff."""
-        return (self.fix or self.diff) and (self.unsafe_fixes or repair.fix.is_safe)
 
     def check(self) -> None:
         """Raise a usage error if the options do not go together."""
@@ -49,8 +44,9 @@ fix_options = gathering("fixes", FixOptions, _OPTIONS, fields=FixOptions._fields
 
 def offer(count: Fixable) -> str:
     """Return a line with the number of fixable findings and the command; empty if there are none."""
-    parts = [f"{count.safe} with --fix"] if count.safe else []
-    parts += [f"{count.unsafe} with --fix --unsafe-fixes"] if count.unsafe else []
+    about = "" if count.is_exact else "about "
+    parts = [f"{about}{count.safe} with --fix"] if count.safe else []
+    parts += [f"{about}{count.unsafe} with --fix --unsafe-fixes"] if count.unsafe else []
     return f"\ncan be fixed: {', '.join(parts)}" if parts else ""
 
 
@@ -64,7 +60,7 @@ def _nothing(count: Fixable) -> str:
 
 def show(request: CheckRequest, fixes: FixOptions, *, colour: bool) -> int:
     """Print the diff of every text that would change, and the errors; return the exit code."""
-    from kubectl_spread.operations.fix import fixable, preview_fixes
+    from kubectl_spread.operations.fix import preview_fixes
     from kubectl_spread.report.check.diff import render
 
     found = preview_fixes(request, unsafe=fixes.unsafe_fixes)
@@ -75,7 +71,7 @@ def show(request: CheckRequest, fixes: FixOptions, *, colour: bool) -> int:
     if found.changes:
         summary = f"would fix {counted(found.fixed, 'finding')} in {counted(len(found.changes), 'file')}"
     else:
-        summary = _nothing(fixable(found.left, found.results, found.settings, tried=fixes.wants))
+        summary = _nothing(found.left)
     click.echo(summary, err=True)
     if found.errors:
         return Exit.UNREADABLE

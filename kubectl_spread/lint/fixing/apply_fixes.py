@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Optional
 
 from kubectl_spread.lint.check_source import Result
-from kubectl_spread.lint.finding import DocumentFix, Finding
+from kubectl_spread.lint.finding import DocumentFix, Finding, Place
 from kubectl_spread.lint.fixing.unfixed import TrackedFinding, UnfixedFindings
 from kubectl_spread.lint.fixing.verify_fixes import harm
 from kubectl_spread.records import NamedTuple
@@ -22,14 +22,22 @@ from kubectl_spread.text.edit import Edit
 from kubectl_spread.text.source import SourceFile, Span
 
 _MOST_PASSES = 10  # one fix may make another possible; no two undo each other
-_MOST_TRIED = 100_000  # characters
 
 
 class SkippedFix(NamedTuple):
-    """A fix that was not made, and the reason."""
+    """A fix that was not made, and the reason.
+
+    `finding` is one of the findings before the fixes. `now` is the same finding in the text after the other fixes.
+    """
 
     finding: Finding
     reason: str
+    now: Optional[Finding] = None
+
+    @property
+    def place(self) -> Place:
+        """Return the place in the text after the other fixes."""
+        return (self.now or self.finding).place
 
 
 class FixResult(NamedTuple):
@@ -93,7 +101,13 @@ def apply_fixes(
     if fixed:
         fixed.update((id(finding), finding) for finding in unfixed.vanished(findings))
     done, refused = _in_order(first, fixed, reasons)
-    return FixResult(results, findings, done, refused)
+    return FixResult(results, findings, done, _located(refused, unfixed.tracked(findings)))
+
+
+def _located(refused: list[SkippedFix], tracked: Iterable[TrackedFinding]) -> list[SkippedFix]:
+    """Return refusals with their findings as they are after the other fixes."""
+    now = {id(item.first): item.now for item in tracked}
+    return [item._replace(now=now.get(id(item.finding))) for item in refused]
 
 
 def _in_order(
@@ -118,31 +132,6 @@ def _passes(
         if done.done:
             results[at] = recheck(SourceFile(result.source.name, done.text))
     return passes
-
-
-def fixable(
-    results: Iterable[Result], findings: Iterable[Finding], *, recheck: Callable[[SourceFile], Result]
-) -> list[Finding]:
-    """Return the findings whose fixes can be made together, as `apply_fixes` would make them.
-
-    The fixes of a large input are not tried.
-    """
-    by_source: dict[int, list[TrackedFinding]] = {}
-    for finding in findings:
-        if finding.repair is not None:
-            by_source.setdefault(id(finding.repair.source), []).append(TrackedFinding(finding, finding))
-    found: list[Finding] = []
-    budget = _MOST_TRIED
-    for result in results:
-        pairs = by_source.get(id(result.source), [])
-        budget -= len(result.source.text) if pairs else 0
-        refused: list[SkippedFix] = []
-        if budget >= 0:
-            attempts = list(_apart(_attempts(pairs, refused)))
-            refused += _sifted(result, [], attempts, recheck=recheck)[1]
-        impossible = {id(refusal.finding) for refusal in refused}
-        found += [pair.first for pair in pairs if id(pair.first) not in impossible]
-    return found
 
 
 def _remembering(read: Callable[[SourceFile], Result]) -> Callable[[SourceFile], Result]:

@@ -195,8 +195,8 @@ def test_standard_input_has_findings_too(check: Check, monkeypatch: pytest.Monke
     assert [("<stdin>", "SPR101", 1)] == entries()
 
 
-def test_what_is_known_is_mended_all_the_same(check: Check) -> None:
-    """It is to go some day."""
+def test_known_findings_are_fixed_only_if_they_are_shown(check: Check) -> None:
+    """A run fixes the findings that it reports; --no-ignores reports the baseline's, too."""
     Path("a.yaml").write_text(
         Path("a.yaml")
         .read_text()
@@ -204,7 +204,13 @@ def test_what_is_known_is_mended_all_the_same(check: Check) -> None:
         .replace("topology.kubernetes.io/zone", "kubernetes.io/zone")
     )
     check("a.yaml", "--write-baseline", "known.json")
+    before = Path("a.yaml").read_text()
     err = check("a.yaml", "--baseline", "known.json", "--fix")[2]
 
+    assert (before, "checked 1 workload in 1 file: no findings, 1 in the baseline") == (
+        Path("a.yaml").read_text(),
+        err,
+    )
+    err = check("a.yaml", "--baseline", "known.json", "--fix", "--no-ignores")[2]
     assert "1 fixed, no findings left" in err
-    assert "note: 1 finding of known.json no longer there" in err
+    assert "note: 1 finding of known.json no longer there" in check("a.yaml", "--baseline", "known.json")[2]

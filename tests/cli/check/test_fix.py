@@ -333,6 +333,7 @@ def test_what_a_fix_brings_up_is_shown_and_not_fixed(fixed: Fixed, capsys: pytes
     assert "web.yaml:11:7: info SPR205 there is only 1 replica, so the constraints spread nothing\n" == out
     assert [
         "checked 1 workload in 1 file: 2 fixed, 1 finding left",
+        "can be fixed: 1 with --fix --unsafe-fixes",
     ] == err.splitlines()
 
 
