@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import signal
 import threading
@@ -25,7 +26,7 @@ _STUCK_INTERVALS, _LEAST_STUCK_S = 10, 1800.0
 
 
 @click.command(cls=SectionedCommand)
-@live_cluster
+@functools.partial(live_cluster, timeout=_REQUEST_TIMEOUT)
 @click.option(
     "--listen",
     default="127.0.0.1:9464",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import click
 
 from kubectl_spread.cli.complete import FILE
@@ -15,7 +17,7 @@ from kubectl_spread.operations.snapshot import SnapshotRequest, take_snapshot, w
 
 
 @click.command(cls=SectionedCommand)
-@cluster_facts
+@functools.partial(cluster_facts, hidden=frozenset({"seed", "all_nodes"}))
 @click.option(
     "-o",
     "--output",

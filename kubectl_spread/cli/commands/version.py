@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import click
 
 from kubectl_spread import __version__
@@ -13,7 +15,7 @@ from kubectl_spread.errors import ClusterError
 from kubectl_spread.sources.live.flags import Flags
 
 SCHEDULER = "v1.36.2"
-_PATIENCE = "5s"  # unless --request-timeout is given
+_PATIENCE = "5s"
 
 
 @click.command(cls=SectionedCommand)
@@ -24,7 +26,7 @@ _PATIENCE = "5s"  # unless --request-timeout is given
     metavar="VERSION",
     help="Print how this release of kube-scheduler differs from 1.36, without contacting the API server.",
 )
-@connection
+@functools.partial(connection, timeout=_PATIENCE)
 def command(output: str, behaviours: str, connection: Flags, *, client: bool) -> int:
     """Print the versions of this program, of the kube-scheduler it follows, and of the API server.
 

@@ -64,9 +64,6 @@ _CONNECTION = (
         metavar="KEY=VALUE",
         help="Extra user attribute to impersonate. Repeatable.",
     ),
-    click.option(
-        "--request-timeout", metavar="DURATION", help="Time limit for each request: 5s, 1m30s; 0 is none.  [default: 0]"
-    ),
 )
 
 _OPTIONS = (
@@ -106,24 +103,42 @@ _OPTIONS = (
 )
 
 
-def cluster_facts(function: F) -> F:
-    """Add the options that name a cluster; the command gets them as one argument, `facts`, a ClusterSource."""
-    return connection(_facts(function))
+def cluster_facts(function: F, *, hidden: frozenset[str] = frozenset()) -> F:
+    """Add the options that name a cluster; the command gets them as one argument, `facts`, a ClusterSource.
+
+    Args:
+        function: the command.
+        hidden: parameters that --help leaves out.
+    """
+    return connection(_facts(function, hidden))
 
 
-def live_cluster(function: F) -> F:
-    """Add the options of `cluster_facts` for a command that only reads a live cluster; --help leaves the others out."""
-    return connection(_facts(function, hidden=frozenset({"live", "snapshot", "topology", "seed", "all_nodes"})))
+def live_cluster(function: F, *, timeout: str = "0") -> F:
+    """Add the options of `cluster_facts` for a command that only reads a live cluster; --help leaves the others out.
+
+    Args:
+        function: the command.
+        timeout: the default of --request-timeout that --help shows; the command applies it.
+    """
+    hidden = frozenset({"live", "snapshot", "topology", "seed", "all_nodes"})
+    return connection(_facts(function, hidden), timeout=timeout)
 
 
-def _facts(function: F, *, hidden: frozenset[str] = frozenset()) -> F:
+def _facts(function: F, hidden: frozenset[str]) -> F:
     source = functools.partial(ClusterSource, listener=announce)
     return gathering("facts", source, _OPTIONS, fields=_FACTS, section=sections.FACTS, hidden=hidden)(function)
 
 
-def connection(function: F) -> F:
-    """Add the options of an API server and its user; the command gets them as `connection`."""
-    return gathering("connection", Flags, _CONNECTION, fields=Flags._fields, section=sections.CONNECTION)(function)
+def connection(function: F, *, timeout: str = "0") -> F:
+    """Add the options of an API server and its user; the command gets them as `connection`.
+
+    Args:
+        function: the command.
+        timeout: the default of --request-timeout that --help shows; the command applies it.
+    """
+    help_text = f"Time limit for each request: 5s, 1m30s; 0 is none.  [default: {timeout}]"
+    options = (*_CONNECTION, click.option("--request-timeout", metavar="DURATION", help=help_text))
+    return gathering("connection", Flags, options, fields=Flags._fields, section=sections.CONNECTION)(function)
 
 
 def gathering(
