@@ -110,6 +110,7 @@ def test_alerts_and_panels_use_metrics_that_exist() -> None:
         "kubectl_spread_up",
     } <= {name for rule in rules for name in re.findall(r"\bkubectl_spread_\w+", rule["expr"])}
     assert len(board["panels"]) == len({panel["id"] for panel in board["panels"]})
+    assert [] == [panel["title"] for panel in board["panels"] if "unit" not in panel["fieldConfig"]["defaults"]]
 
 
 def test_the_page_about_monitoring_names_every_alert_and_every_metric() -> None:
