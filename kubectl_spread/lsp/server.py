@@ -20,6 +20,7 @@ from collections.abc import Generator
 from typing import Any, BinaryIO, cast, Optional
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.uris import to_fs_path
@@ -33,12 +34,14 @@ from kubectl_spread.lsp.diagnostics import diagnostic
 from kubectl_spread.lsp.framing import FramedInput
 from kubectl_spread.lsp.hover import hover
 from kubectl_spread.lsp.positions import offset
+from kubectl_spread.lsp.refusal import of_parameters, Refusal
 from kubectl_spread.lsp.review import OpenDocument, Review, reviewed, ReviewedDocument
 from kubectl_spread.operations.inputs.documents import DocumentChecker
 
 _PAUSE_S = 0.2  # without a change, before a check starts
 
 _log = logging.getLogger(__name__)
+_pygls_log = logging.getLogger("pygls.protocol.json_rpc")
 
 
 def serve(checker: DocumentChecker) -> bool:
@@ -48,10 +51,11 @@ def serve(checker: DocumentChecker) -> bool:
         SourceError: the client sends something that is not a message.
     """
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s: %(message)s")
+    logging.getLogger().handlers[0].addFilter(_without_traceback)
     # A duplicate, because pygls closes its stream, and nothing else may write to it.
     output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     session = _Session(checker)
-    messages = FramedInput(sys.stdin.buffer)
+    messages = FramedInput(sys.stdin.buffer, session.refuse)
     with contextlib.redirect_stdout(sys.stderr):
         session.server.start_io(cast("BinaryIO", messages), output)
     if messages.problem:
@@ -59,8 +63,45 @@ def serve(checker: DocumentChecker) -> bool:
     return session.has_said_goodbye
 
 
+def _without_traceback(record: logging.LogRecord) -> bool:
+    """Remove the traceback from the record of a client's error; all records are wanted."""
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, JsonRpcException):
+        record.exc_info = None
+        record.msg, record.args = "%s", (str(error),)
+    return True
+
+
 class _Protocol(LanguageServerProtocol):
-    """The protocol of pygls without its copy of the documents, which splits lines differently from the protocol."""
+    """The protocol of pygls without its copy of the documents, which splits lines differently from the protocol.
+
+    A message with wrong fields is refused in one line, and a request with an unknown method may have no parameters.
+    """
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """Return the message that a JSON object is, or its refusal."""
+        if "method" in data and self.get_message_type(data["method"]) is None:
+            data.setdefault("params", None)
+        _pygls_log.disabled = True  # it would print a traceback
+        try:
+            return super().structure_message(data)
+        except JsonRpcException:
+            return of_parameters(data)
+        finally:
+            _pygls_log.disabled = False
+
+    def handle_message(self, message: Any) -> None:
+        """Handle a message, or answer that it is refused."""
+        if isinstance(message, Refusal):
+            self.refuse(message)
+        else:
+            super().handle_message(message)
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Say why a message is not handled: in the log, and to the client if it waits for an answer."""
+        _log.error("message refused: %s", refusal.problem)
+        if refusal.is_request:
+            self._send_data(refusal.answer)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Generator[Any, Any, None]:
@@ -68,6 +109,14 @@ class _Protocol(LanguageServerProtocol):
         handler = self.fm.features.get(types.TEXT_DOCUMENT_DID_CHANGE)
         if handler is not None:
             yield handler, (params,), None
+
+
+def _path_of(uri: str) -> str:
+    """Return the path of a document; its URI if it is not a file's."""
+    try:
+        return to_fs_path(uri) or uri
+    except ValueError:
+        return uri
 
 
 class _Session:
@@ -90,13 +139,17 @@ class _Session:
         self._listen_to_documents()
         self._listen_to_requests()
 
+    def refuse(self, refusal: Refusal) -> None:
+        """Refuse a message that the thread of the input has read; one write of the output is one message."""
+        cast("_Protocol", self.server.protocol).refuse(refusal)
+
     def _listen_to_documents(self) -> None:
         feature = self.server.feature
 
         @feature(types.TEXT_DOCUMENT_DID_OPEN)
         def opened(params: types.DidOpenTextDocumentParams) -> None:
             item = params.text_document
-            self.documents[item.uri] = OpenDocument(item.uri, to_fs_path(item.uri) or item.uri, item.version, item.text)
+            self.documents[item.uri] = OpenDocument(item.uri, _path_of(item.uri), item.version, item.text)
             self.check_in(0)
 
         @feature(types.TEXT_DOCUMENT_DID_CHANGE)
