@@ -56,7 +56,9 @@ class Draft:
 
     def bind(self, pod: P, node: int, *, others: int = 0) -> None:
         """Bind a pod, as the scheduler does."""
-        self.replace(pod, pod._replace(node=node, nominated=PENDING, stage=self._stage_of_bound(pod.rev)))
+        self.replace(
+            pod, pod._replace(node=node, nominated=PENDING, stage=self._stage_of_bound(pod.rev), is_tried=False)
+        )
         self.moves.append(Move(EventKind.SCHEDULED, pod, node, others=others))
 
     def _stage_of_bound(self, rev: int) -> int:

@@ -24,6 +24,7 @@ from kubectl_spread.timeline import claims, doing, eviction, nodes
 from kubectl_spread.timeline.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.oracle import Oracle, PreemptionOption
+from kubectl_spread.timeline.overtaking import may_overtake_controllers, may_overtake_kubelets, open_items
 from kubectl_spread.timeline.search.twins import distinct, first_twins
 from kubectl_spread.timeline.state import Deletion, EventKind, Move, of_owner, P, PENDING, Stage, State, Step, Way
 from kubectl_spread.timeline.world import World
@@ -66,6 +67,8 @@ class Moves:
         """
         self._is_hasty = is_hasty
         self.is_cut = False  # whether only some of the choices of pods to delete were returned
+        self._may_overtake = False  # whether a state was returned in which controllers have not acted yet
+        self._priorities = (0, False)  # number of known classes, and whether their priorities differ
         self._twins = twins
         self._known: dict[State, list[Way]] = {}
         self._world = world
@@ -92,10 +95,11 @@ class Moves:
         return found
 
     def _after(self, state: State) -> list[Way]:
+        state = self._with_tried(state)
         victims = self._victims(state)
         if victims:
-            # The scheduler and kubelets may be faster than the ReplicaSet.
-            return [*victims, *self._scheduled(state), *self._ended(state)]
+            # The scheduler, kubelets and the user may be faster than the ReplicaSet.
+            return [*victims, *self._scheduled(state), *self._ended(state), *self._by_user(state)]
         lagging = self._lagging(state) or self._provisioned(state)
         if lagging:
             return lagging
@@ -128,23 +132,53 @@ class Moves:
 
     def _waiting(self, state: State) -> list[P]:
         """Return one waiting pod of each kind; pods of one kind only differ in their ordinals."""
-        found: dict[tuple[int, int, int, int, int], P] = {}
+        found: dict[_Kind, P] = {}
         for pod in state.pods:
-            if pod.node == PENDING and not pod.end:
-                shape = self._world.shape(pod.cls)
-                found.setdefault((pod.owner, pod.rev, shape, pod.nominated, pod.is_new), pod)
+            if _is_waiting(pod):
+                found.setdefault(_kind(self._world, pod), pod)
         return list(found.values())
 
     def _scheduled(self, state: State) -> list[Way]:
-        """Return the scheduler's attempts for the pods of the highest priority that can be helped."""
-        by_priority: dict[int, list[P]] = {}
-        for pod in self._waiting(state):
-            by_priority.setdefault(self._world.classes[pod.cls].priority, []).append(pod)
-        for priority in sorted(by_priority, reverse=True):
-            found = [step for pod in by_priority[priority] for step in self._tried(state, pod)]
-            if found:
-                return found
-        return []
+        """Return the scheduler's attempts: pods wait for those of higher priority that it has not tried yet."""
+        return [way for _, ways in self._attempts(state) for way in ways]
+
+    def _attempts(self, state: State) -> Iterator[tuple[P, list[Way]]]:
+        """Yield waiting pods whose turn it may be, of each kind one, with the possible ends of an attempt."""
+        limit: Optional[int] = None
+        classes = self._world.classes
+        waiting = self._waiting(state)
+        if len(waiting) > 1:
+            waiting.sort(key=lambda pod: -classes[pod.cls].priority)  # Of one priority, in the order of the pods.
+        for pod in waiting:
+            priority = classes[pod.cls].priority
+            if limit is None or priority >= limit or pod.is_tried:
+                ways = self._tried(state, pod)
+                if ways and not pod.is_tried and limit is None:
+                    limit = priority
+                yield pod, ways
+
+    def _with_tried(self, state: State) -> State:
+        """Return the state after the scheduler has tried the pods that it refuses now.
+
+        This matters only if pods of several priorities wait: those of lower priority need not wait any longer.
+        """
+        if not self._has_priorities():
+            return state
+        refused = {_kind(self._world, pod) for pod, ways in self._attempts(state) if not ways and not pod.is_tried}
+        if not refused:
+            return state
+        pods = [
+            pod._replace(is_tried=True) if _is_waiting(pod) and _kind(self._world, pod) in refused else pod
+            for pod in state.pods
+        ]
+        return state._replace(pods=tuple(sorted(pods)))
+
+    def _has_priorities(self) -> bool:
+        """Return whether pods have different priorities."""
+        classes = self._world.classes
+        if len(classes) != self._priorities[0]:
+            self._priorities = (len(classes), any(cls.priority != classes[0].priority for cls in classes))
+        return self._priorities[1]
 
     def _tried(self, state: State, pod: P) -> list[Way]:
         hosts = self._oracle.hosts(pod, state)
@@ -152,7 +186,15 @@ class Moves:
             others = len(hosts) - 1
             chosen = hosts if not others else first_twins(hosts, self._twins(state))
             return [partial(self._bound, state, pod, node, others=others) for node in chosen]
-        return [partial(self._preempted, state, pod, way) for way in self._oracle.evictions(pod, state)]
+        options = self._oracle.evictions(pod, state)
+        if not options and pod.nominated != PENDING and self._oracle.loses_nomination(pod, state):
+            return [partial(self._not_nominated, state, pod)]
+        return [partial(self._preempted, state, pod, way) for way in options]
+
+    def _not_nominated(self, state: State, pod: P) -> Step:
+        draft = Draft(self._world, state)
+        draft.replace(pod, pod._replace(nominated=PENDING))
+        return draft.step()
 
     def _bound(self, state: State, pod: P, node: int, *, others: int) -> Step:
         draft = Draft(self._world, state)
@@ -162,6 +204,10 @@ class Moves:
 
     def _preempted(self, state: State, pod: P, way: PreemptionOption) -> Step:
         draft = Draft(self._world, state)
+        priorities = [cls.priority for cls in self._world.classes]
+        for other in [item for item in draft.pods if item.nominated == way.node and _is_waiting(item)]:
+            if priorities[other.cls] < priorities[pod.cls]:  # The preemptor takes their place.
+                draft.replace(other, other._replace(nominated=PENDING))
         draft.replace(pod, pod._replace(nominated=way.node))
         draft.delete(way.victims, EventKind.PREEMPTED)
         return self.settled(draft, {victim.owner for victim in way.victims})
@@ -205,18 +251,27 @@ class Moves:
 
     def _has_overtaking(self, state: State) -> bool:
         """Return whether a waiting pod may be bound before a controller creates a pod of higher priority."""
-        classes = self._world.classes
-        if len({cls.priority for cls in classes}) < 2:
+        if not self._has_priorities():
             return False
+        classes = self._world.classes
         highest = max((classes[pod.cls].priority for pod in state.pods), default=0)
         return any(pod.node == PENDING and classes[pod.cls].priority < highest for pod in state.pods)
 
     def _lagging(self, state: State) -> list[Way]:
-        """Return ways in which the scheduler is faster than a controller that has to create a pod."""
-        if not self._has_overtaking(state):
+        """Return ways in which the scheduler or the user is faster than a controller."""
+        is_scheduler_faster = self._has_overtaking(state)
+        if not (is_scheduler_faster or self._may_overtake):
             return []
         step = self.settled(Draft(self._world, state))
-        return [] if step.state == state else [*self._scheduled(state), lambda: step]
+        if step.state == state:
+            return []
+        before = self._scheduled(state) if is_scheduler_faster else []
+        return [*before, *self._by_user(state), lambda: step]
+
+    def _before_controllers(self, draft: Draft) -> Step:
+        """Return a step to which controllers have not reacted yet, because the user's next step may be faster."""
+        self._may_overtake = True
+        return draft.step()
 
     def _provisioned(self, state: State) -> list[Way]:
         """Return ways to provision a volume, in any zone, for a claim that does not wait for a pod."""
@@ -243,6 +298,8 @@ class Moves:
             if isinstance(own, statefulset.StatefulSetState):
                 statefulset.pod_is_gone(draft, pod)
         claims.pod_is_gone(draft)
+        if len(open_items(state)) > 1 and may_overtake_controllers(self._world, state):
+            return self._before_controllers(draft)
         return self.settled(draft, {pod.owner for pod in pods} if is_noticed else ())
 
     def _went_on(self, state: State) -> Iterator[Way]:
@@ -255,7 +312,7 @@ class Moves:
                     yield partial(self._ready, state, [pod])
             elif isinstance(own, daemonset.DaemonSetState):
                 yield from self._daemons(state, owner)
-        if any(item[0] in ("drain", "evict") for item in state.todo):
+        if may_overtake_kubelets(self._world, state):
             yield from self._ready_each(state)
 
     def _rolled(self, state: State, owner: int) -> Iterator[Way]:
@@ -327,13 +384,14 @@ class Moves:
 
     def _by_user(self, state: State) -> Iterator[Way]:
         """Yield ways to continue with the user's steps."""
-        item = next((item for item in state.todo if item[0] != "blocked"), None)
+        item = next(iter(open_items(state)), None)
         if item is None:
             return
         if item[0] == "op":
+            is_slow = may_overtake_controllers(self._world, state)
             for draft in doing.do(self._world, _without(state, item), self._world.ops[item[1]]):
                 draft.moves.insert(0, Move(EventKind.DONE, number=item[1]))
-                yield partial(self.settled, draft)
+                yield partial(self._before_controllers if is_slow else self.settled, draft)
         elif item[0] == "delete":
             yield from self._deletions(state, item)
         elif item[0] == "drain" and item[3]:
@@ -423,7 +481,7 @@ class Moves:
 
     def _given_up(self, state: State) -> list[Way]:
         """Return ways to end a command whose evictions stay refused, and to continue with the next."""
-        item = next((item for item in state.todo if item[0] != "blocked"), None)
+        item = next(iter(open_items(state)), None)
         if item is None:
             return []
         draft = Draft(self._world, state)
@@ -435,6 +493,18 @@ class Moves:
         draft.todo = (*others, *blocked)
         draft.moves += [Move(EventKind.REFUSED, pod, pod.node, text=text) for pod, text in refused if text]
         return [draft.step]
+
+
+_Kind = tuple[int, int, int, int, bool, bool]
+
+
+def _is_waiting(pod: P) -> bool:
+    return pod.node == PENDING and not pod.end
+
+
+def _kind(world: World, pod: P) -> _Kind:
+    """Return the fields of a waiting pod that decide its attempts."""
+    return (pod.owner, pod.rev, world.shape(pod.cls), pod.nominated, pod.is_new, pod.is_tried)
 
 
 def without_ending(state: State) -> State:

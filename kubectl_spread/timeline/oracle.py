@@ -23,11 +23,12 @@ from kubectl_spread.scheduler.unsupported import not_evaluated
 from kubectl_spread.timeline import budgets
 from kubectl_spread.timeline.claims import Made, storage_of
 from kubectl_spread.timeline.search.questions import Questions
-from kubectl_spread.timeline.state import Deletion, P, PENDING, State
+from kubectl_spread.timeline.state import Deletion, P, PENDING, State, untried
 from kubectl_spread.timeline.world import World
 
 _LONGEST_LOG = 100_000  # Most bindings and removals before a scheduler is rebuilt.
 _MOST_SCHEDULERS = 64
+_MOST_OPTIONS = 5000  # Most remembered preemptions.
 
 Seen = tuple[tuple[int, int, int, int], ...]  # class, node, deletion state for the scheduler, and count
 
@@ -69,6 +70,7 @@ class Oracle:
         self._schedulers: dict[tuple[int, int, Made], _Kept] = {}
         self._answers: dict[tuple[object, ...], tuple[int, ...]] = {}
         self._predictable: dict[int, bool] = {}
+        self._options: dict[tuple[P, State], tuple[PreemptionOption, ...]] = {}
         self._questions = Questions(world)
         self._known: dict[tuple[object, ...], tuple[int, ...]] = {}  # by question, as places in its order
 
@@ -135,6 +137,15 @@ class Oracle:
         """Return the ways in which preemption may make room for a pod that fits on no node, all equally good."""
         if not self.is_predictable(pod.cls) or not self._has_lower(pod, state):
             return ()
+        key = (pod._replace(is_tried=False), untried(state))
+        found = self._options.get(key)
+        if found is None:
+            if len(self._options) >= _MOST_OPTIONS:
+                self._options.clear()
+            found = self._options[key] = self._dry_run(pod, state)
+        return found
+
+    def _dry_run(self, pod: P, state: State) -> tuple[PreemptionOption, ...]:
         kept, api_pod, filtered = self._refused(pod, state)
         if filtered.rejection is not None:
             return ()
@@ -151,6 +162,15 @@ class Oracle:
             )
             for item in ways
         )
+
+    def loses_nomination(self, pod: P, state: State) -> bool:
+        """Return whether a nominated pod that fits on no node and may evict none gives up its node.
+
+        It keeps the node while it waits for the end of its victims there.
+        """
+        kept, api_pod, filtered = self._refused(pod, state)
+        found = dry_run(api_pod, filtered, kept.scheduler)
+        return not found.not_eligible and found.chosen is None
 
     def _involve(self, victims: Iterable[Pod]) -> None:
         """Raise `MorePods` for pods that must take part with their workloads, or with their nodes if they have none."""

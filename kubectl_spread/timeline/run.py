@@ -27,7 +27,7 @@ from kubectl_spread.timeline.setup import reading
 from kubectl_spread.timeline.setup.become import steps_to
 from kubectl_spread.timeline.setup.daemons import creating
 from kubectl_spread.timeline.setup.loading import load, with_owners
-from kubectl_spread.timeline.state import P, State
+from kubectl_spread.timeline.state import P, State, untried
 from kubectl_spread.timeline.world import Kubelet, World
 
 Written = Union[steps.Op, Sequence[steps.Op]]
@@ -311,10 +311,11 @@ class _Player:
     ) -> None:
         """Add the ends of an exploration that no other start has led to."""
         view = self._view(start)
-        for state in (*found.steady, *found.loops):
+        for end in (*found.steady, *found.loops):
+            state = untried(end)
             if state not in outcomes:
-                path = SearchPath((self._moves, self._hasty), symmetry, start, found, state)
-                is_steady = state not in found.loops
+                path = SearchPath((self._moves, self._hasty), symmetry, start, found, end)
+                is_steady = end not in found.loops
                 outcomes[state] = Outcome(view, state, path=path, is_steady=is_steady, before=before)
 
     def _message(self, pod: P, state: State) -> str:

@@ -37,7 +37,8 @@ class P(NamedTuple):
 
     owner: index of its workload in the world, -1 without one. rev: index of its revision. ordinal: of a StatefulSet's
     or an indexed Job's pod. cls: index of its PodClass. node: index of its node in the world. nominated: as node.
-    is_new: created since the start. age: the higher, the longer it is ready; 0 if unknown.
+    is_new: created since the start. age: the higher, the longer it is ready; 0 if unknown. is_tried: the scheduler has
+    refused it, so that pods of lower priority may come before it.
     """
 
     owner: int
@@ -51,6 +52,7 @@ class P(NamedTuple):
     is_new: bool = True
     age: int = 0
     cost: int = 0
+    is_tried: bool = False
 
 
 _new = tuple.__new__  # perf: a tenth of the time of _replace
@@ -83,6 +85,13 @@ class State(NamedTuple):
     facts: int
     todo: tuple[Any, ...] = ()
     claims: tuple[tuple[str, str, str], ...] = ()
+
+
+def untried(state: State) -> State:
+    """Return a state that does not tell which waiting pods the scheduler has refused."""
+    if not any(pod.is_tried for pod in state.pods):
+        return state
+    return state._replace(pods=tuple(sorted(pod._replace(is_tried=False) for pod in state.pods)))
 
 
 def of_owner(pods: Sequence[P], owner: int) -> Sequence[P]:

@@ -10,7 +10,7 @@ from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.results.answer import TraceEvent
-from kubectl_spread.timeline.run import Answer, Limits, Mode, play
+from kubectl_spread.timeline.run import Answer, Limits, Mode, play, Written
 from kubectl_spread.timeline.state import EventKind
 
 Plain = dict[str, Any]
@@ -51,7 +51,7 @@ def deployment(replicas: int, *, hard: Optional[str] = ZONE, cpu: str = "100m", 
     }
 
 
-def run(objects: list[Plain], *written: steps.Op, **limits: Any) -> Answer:
+def run(objects: list[Plain], *written: Written, **limits: Any) -> Answer:
     """Let the workloads come first, then the steps."""
     settle: tuple[steps.Op, ...] = ()
     return play(cluster_of(objects), profiles(), [settle, *written], limits=Limits(**limits))
