@@ -14,7 +14,7 @@ from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.taints import OUTAGES
 
 
-def merged(found: Sequence[Requirement]) -> list[Requirement]:
+def merge_causes(found: Sequence[Requirement]) -> list[Requirement]:
     """Merge requirements of one cause, each at the place of its first.
 
     Taints that differ only in their effect are merged if the same nodes have them. Then a conflict remains a

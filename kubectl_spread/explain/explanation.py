@@ -10,7 +10,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain import claims
 from kubectl_spread.explain.bound_pod import bound_pod_report, BoundPodReport
-from kubectl_spread.explain.causes import merged
+from kubectl_spread.explain.causes import merge_causes
 from kubectl_spread.explain.claims import ClaimProblem, ClaimTrouble
 from kubectl_spread.explain.constraints.report import constraint_reports, ConstraintReport
 from kubectl_spread.explain.disagreement import Disagreement
@@ -283,7 +283,7 @@ def _with_preemption(
 def _with_requirements(item: Explanation, filtered: FilterResult, *, is_detailed: bool) -> Explanation:
     """Return the explanation with the pod's requirements, and their conflicts if no node fits."""
     found = requirements(item.pod.cls, filtered)
-    of_causes = merged(found)
+    of_causes = merge_causes(found)
     sets = ConflictSets() if item.diagnosis.feasible else conflict_sets(of_causes, has_words=is_detailed)
     return item._replace(
         requirements=tuple(found),

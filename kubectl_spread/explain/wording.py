@@ -35,7 +35,7 @@ def nodes(mask: Bools, columns: Columns) -> str:
     return listed([columns.nodes[at].name for at in found[:MOST_NAMES].tolist()], of=len(found))
 
 
-def some(mask: Bools, columns: Columns) -> str:
+def summarize_nodes(mask: Bools, columns: Columns) -> str:
     """Return `a1, a2`, or `12 nodes (a1, a2, a3 and 9 more)`."""
     number = int(mask.sum())
     text = nodes(mask, columns)
@@ -80,7 +80,7 @@ def requirement_text(item: LabelRequirement) -> str:
     return f"{item.key} {item.operator.lower()} ({','.join(item.values)})"
 
 
-def grouped(sentences: Iterable[str]) -> str:
+def first_sentences(sentences: Iterable[str]) -> str:
     """Return the first few sentences and the number of the others."""
     found = list(sentences)
     more = len(found) - MOST_GROUPS

@@ -10,7 +10,7 @@ from kubectl_spread.objects.constraints import constraint_reader
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.selectors.selector import compiled, LabelRequirement, Selector
+from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
 from kubectl_spread.objects.workloads.created_labels import created_labels
 from kubectl_spread.objects.workloads.kinds import PodPlace
 from kubectl_spread.objects.workloads.manifest import Manifest
@@ -35,7 +35,7 @@ Plain = dict[str, Any]
 
 _HINTED = 4  # labels that a hint writes out
 
-_compiled = functools.lru_cache(maxsize=4096)(compiled)  # many workloads have equal selectors
+_compiled = functools.lru_cache(maxsize=4096)(compile_selector)  # many workloads have equal selectors
 
 
 class Subject:

@@ -140,7 +140,7 @@ def meaning_of_whole(message: Message) -> str:
             "node groups, not nodes: the autoscaler runs the scheduler's checks on an empty node of each group."
         )
     if not message.is_of_nodes:
-        return other_components.filled(_form(message).meaning, dict(message.details))
+        return other_components.fill_template(_form(message).meaning, dict(message.details))
     if any(part.number is not None for part in message.parts):
         return _COUNTS
     if not message.parts:
@@ -150,7 +150,7 @@ def meaning_of_whole(message: Message) -> str:
     return "The message does not say how many nodes each reason applies to."
 
 
-def doubt(message: Message) -> str:
+def inconsistency(message: Message) -> str:
     """Return why the numbers of a message cannot be right; empty if they can. A list may add up to more than its total.
 
     A node that lacks several resources is counted for each, but no reason holds for more nodes than there are.
@@ -170,7 +170,7 @@ def doubt(message: Message) -> str:
 def commands(message: Message) -> tuple[str, ...]:
     """Return the commands to run next, the most useful first."""
     if message.form not in ("nodes", "notScaled", "unknown"):
-        return tuple(other_components.filled(text, dict(message.details)) for text in _form(message).commands)
+        return tuple(other_components.fill_template(text, dict(message.details)) for text in _form(message).commands)
     parts = sorted(message.parts, key=lambda part: part.kind not in (ReasonKind.SPREAD, ReasonKind.SPREAD_LABEL))
     found = [command for part in parts for command in reason_meanings.MEANINGS[part.kind].commands]
     if message.is_of_nodes:

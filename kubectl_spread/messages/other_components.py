@@ -20,7 +20,7 @@ _COMPILED = tuple(
 )
 
 
-def find(text: str) -> list[RecognizedSentence]:
+def find_sentences(text: str) -> list[RecognizedSentence]:
     """Return the known sentences of a text in order; of overlapping ones the first, or the more specific."""
     found: list[RecognizedSentence] = []
     for rank, (form, shape) in enumerate(_COMPILED):
@@ -55,7 +55,7 @@ def _counts(text: str) -> dict[str, str]:
     return {name: value for name, part in pairs if (value := part.strip(" ,"))}
 
 
-def filled(template: str, details: dict[str, str]) -> str:
+def fill_template(template: str, details: dict[str, str]) -> str:
     """Fill a template with the details of a sentence; missing details get a general name."""
     return template.format_map(_Details(details))
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 from kubectl_spread.messages.form import Component, RecognizedSentence
 from kubectl_spread.messages.message import Message, MinorRange, Part
 from kubectl_spread.messages.pasted_text import (
-    leftover,
     line_start,
     message_places,
     MessageStart,
@@ -23,6 +22,7 @@ from kubectl_spread.messages.pasted_text import (
     pasted_text,
     PastedText,
     times_seen,
+    unread_lines,
 )
 from kubectl_spread.messages.reader import DOTS, Reader
 from kubectl_spread.messages.reason_kind import ReasonKind
@@ -57,7 +57,7 @@ def _all(text: str) -> tuple[Message, ...]:
         rest = tuple(" ".join(line.split()) for line in pasted.written.splitlines() if line.strip())
         return (Message(Component.UNKNOWN, "unknown", " ".join(rest), not_understood=rest),)
     found: list[Message] = []
-    before = leftover(pasted, 0, line_start(pasted.plain, places[0].start))
+    before = unread_lines(pasted, 0, line_start(pasted.plain, places[0].start))
     for at, place in enumerate(places):
         following = places[at + 1].start if at + 1 < len(places) else len(pasted.plain)
         found.append(_message(pasted, place, following))
@@ -97,7 +97,7 @@ def _message(pasted: PastedText, place: MessageStart, following: int) -> Message
         era=era,
         times=times_seen(pasted.plain, place.start),
         is_cut=is_cut,
-        not_understood=(*reader.not_understood, *leftover(pasted, place.end + reader.at, end)),
+        not_understood=(*reader.not_understood, *unread_lines(pasted, place.end + reader.at, end)),
     )
 
 
@@ -122,7 +122,7 @@ def _sentence(pasted: PastedText, place: MessageStart, found: RecognizedSentence
         text=pasted.quote(place.start, place.end),
         details=tuple(found.details.items()),
         times=times_seen(pasted.plain, place.start),
-        not_understood=leftover(pasted, place.end, end),
+        not_understood=unread_lines(pasted, place.end, end),
     )
 
 

@@ -69,11 +69,11 @@ def pasted_text(text: str) -> PastedText:
     text = _NEW_LINES.sub("\n", text[:MOST_CHARACTERS])
     for pattern, plain in _ESCAPED:
         text = pattern.sub(plain, text)
-    written = collapsed(text)
+    written = collapse_blanks(text)
     return PastedText(written, written.translate(_PLAIN))
 
 
-def collapsed(text: str) -> str:
+def collapse_blanks(text: str) -> str:
     """Reduce each run of white space to one blank, one new line, or one empty line.
 
     The margins of quotes and tables go, too. Then the cost of matching does not depend on the length of such runs.
@@ -95,7 +95,7 @@ def message_places(plain: str) -> list[MessageStart]:
     breaks = [at for at, char in enumerate(plain) if char == "\n"]
     places += [
         MessageStart(found.start, found.end, "elsewhere", found=found)
-        for found in other_components.find(plain)
+        for found in other_components.find_sentences(plain)
         if not _is_in_a_list(lists, breaks, found.start)
     ]
     if not places:
@@ -141,7 +141,7 @@ _KEY = re.compile(r"-?\s*\"?[A-Za-z][\w ./()-]{0,40}\"?\s*:(?:\s.*)?|conditions:
 _CONNECTORS = re.compile(r"[\s\"'`.,;:)\]}(\[{]*(?:(?:and|then|or)[\s\"'`.,;:)\]}(\[{]*)?", re.IGNORECASE)
 
 
-def leftover(pasted: PastedText, start: int, end: int) -> tuple[str, ...]:
+def unread_lines(pasted: PastedText, start: int, end: int) -> tuple[str, ...]:
     """Return the lines that are neither a message nor known surroundings of one."""
     out = []
     for number, line in enumerate(pasted.plain[start:end].split("\n")):

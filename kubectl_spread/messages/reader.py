@@ -9,8 +9,8 @@ from kubectl_spread.messages.message import NO_CLAIMS, Part, Preemption, STATE_N
 from kubectl_spread.messages.pasted_text import HEADER, PastedText, PREEMPTION
 from kubectl_spread.messages.reason_kind import ReasonKind
 from kubectl_spread.messages.scheduler_reasons import (
+    begins_longer_wording,
     FIRST_MINOR,
-    is_longer_known,
     kind_beginning,
     LAST_MINOR,
     match,
@@ -81,7 +81,7 @@ class Reader:
             self.wrote(FIRST_MINOR, 21)
         reason = self.quote(start, self.at)
         kind = ReasonKind.TOO_MANY_PODS if (found.kind, found.subject) == (ReasonKind.RESOURCES, "pods") else found.kind
-        if _ELLIPSIS_END.match(self.text, self.at) and is_longer_known(self.text[start : found.end]):
+        if _ELLIPSIS_END.match(self.text, self.at) and begins_longer_wording(self.text[start : found.end]):
             self.is_cut = True
         elif kind is ReasonKind.SPREAD and self._begins_label():
             self.is_cut, kind = True, ReasonKind.SPREAD_LABEL

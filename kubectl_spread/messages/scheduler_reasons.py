@@ -304,7 +304,7 @@ def kind_beginning(text: str) -> Optional[ReasonKind]:
     return kind if all(known.startswith(shortest) or of is kind for known, of in begun) else ReasonKind.CUT
 
 
-def is_longer_known(text: str) -> bool:
+def begins_longer_wording(text: str) -> bool:
     """Return whether a longer wording begins with this text."""
     start = without_space(text)
     return any(known.startswith(start) and known != start for known, _ in _STARTS)

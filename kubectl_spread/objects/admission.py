@@ -295,5 +295,5 @@ def _by_limits(spec: Plain) -> Plain:
 
 def _amount(name: str, thousandths: int) -> str:
     resource = name.removeprefix("requests.").removeprefix("limits.")
-    number = quantity.milli(thousandths) if resource == "cpu" else quantity.whole(thousandths)
+    number = quantity.milli(thousandths) if resource == "cpu" else quantity.whole_units(thousandths)
     return resources.amount(resource, number)

@@ -41,7 +41,7 @@ def driver_of(provisioner: str) -> str:
     return _DRIVERS.get(provisioner, provisioner)
 
 
-def attached_as(source: Plain, labels: Labels) -> Optional[tuple[str, str]]:
+def driver_and_handle(source: Plain, labels: Labels) -> Optional[tuple[str, str]]:
     """Return the driver and the handle of a disk; None for other volumes.
 
     Args:

@@ -7,11 +7,11 @@ from typing import Any, Optional
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.constraints import constraint_reader
-from kubectl_spread.objects.csi_migration import attached_as
+from kubectl_spread.objects.csi_migration import driver_and_handle
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import mappings, strings
 from kubectl_spread.objects.selectors.labels import Labels
-from kubectl_spread.objects.selectors.selector import compiled, LabelRequirement, Selector
+from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
 from kubectl_spread.records import NamedTuple
 
 Plain = dict[str, Any]
@@ -154,7 +154,7 @@ def claim(plain: Plain) -> Claim:
         _class_name(metadata, spec),
         frozenset(strings(spec.get("accessModes"))),
         quantity.parse(requests.get("storage") or 0),
-        None if selector is None else compiled(constraint_reader.label_selector(selector)),
+        None if selector is None else compile_selector(constraint_reader.label_selector(selector)),
         spec.get("volumeMode") or "Filesystem",
         annotations.get(_SELECTED_NODE),
         (plain.get("status") or {}).get("phase") == "Lost",
@@ -190,7 +190,7 @@ def volume(plain: Plain) -> Volume:
 def _attachment(spec: Plain, labels: dict[str, str]) -> Optional[tuple[str, str]]:
     """Return the CSI driver that attaches a volume, and its name of the volume; in-tree volumes are migrated."""
     csi = spec.get("csi")
-    return attached_as(spec, labels) if csi is None else (csi.get("driver") or "", csi.get("volumeHandle") or "")
+    return driver_and_handle(spec, labels) if csi is None else (csi.get("driver") or "", csi.get("volumeHandle") or "")
 
 
 def _class_name(metadata: Plain, spec: Plain) -> str:
@@ -236,6 +236,6 @@ def capacity(plain: Plain) -> Capacity:
     most = plain.get("capacity") if most is None else most
     return Capacity(
         plain.get("storageClassName") or "",
-        compiled(constraint_reader.label_selector(plain.get("nodeTopology"))),
-        None if most is None else quantity.whole(quantity.parse(most)),
+        compile_selector(constraint_reader.label_selector(plain.get("nodeTopology"))),
+        None if most is None else quantity.whole_units(quantity.parse(most)),
     )

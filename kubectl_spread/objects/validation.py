@@ -21,7 +21,7 @@ from kubectl_spread.objects.constraints.constraint import (
     TopologySpreadConstraint,
 )
 from kubectl_spread.objects.reading import go_format
-from kubectl_spread.objects.releases.version import FIELD_SINCE, usual
+from kubectl_spread.objects.releases.version import default_release, FIELD_SINCE
 from kubectl_spread.objects.selectors.labels import key_errors, Labels, value_errors
 from kubectl_spread.objects.selectors.selector import LabelRequirement, LabelSelector
 from kubectl_spread.records import NamedTuple
@@ -118,7 +118,7 @@ LATEST_PRACTICE = Practice(merges_match_keys=True, validates_selectors=True, has
 def _practice(minor: int) -> Practice:
     from kubectl_spread.objects.releases import behaviours  # 4 ms; most runs have no other release than the latest
 
-    release = usual(minor)
+    release = default_release(minor)
     return Practice(
         behaviours.MATCH_KEYS_ARE_MERGED.of(release),
         behaviours.SELECTOR_IS_VALIDATED.of(release),

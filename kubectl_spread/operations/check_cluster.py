@@ -7,7 +7,7 @@ from typing import Any, Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.building.shapes import LAST_APPLIED
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
-from kubectl_spread.cluster.sharing.prune import kept
+from kubectl_spread.cluster.sharing.prune import prune_object
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.errors import SpreadError
 from kubectl_spread.lint.selection.policy import Config
@@ -23,7 +23,7 @@ from kubectl_spread.operations.inputs.selection import Selection
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.check.report import RunningResults
 from kubectl_spread.simulate.rollouts.checker import RunningRollouts
-from kubectl_spread.simulate.running.problems import lost, uncreated, waiting
+from kubectl_spread.simulate.running.problems import find_lost_pods, find_uncreated_pods, waiting
 from kubectl_spread.sources.live.resources import Question, resource_of
 from kubectl_spread.text.emit import emitted
 from kubectl_spread.text.source import SourceFile
@@ -130,8 +130,8 @@ def _running(known: LoadedCluster, asked: CheckSettings, wanted: Selection) -> R
     seen = {*(key for key, _ in controllers), *waits}
     running = RunningResults(
         tuple(waiting(pending, cluster, known.profiles)),
-        tuple(lost(_of_wanted(cluster.bound(), cluster, wanted), cluster)),
-        tuple(uncreated((key for key, _ in controllers), OwnedPods(cluster))),
+        tuple(find_lost_pods(_of_wanted(cluster.bound(), cluster, wanted), cluster)),
+        tuple(find_uncreated_pods((key for key, _ in controllers), OwnedPods(cluster))),
     )
     read = ReadFiles(results, [], len(results), [], is_whole=False)
     incomplete = waits | {item.key for item in running.lost} | {item.key for item in running.uncreated}
@@ -154,7 +154,7 @@ def _source(controller: Controller) -> SourceFile:
     # An object with a status is from a cluster, in which selectors are complete and pods may have a node.
     status = {"observedGeneration": 1}
     plain: Plain = {"apiVersion": version, "kind": owner.kind, "metadata": metadata, "spec": controller.spec}
-    text = emitted({**(kept(plain) or plain), "status": status})
+    text = emitted({**(prune_object(plain) or plain), "status": status})
     return SourceFile(f"{owner.namespace}/{owner.kind.lower()}/{owner.name}", text)
 
 

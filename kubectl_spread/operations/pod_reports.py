@@ -23,7 +23,7 @@ from kubectl_spread.explain.workload_state import state_of, WorkloadState
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import mappings
-from kubectl_spread.objects.selectors.selector import compiled
+from kubectl_spread.objects.selectors.selector import compile_selector
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, Workload
 from kubectl_spread.operations.inputs.cluster_facts import place
 from kubectl_spread.operations.inputs.cluster_source import LoadedCluster
@@ -202,7 +202,7 @@ def _not_reported(groups: list[list[Pod]]) -> tuple[str, ...]:
 
 def _without_own_labels(cls: PodClass) -> PodClass:
     selectors = [
-        *(compiled(item.label_selector) for item in cls.constraints),
+        *(compile_selector(item.label_selector) for item in cls.constraints),
         *(term.selector for term in (*cls.pod_affinity, *cls.pod_anti_affinity)),
     ]
     named = {requirement.key for selector in selectors for requirement in selector.requirements or ()}

@@ -97,7 +97,7 @@ def amount(text: str, example: str) -> Amount:
     return Amount(top, bottom, text=f"{top}/{bottom}")
 
 
-def numbered(text: str, *, option: str) -> tuple[str, int]:
+def key_and_number(text: str, *, option: str) -> tuple[str, int]:
     """Return key and number of `KEY=N`.
 
     Raises:
@@ -111,13 +111,13 @@ def numbered(text: str, *, option: str) -> tuple[str, int]:
 
 def max_count(text: str) -> PolicyRule:
     """Return the rule of `KEY=N`: a domain holds at most N pods."""
-    key, number = numbered(text, option="--max-count")
+    key, number = key_and_number(text, option="--max-count")
     return PolicyRule(RuleKind.MAX_COUNT, key, Amount(number, text=str(number)))
 
 
 def min_domains(text: str) -> PolicyRule:
     """Return the rule of `KEY=K`: the pods use at least K domains."""
-    key, number = numbered(text, option="--min-domains")
+    key, number = key_and_number(text, option="--min-domains")
     if not number:
         raise PolicyTextError("0 domains are always used: write --min-domains zone=3")
     return PolicyRule(RuleKind.MIN_DOMAINS, key, Amount(number, text=str(number)))

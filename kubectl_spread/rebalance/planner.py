@@ -16,7 +16,7 @@ from kubectl_spread.rebalance.search import Belief, Search, SearchLimits, Search
 from kubectl_spread.rebalance.tally import Tally
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.simulate.running.status import counted, CountedWorkload
+from kubectl_spread.simulate.running.status import counted_workloads, CountedWorkload
 from kubectl_spread.timeline.run import Watch
 from kubectl_spread.timeline.setup.loading import with_owners
 from kubectl_spread.timeline.state import P
@@ -48,7 +48,7 @@ class Workloads(NamedTuple):
 def workloads_of(cluster: Cluster, profiles: Mapping[str, Profile]) -> Workloads:
     """Count the pods of all constraints."""
     cluster = with_owners(cluster)
-    return Workloads(cluster, profiles, tuple(counted(cluster, profiles)))
+    return Workloads(cluster, profiles, tuple(counted_workloads(cluster, profiles)))
 
 
 class RepairGroup(NamedTuple):

@@ -12,7 +12,7 @@ from kubectl_spread.rebalance.goals import is_broken
 from kubectl_spread.rebalance.plan import ConstraintChange, Coverage, RestartPlan
 from kubectl_spread.rebalance.planner import Workloads
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.simulate.running.status import counted, WorkloadStatus
+from kubectl_spread.simulate.running.status import counted_workloads, WorkloadStatus
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.results.answer import Outcome
 from kubectl_spread.timeline.run import Limits, Mode, play, StepAnswer, Watch
@@ -126,7 +126,7 @@ def _repaired_status(
         for status in item.status.constraints
         if is_broken(status, has_soft=has_soft)
     }
-    found = {item.status.key: item.status for item in counted(after, known.profiles)}
+    found = {item.status.key: item.status for item in counted_workloads(after, known.profiles)}
     for key, status in found.items():
         for constraint in status.constraints:
             is_old = key not in keys and (key, constraint.position) in broken

@@ -6,7 +6,7 @@ from typing import Any
 
 from kubectl_spread.objects.releases.behaviour import Behaviour, Impact
 from kubectl_spread.objects.releases.behaviours import table
-from kubectl_spread.objects.releases.version import followed, LATEST, MEASURED, Release
+from kubectl_spread.objects.releases.version import LATEST, MEASURED, nearest_release, Release
 
 _HEADINGS = {
     Impact.PLACEMENT: "Where pods go",
@@ -19,7 +19,7 @@ _NEWEST = f"1.{LATEST.minor}"
 
 def text(release: Release) -> str:
     """Return the differences from the latest release, grouped by their effect, with the upstream files."""
-    compared = followed(release)
+    compared = nearest_release(release)
     rows = [row for row in table() if row.differs(compared)]
     lines = [f"kube-scheduler {compared.text} and {LATEST.text}: {_counted(len(rows))} ({_measured(compared)})"]
     for effect, heading in _HEADINGS.items():
@@ -33,7 +33,7 @@ def text(release: Release) -> str:
 
 def document(release: Release) -> dict[str, Any]:
     """Return the same for `-o json`."""
-    compared = followed(release)
+    compared = nearest_release(release)
     return {
         "apiVersion": "kubectl-spread/v1",
         "kind": "Behaviours",

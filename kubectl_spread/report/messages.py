@@ -32,7 +32,7 @@ def lines(message: Message, *, width: int, colour: bool) -> list[str]:
     whole = meanings.meaning_of_whole(message)
     if whole and message.form != "unknown":  # then the headline says it
         out += ["", *_wrapped(whole, width, "")]
-    if doubt := meanings.doubt(message):
+    if doubt := meanings.inconsistency(message):
         out += ["", *(paint(line, "yellow", colour=colour) for line in _wrapped(doubt, width, ""))]
     out += _details(message, width)
     out += _after(message, width, colour=colour)
@@ -86,7 +86,7 @@ def _document(message: Message) -> dict[str, Any]:
         "versions": None if message.era is None else [f"1.{message.era.first}", f"1.{message.era.last}"],
         "details": dict(message.details),
         "meaning": meanings.meaning_of_whole(message),
-        "doubt": meanings.doubt(message),
+        "doubt": meanings.inconsistency(message),
         "times": message.times,
         "cut": message.is_cut,
         "notUnderstood": list(message.not_understood),

@@ -23,14 +23,14 @@ from kubectl_spread.cluster.facts import (
 )
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster, key_of, OwnerKey
-from kubectl_spread.cluster.tables.arrays import distinct
+from kubectl_spread.cluster.tables.arrays import unique
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
-from kubectl_spread.objects.constraints.uncounted import uncounted, UncountedPods
+from kubectl_spread.objects.constraints.uncounted import find_uncounted, UncountedPods
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.releases.version import kubelet_minor
 from kubectl_spread.objects.storage import NO_PROVISIONER
-from kubectl_spread.objects.workloads.workload import made_claims, Workload
+from kubectl_spread.objects.workloads.workload import claim_names, Workload
 from kubectl_spread.policy.policy import Policy
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -137,7 +137,7 @@ class KnownCluster:
         found = self._evidence(workload)
         if found is None or not found.own:
             return None
-        return uncounted(constraint, found.own, dict(found.pod_class.labels))
+        return find_uncounted(constraint, found.own, dict(found.pod_class.labels))
 
     def placed_again(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
         """Place the running pods again as if none of them ran; returns None unless all find a node."""
@@ -195,12 +195,12 @@ class KnownCluster:
         hard = self._hard(workload, constraint)
         if hard is None or workload.kind not in ("Deployment", "ReplicaSet"):
             return None
-        return scaling.least_uneven(hard, replicas, self._cluster, self._profiles, bound=self._evidence.columns)
+        return scaling.smallest_skew(hard, replicas, self._cluster, self._profiles, bound=self._evidence.columns)
 
     def has_claims(self, workload: Workload) -> bool:
         """Return whether a claim that a StatefulSet creates for one of its pods exists already."""
         owner = self._evidence.located(workload)
-        prefixes = tuple(made_claims(owner, f"{owner.name}-"))
+        prefixes = tuple(claim_names(owner, f"{owner.name}-"))
         return any(
             key.namespace == owner.namespace and key.name.startswith(prefixes) for key in self._cluster.storage.claims
         )
@@ -231,7 +231,7 @@ class KnownCluster:
             if term.matches(pod_class.namespace, labels, columns.labels_of(pod_class.namespace)):
                 codes = columns.topology(term.topology_key).codes[found.usable]
                 if (codes >= 0).all():
-                    bounds.append(AntiAffinity(position, term.topology_key, len(distinct(codes))))
+                    bounds.append(AntiAffinity(position, term.topology_key, len(unique(codes))))
         return tuple(bounds)
 
     def outcome(self, workload: Workload) -> Optional[PlacedReplicas]:
@@ -297,14 +297,14 @@ class KnownCluster:
             return None
         missing = (found.owner.replicas or 0) - len(found.own)
         paths = min(_MOST_PATHS, _WORK // ((missing + 10) * len(self._cluster.nodes) + len(self._cluster.pods)))
-        twins = exhaustive.twins(found.pod, found.owner, missing)
+        twins = exhaustive.as_replicaset(found.pod, found.owner, missing)
         if missing < 1 or twins is None or paths < _FEWEST_PATHS:
             return None
         helping = self._helping(found, twins)
         if helping is None or self._searched >= _SEARCHES:
             return None
         self._searched += 1
-        kinds = node_kinds.alike_to_filter(found.pod.cls, found.filtered)
+        kinds = node_kinds.filter_kinds(found.pod.cls, found.filtered)
         most = exhaustive.most_placed(twins, self._cluster, self._profiles, kinds=kinds, paths=paths)
         if most is None or most == missing:
             return None
@@ -316,8 +316,8 @@ class KnownCluster:
         Returns None if even softening all of them does not help.
         """
         hard = [item.position for item in found.pod_class.constraints if item.is_hard]
-        helping = [position for position in hard if self._all_fit(exhaustive.softened(twins, [position]))]
-        return helping if helping or self._all_fit(exhaustive.softened(twins, hard)) else None
+        helping = [position for position in hard if self._all_fit(exhaustive.soften(twins, [position]))]
+        return helping if helping or self._all_fit(exhaustive.soften(twins, hard)) else None
 
     def _all_fit(self, owner: Workload) -> bool:
         (placement,) = replicas.place([owner], self._cluster, self._profiles)

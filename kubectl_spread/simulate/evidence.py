@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, Generic, Optional, TypeVar
 
-from kubectl_spread.cluster.building.stored import admitted, as_stored
+from kubectl_spread.cluster.building.stored import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, key_of, OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns
@@ -15,14 +15,14 @@ from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.workloads.replica import replica
-from kubectl_spread.objects.workloads.workload import made_claims, replica_name, Workload
+from kubectl_spread.objects.workloads.workload import claim_names, replica_name, Workload
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.unsupported import not_evaluated
 from kubectl_spread.simulate.first_replica import Evidence, passes, without_own
 from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.running.controllers import as_running
+from kubectl_spread.simulate.running.controllers import running_workload
 
 Plain = dict[str, Any]
 T = TypeVar("T")
@@ -124,7 +124,9 @@ class EvidenceFinder:
         owner, positions = self.known_part(workload)
         own = tuple(self._own_pods.get(key_of(owner), ()))
         alone = self._owned.only(own)
-        pod = self._first_replica(as_running(as_stored(admitted(owner, alone.cluster), self._minor), alone))
+        pod = self._first_replica(
+            running_workload(stored_workload(admitted_workload(owner, alone.cluster), self._minor), alone)
+        )
         pod_class = self._without_others(pod.cls, owner)
         profile = self._profiles.get(pod_class.scheduler_name)
         if not_evaluated(pod_class, profile, self._cluster):
@@ -148,7 +150,7 @@ class EvidenceFinder:
     def _without_others(self, pod_class: PodClass, owner: Workload) -> PodClass:
         """Return the class without requirements that other pods or later claims decide."""
         claims = self._cluster.storage.claims
-        made = made_claims(owner, replica_name(owner, 0))
+        made = claim_names(owner, replica_name(owner, 0))
         kept = tuple(
             volume
             for volume in pod_class.volumes

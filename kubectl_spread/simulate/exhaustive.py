@@ -67,7 +67,7 @@ def most_placed(
     return None
 
 
-def twins(pod: Pod, owner: Workload, count: int) -> Optional[Workload]:
+def as_replicaset(pod: Pod, owner: Workload, count: int) -> Optional[Workload]:
     """Return a ReplicaSet of pods like one pod, so that no pod has a name or number of its own.
 
     Returns None if a selector tells the pods apart, or if each pod has claims of its own.
@@ -84,7 +84,7 @@ def twins(pod: Pod, owner: Workload, count: int) -> Optional[Workload]:
     return Workload("ReplicaSet", "apps/v1", owner.namespace, f"{owner.name} recreated", count, template)
 
 
-def softened(owner: Workload, positions: Iterable[int]) -> Workload:
+def soften(owner: Workload, positions: Iterable[int]) -> Workload:
     """Return the workload with some of its constraints made ScheduleAnyway."""
     spec = owner.template.get("spec") or {}
     written = [dict(item) for item in mappings(spec.get("topologySpreadConstraints"))]

@@ -29,9 +29,9 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainC
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.sampling import MIN_FEASIBLE_NODES_TO_FIND
 from kubectl_spread.simulate import node_kinds
-from kubectl_spread.simulate.exhaustive import twins, Walk
+from kubectl_spread.simulate.exhaustive import as_replicaset, Walk
 from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.placing import first, seeded
+from kubectl_spread.simulate.placing import first_by_name, seeded_pick
 from kubectl_spread.simulate.replicas import Rehearsal
 from kubectl_spread.simulate.running.controllers import missing_replicas
 
@@ -125,7 +125,7 @@ def forecast(
     kinds = None
     is_sampled = not all_nodes and rehearsal.columns.n >= MIN_FEASIBLE_NODES_TO_FIND
     if not is_sampled and not _are_distinct(pods, owner) and filtered.feasible.any():
-        kinds = node_kinds.alike_to_scheduler(pods[0], filtered, scheduler, counts=[item.counts for item in counted])
+        kinds = node_kinds.scheduler_kinds(pods[0], filtered, scheduler, counts=[item.counts for item in counted])
     outcomes, is_exact = _outcomes(rehearsal, kinds, affordable, is_sampled=is_sampled)
     made = _forecast(
         workload, counted, _OutcomeRanges(rehearsal.columns, outcomes, kinds if is_exact else None), outcomes
@@ -157,7 +157,7 @@ def _too_many(pods: int, nodes: int) -> str:
 
 def _are_distinct(pods: list[Pod], owner: Workload) -> bool:
     """Return whether the pods differ, so that it matters which pod gets which node."""
-    return bool(pods[0].cls.volumes) or twins(pods[0], owner, len(pods)) is None
+    return bool(pods[0].cls.volumes) or as_replicaset(pods[0], owner, len(pods)) is None
 
 
 def _affordable(pods: int, nodes: int, runs: int, steps: int) -> int:
@@ -170,7 +170,7 @@ def _affordable(pods: int, nodes: int, runs: int, steps: int) -> int:
 
 def _has_choice(rehearsal: Rehearsal, found: list[Placement]) -> bool:
     """Run once, and return whether a pod had several best nodes; the run is added to `found`."""
-    (placement,) = rehearsal.run(first)
+    (placement,) = rehearsal.run(first_by_name)
     found.append(placement)
     return any(pod.hosts > 1 for pod in placement.placed)
 
@@ -194,7 +194,7 @@ def _outcomes(
     elif not _has_choice(rehearsal, found):
         return found, not is_sampled
     for seed in range(runs - len(found)):
-        (placement,) = rehearsal.run(seeded(seed))
+        (placement,) = rehearsal.run(seeded_pick(seed))
         found.append(placement)
     return found, False
 

@@ -30,7 +30,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainC
 _ALONE = -2  # the code of a domain with a single node
 
 
-def alike_to_filter(pod_class: PodClass, filtered: FilterResult) -> list[int]:
+def filter_kinds(pod_class: PodClass, filtered: FilterResult) -> list[int]:
     """Number the nodes by the fields that the Filter plugins see.
 
     Labels that only one node has, like the hostname, are ignored.
@@ -62,7 +62,7 @@ def _counted(filtered: FilterResult) -> list[NDArray[Any]]:
     return [array for state in states for item in state.counts for array in (item.included, item.on_nodes)]
 
 
-def alike_to_scheduler(
+def scheduler_kinds(
     pod: Pod, filtered: FilterResult, scheduler: Scheduler, *, counts: Sequence[DomainCounts]
 ) -> list[int]:
     """Number the nodes by the fields that the Filter and Score plugins see.
@@ -74,7 +74,7 @@ def alike_to_scheduler(
         counts: of each constraint that the scheduler follows.
     """
     pod_class, columns = pod.cls, scheduler.columns
-    looks = alike_to_filter(pod_class, filtered)
+    looks = filter_kinds(pod_class, filtered)
     if columns.has_pod_affinity or pod_class.has_pod_affinity:
         looks = list(range(columns.n))
     requested = [columns.requested_of(name) for name in sorted(columns.requested)]

@@ -9,7 +9,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects import storage
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, ObjectKey, Storage, StorageClass, Volume
-from kubectl_spread.objects.workloads.workload import made_claims, replica_name, Workload
+from kubectl_spread.objects.workloads.workload import claim_names, replica_name, Workload
 
 Plain = dict[str, Any]
 
@@ -44,7 +44,7 @@ def _made(owner: Workload, cluster: Cluster) -> Iterator[Claim]:
     """Yield the claims of a StatefulSet's pods, as the API server stores them."""
     default = next((item.name for item in cluster.storage.classes.values() if item.is_default), "")
     for ordinal in range(owner.replicas or 0 if owner.claims else 0):
-        names = made_claims(owner, replica_name(owner, ordinal))
+        names = claim_names(owner, replica_name(owner, ordinal))
         for name, template in zip(names, owner.claims, strict=True):
             claim = storage.claim({**template, "metadata": {"name": name, "namespace": owner.namespace}})
             yield claim if claim.names_class else claim._replace(storage_class=default)
@@ -108,7 +108,7 @@ class NewClaims:
         volume.
         """
         claims = self._storage.claims
-        made = made_claims(owner, pod.name)
+        made = claim_names(owner, pod.name)
         new = []
         for volume in pod.cls.volumes:
             key = ObjectKey(pod.namespace, volume.claim)

@@ -27,12 +27,12 @@ from kubectl_spread.scheduler.unsupported import not_evaluated
 Pick = Callable[[NodeIndices], int]
 
 
-def first(hosts: NodeIndices) -> int:
+def first_by_name(hosts: NodeIndices) -> int:
     """Pick the first node by name."""
     return int(hosts[0])
 
 
-def seeded(seed: int) -> Pick:
+def seeded_pick(seed: int) -> Pick:
     """Return a pick at random, the same ones for the same seed."""
     generator = random.Random(seed)  # noqa: S311 (a simulation's choice, no secret)
     return lambda hosts: int(hosts[generator.randrange(len(hosts))])
@@ -62,7 +62,7 @@ class Placer:
     has_ties: some pod had several nodes with the highest score.
     """
 
-    def __init__(self, cluster: Cluster, scheduler: Scheduler, release: Profile, *, pick: Pick = first) -> None:
+    def __init__(self, cluster: Cluster, scheduler: Scheduler, release: Profile, *, pick: Pick = first_by_name) -> None:
         """Start with a cluster.
 
         Args:

@@ -12,7 +12,7 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.building.stored import admitted, as_stored
+from kubectl_spread.cluster.building.stored import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns
@@ -29,13 +29,13 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 from kubectl_spread.simulate.pending_claims import NewClaims, with_claims
 from kubectl_spread.simulate.placement import Certainty, PlacedPod, Placement, RefusedPod
-from kubectl_spread.simulate.placing import first, Pick, Placer
+from kubectl_spread.simulate.placing import first_by_name, Pick, Placer
 from kubectl_spread.simulate.refusals import lasting_refusal, QuotaUsage, unknown_class
 from kubectl_spread.simulate.running.controllers import (
-    as_running,
     MAX_REPLICAS,
     missing_replicas,
     running_pods,
+    running_workload,
     with_controllers,
 )
 from kubectl_spread.simulate.running.queue import Queue
@@ -66,7 +66,7 @@ def place(
         evicts: carry preemption out; otherwise a pod that it makes room for stays Pending, with its nominated node.
     """
     rehearsal = Rehearsal(workloads, cluster, profiles, all_nodes=all_nodes)
-    return rehearsal.run(pick or first, explain_first=explain_first, evicts=evicts)
+    return rehearsal.run(pick or first_by_name, explain_first=explain_first, evicts=evicts)
 
 
 class Rehearsal:
@@ -89,7 +89,10 @@ class Rehearsal:
         self._written = [owner for owner in workloads if owner.kind != "PodTemplate"]
         minor = self._release.minor
         owned = OwnedPods(cluster)
-        self.owners = [as_running(as_stored(admitted(owner, cluster), minor), owned) for owner in self._written]
+        self.owners = [
+            running_workload(stored_workload(admitted_workload(owner, cluster), minor), owned)
+            for owner in self._written
+        ]
         self.cluster = with_claims(self.owners, with_controllers(self.owners, cluster))
         self.owned = OwnedPods(self.cluster)
         self.columns = Columns(self.cluster)
@@ -121,7 +124,7 @@ class Rehearsal:
 
 
 def _ignored(owner: Workload, minor: int) -> IgnoredFields:
-    return IgnoredFields(f"1.{minor}", field_versions.stored(owner.template.get("spec") or {}, minor).ignored)
+    return IgnoredFields(f"1.{minor}", field_versions.stored_spec(owner.template.get("spec") or {}, minor).ignored)
 
 
 def _with_uncounted(placements: list[Placement], profiles: Mapping[str, Profile]) -> list[Placement]:

@@ -79,7 +79,7 @@ def read(source: SourceFile, release: Release = LATEST) -> LoadedConfiguration:
     undecodable = decoding.problem(current, strict=written_version == "v1")
     if undecodable is not None:
         raise _error(source, document, LocatedError(undecodable.route, undecodable.message))
-    current = decoding.filled(current)
+    current = decoding.fill_nulls(current)
     if written_version != "v1":
         current = _as_v1(current, written_version, notes, release)
     for problem in validation.problems(current, str(api_version)):

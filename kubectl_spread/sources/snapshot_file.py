@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from kubectl_spread.cluster.sharing.prune import kept, without_idle_events
-from kubectl_spread.cluster.sharing.redact import redacted
+from kubectl_spread.cluster.sharing.prune import drop_idle_events, prune_object
+from kubectl_spread.cluster.sharing.redact import redact_objects
 from kubectl_spread.cluster.snapshot import Unread
 
 Plain = dict[str, Any]
@@ -34,8 +34,8 @@ def document(
         complete: kinds with all objects of the cluster included.
         unread: kinds whose list is forbidden; a redacted document omits their namespaces.
     """
-    items: Iterable[Plain] = (found for plain in objects if (found := kept(plain)) is not None)
-    items = without_idle_events(items)
+    items: Iterable[Plain] = (found for plain in objects if (found := prune_object(plain)) is not None)
+    items = drop_idle_events(items)
     head: Plain = {"apiVersion": API_VERSION, "kind": "Snapshot", "redacted": redact}
     if kubernetes_version:
         head["kubernetesVersion"] = kubernetes_version
@@ -44,7 +44,7 @@ def document(
     head["kinds"] = sorted(complete)
     if missing := [_unread(item, redact=redact) for item in unread]:
         head["unread"] = missing
-    return {**head, "items": list(redacted(items) if redact else items)}
+    return {**head, "items": list(redact_objects(items) if redact else items)}
 
 
 def _unread(item: Unread, *, redact: bool) -> Plain:

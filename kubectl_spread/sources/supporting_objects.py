@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from kubectl_spread.cluster.building.apply_manifests import applied, KINDS
+from kubectl_spread.cluster.building.apply_manifests import add_objects, KINDS
 from kubectl_spread.cluster.building.shapes import is_of_another_group, SHAPES
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import SourceError
@@ -50,7 +50,7 @@ def with_manifests(cluster: Cluster, sources: Iterable[SourceFile], namespace: s
                     wrong = _undecodable(manifest)
                     errors += wrong
                     found += [] if wrong else [manifest.plain]
-    return AppliedCluster(applied(cluster, found, namespace) if found else cluster, tuple(errors))
+    return AppliedCluster(add_objects(cluster, found, namespace) if found else cluster, tuple(errors))
 
 
 def _undecodable(manifest: Manifest) -> list[SourceError]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget, OwnerKey
-from kubectl_spread.objects.amounts.int_or_percent import scaled
+from kubectl_spread.objects.amounts.int_or_percent import scaled_value
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers import scale
@@ -86,7 +86,7 @@ def _wanted(
     if most is None and isinstance(least, int):
         return len(selected) + len(others), least
     expected = scale.expected(world, state, selected) + _expected_of_background(world, others, selected)
-    number = scaled(least if most is None else most, expected, round_up=True)
+    number = scaled_value(least if most is None else most, expected, round_up=True)
     wanted = max(0, expected - number) if most is not None and number is not None else number
     kinds = {_kind(world.classes[pod.cls]) for pod in selected} | {_kind(pod.cls) for pod in others}
     return 0 if kinds & scale.WITHOUT_SCALE else expected, wanted

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Optional
 
-from kubectl_spread.cluster.building.stored import admitted, as_stored
+from kubectl_spread.cluster.building.stored import admitted_workload, stored_workload
 from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget, OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.affinity import NodeAffinity
@@ -135,7 +135,7 @@ class World:
 
     def revision(self, owner: int, written: Workload, *, known_hash: str = "") -> Revision:
         """Return the revision of a workload with the template, a new one if there is none."""
-        stored = as_stored(admitted(written, self.cluster), self.minor)
+        stored = stored_workload(admitted_workload(written, self.cluster), self.minor)
         for known in self.revisions:
             if known.owner == owner and same_template(known.workload.template, stored.template):
                 return known

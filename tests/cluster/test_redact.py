@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.cluster.sharing.prune import kept
-from kubectl_spread.cluster.sharing.redact import redacted
+from kubectl_spread.cluster.sharing.prune import prune_object
+from kubectl_spread.cluster.sharing.redact import redact_objects
 from tests.conformance.replay import decisions
 from tests.conftest import RECORDINGS
 
@@ -31,7 +31,9 @@ def recorded(family: str) -> Iterator[Case]:
 
 
 def pruned(case: Case) -> list[Case]:
-    return [found for plain in (*case["objects"], *case["incoming"]) if (found := kept({"kind": "Pod", **plain}))]
+    return [
+        found for plain in (*case["objects"], *case["incoming"]) if (found := prune_object({"kind": "Pod", **plain}))
+    ]
 
 
 def names_of(objects: list[Case]) -> list[str]:
@@ -66,7 +68,7 @@ def test_decisions_do_not_depend_on_names(family: str) -> None:
     for case in recorded(family):
         objects = pruned(case)
         names = names_of(case["objects"])
-        without = list(redacted(objects))
+        without = list(redact_objects(objects))
         as_they_are = replayed(case, [*case["objects"], *case["incoming"]], nodes=dict(zip(names, names, strict=True)))
 
         assert as_they_are == replayed(case, objects, nodes=dict(zip(names, names, strict=True)))

@@ -135,10 +135,10 @@ def test_the_search_finds_the_most_that_any_order_places(case: tuple[Cluster, Su
     cluster, subject = case
     first = replica(subject.workload, 0)
     count = min(subject.workload.replicas or 0, 4)
-    owner = exhaustive.twins(first, subject.workload, count)
+    owner = exhaustive.as_replicaset(first, subject.workload, count)
     assert owner is not None
 
-    kinds = node_kinds.alike_to_filter(first.cls, Scheduler(Columns(cluster), PROFILES).filter(first))
+    kinds = node_kinds.filter_kinds(first.cls, Scheduler(Columns(cluster), PROFILES).filter(first))
     most = exhaustive.most_placed(owner, cluster, PROFILES, kinds=kinds, paths=400)
 
     assert most == any_order(cluster, owner, ())
@@ -150,7 +150,9 @@ def test_room_is_never_less_than_what_some_order_places(case: tuple[Cluster, Sub
     """What constraints and anti-affinity leave room for, by the account alone."""
     cluster, subject = case
     known = KnownCluster(cluster, PROFILES)
-    owner = exhaustive.twins(replica(subject.workload, 0), subject.workload, min(subject.workload.replicas or 0, 4))
+    owner = exhaustive.as_replicaset(
+        replica(subject.workload, 0), subject.workload, min(subject.workload.replicas or 0, 4)
+    )
     assert owner is not None
 
     most = any_order(cluster, owner, ())

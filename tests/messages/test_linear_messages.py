@@ -89,7 +89,7 @@ def test_every_pattern_takes_linear_work(name: str) -> None:
     if name in ("pasted_text._BLANKS", "pasted_text._EMPTY_LINES", "pasted_text._NEW_LINES"):
         return  # they collapse white space themselves: one class, matched greedily, nothing after it
     for few, many in zip(attacks(pattern, SIZE), attacks(pattern, TIMES * SIZE), strict=True):
-        small, large = pasted_text.collapsed(few), pasted_text.collapsed(many)
+        small, large = pasted_text.collapse_blanks(few), pasted_text.collapse_blanks(many)
         if len(small) < SIZE // 2:
             continue  # nothing but white space
         growth = (steps(name, pattern, large) + 1) / (steps(name, pattern, small) + 1)

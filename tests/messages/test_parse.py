@@ -315,7 +315,7 @@ def test_every_kind_has_a_meaning_and_every_form_can_be_told() -> None:
     assert set(ReasonKind) == set(reason_meanings.MEANINGS)
     assert [] == [part for part in parts if "{" in meaning.meaning(part) or len(meaning.meaning(part)) < 20]
     for form in other_components.FORMS:
-        assert "{" not in other_components.filled(form.meaning, {})
+        assert "{" not in other_components.fill_template(form.meaning, {})
 
 
 def test_wordings_are_of_releases_that_there_are() -> None:

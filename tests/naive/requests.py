@@ -35,7 +35,7 @@ def resource_list(written: Any) -> ResourceList:
 
 def value(name: str, thousandths: int) -> int:
     """Milli-units of CPU, whole units of anything else."""
-    return quantity.milli(thousandths) if name == "cpu" else quantity.whole(thousandths)
+    return quantity.milli(thousandths) if name == "cpu" else quantity.whole_units(thousandths)
 
 
 def is_supported_pod_level_resource(name: str) -> bool:

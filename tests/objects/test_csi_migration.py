@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 import pytest
 
-from kubectl_spread.objects.csi_migration import attached_as, driver_of
+from kubectl_spread.objects.csi_migration import driver_and_handle, driver_of
 
 ZONE = {"topology.kubernetes.io/zone": "a"}
 
@@ -26,7 +26,7 @@ ZONE = {"topology.kubernetes.io/zone": "a"}
 def test_a_disk_has_the_handle_of_its_driver(
     source: dict[str, Any], labels: dict[str, str], expected: Optional[tuple[str, str]]
 ) -> None:
-    assert expected == attached_as(source, labels)
+    assert expected == driver_and_handle(source, labels)
 
 
 def test_a_provisioner_that_was_migrated_is_its_driver() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubectl_spread.objects.constraints.constraint_reader import constraints
-from kubectl_spread.objects.releases.field_versions import ignored_in, stored
+from kubectl_spread.objects.releases.field_versions import ignored_in, stored_spec
 
 TERM = {"topologyKey": "zone", "matchLabelKeys": ["a"], "mismatchLabelKeys": ["b"], "namespaceSelector": {}}
 SPEC: dict[str, Any] = {
@@ -48,13 +48,13 @@ SPEC: dict[str, Any] = {
 )
 def test_a_release_drops_what_came_after_it(minor: int, added: list[str]) -> None:
     """And nothing that was there the release before."""
-    assert set(added) <= set(stored(SPEC, minor).ignored)
-    assert set(added).isdisjoint(stored(SPEC, minor + 6).ignored)
+    assert set(added) <= set(stored_spec(SPEC, minor).ignored)
+    assert set(added).isdisjoint(stored_spec(SPEC, minor + 6).ignored)
 
 
 def test_what_is_dropped_is_gone_and_the_rest_stays() -> None:
     """The spec that was given is not changed."""
-    kept = stored(SPEC, 20).spec
+    kept = stored_spec(SPEC, 20).spec
 
     assert [{"topologyKey": "zone"}, {"topologyKey": "rack"}] == kept["topologySpreadConstraints"]
     assert [{"topologyKey": "zone"}] == kept["affinity"]["podAffinity"][
@@ -65,7 +65,7 @@ def test_what_is_dropped_is_gone_and_the_rest_stays() -> None:
 
 
 def test_nothing_is_dropped_that_is_not_written() -> None:
-    assert ({"containers": []}, ()) == stored({"containers": []}, 18)
+    assert ({"containers": []}, ()) == stored_spec({"containers": []}, 18)
 
 
 def test_a_stored_constraint_is_looked_at_in_the_same_way() -> None:

@@ -85,12 +85,12 @@ def test_what_is_no_quantity_is_refused_in_the_api_server_s_words(value: object,
 )
 def test_cpu_is_milli_units_and_the_rest_whole_ones(thousandths: int, milli: int, whole: int) -> None:
     """`MilliValue` and `Value`, both rounded away from zero."""
-    assert (milli, whole) == (quantity.milli(thousandths), quantity.whole(thousandths))
+    assert (milli, whole) == (quantity.milli(thousandths), quantity.whole_units(thousandths))
 
 
 def test_a_capped_quantity_is_the_largest_int64() -> None:
     """In whole units as in thousandths."""
-    assert (2**63 - 1, 2**63 - 1) == (quantity.whole(CAP), quantity.milli(CAP))
+    assert (2**63 - 1, 2**63 - 1) == (quantity.whole_units(CAP), quantity.milli(CAP))
 
 
 @settings(deadline=None, max_examples=150, derandomize=True, database=None)

@@ -16,7 +16,7 @@ from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.simulate.forecast import CountRange, Forecast, forecast
 from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.placing import seeded
+from kubectl_spread.simulate.placing import seeded_pick
 from kubectl_spread.simulate.replicas import place, Rehearsal
 
 Plain = dict[str, Any]
@@ -148,7 +148,7 @@ def test_an_exact_forecast_is_that_of_every_way_to_choose(cluster: Cluster, owne
 @given(clusters, workloads, st.integers(0, 1000))
 def test_a_forecast_holds_for_every_seed(cluster: Cluster, owner: Workload, seed: int) -> None:
     found = foretold(cluster, owner)
-    (placement,) = place([owner], cluster, profiles(), pick=seeded(seed))
+    (placement,) = place([owner], cluster, profiles(), pick=seeded_pick(seed))
     counts = Counter(pod.node for pod in placement.placed)
 
     if found.is_exact:

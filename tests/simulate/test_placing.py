@@ -10,7 +10,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.simulate.placing import Binding, place_in_turn, Placer, seeded, Unschedulable
+from kubectl_spread.simulate.placing import Binding, place_in_turn, Placer, seeded_pick, Unschedulable
 from tests.simulate.test_replicas import node
 
 ZONE = "topology.kubernetes.io/zone"
@@ -42,7 +42,7 @@ def test_equal_nodes_are_a_tie() -> None:
 def test_a_seed_picks_the_same_nodes_each_time() -> None:
     pods = [pod(f"web-{at}") for at in range(4)]
     runs = [
-        place_in_turn(pods, placer(*(node(f"a{at}", "16", "a") for at in range(8)), pick=seeded(7))).nodes
+        place_in_turn(pods, placer(*(node(f"a{at}", "16", "a") for at in range(8)), pick=seeded_pick(7))).nodes
         for _ in range(2)
     ]
 

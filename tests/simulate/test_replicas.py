@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.cluster.building.apply_manifests import applied
+from kubectl_spread.cluster.building.apply_manifests import add_objects
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
 from kubectl_spread.simulate.placement import Certainty, Placement
-from kubectl_spread.simulate.placing import seeded
+from kubectl_spread.simulate.placing import seeded_pick
 from kubectl_spread.simulate.replicas import place
 
 Plain = dict[str, Any]
@@ -294,7 +294,7 @@ def test_a_seed_draws_among_nodes_of_equal_score() -> None:
     cluster = cluster_of([node("n1"), node("n2"), node("n3")])
 
     def drawn(seed: int) -> list[str]:
-        (web,) = place([workload()], cluster, profiles(), pick=seeded(seed))
+        (web,) = place([workload()], cluster, profiles(), pick=seeded_pick(seed))
         return nodes_of(web)
 
     assert drawn(7) == drawn(7)
@@ -476,7 +476,7 @@ def test_a_budget_that_is_applied_allows_what_its_controller_would(spec: Plain, 
         "metadata": {"name": "web"},
         "spec": {"selector": {"matchLabels": {"app": "web"}}, **spec},
     }
-    (found,) = applied(cluster, [budget], "default").budgets
+    (found,) = add_objects(cluster, [budget], "default").budgets
 
     assert expected == found.disruptions_allowed
 
@@ -486,14 +486,14 @@ def test_what_the_cluster_has_of_a_budget_stays() -> None:
     budget = {"kind": "PodDisruptionBudget", "metadata": {"name": "web"}, "status": {"disruptionsAllowed": 7}}
     cluster = cluster_of([node("n1"), budget])
 
-    assert [7] == [item.disruptions_allowed for item in applied(cluster, [budget], "default").budgets]
+    assert [7] == [item.disruptions_allowed for item in add_objects(cluster, [budget], "default").budgets]
 
 
 def test_a_namespace_that_is_applied_keeps_the_labels_it_has() -> None:
     """And gets the one that the API server gives it."""
     namespace = {"kind": "Namespace", "metadata": {"name": "shop", "labels": {"team": "a"}}}
     written = {"kind": "Namespace", "metadata": {"name": "shop", "labels": {"tier": "b"}}}
-    cluster = applied(cluster_of([node("n1"), namespace]), [written], "default")
+    cluster = add_objects(cluster_of([node("n1"), namespace]), [written], "default")
 
     assert {"team": "a", "tier": "b", "kubernetes.io/metadata.name": "shop"} == cluster.namespaces["shop"]
 

@@ -11,7 +11,7 @@ import pytest
 
 from kubectl_spread.cli.main import run
 from kubectl_spread.cluster.building.shapes import LAST_APPLIED
-from kubectl_spread.cluster.sharing.prune import kept
+from kubectl_spread.cluster.sharing.prune import prune_object
 from kubectl_spread.timeline.commands.editing.three_way import applied_over, last_applied
 from tests.timeline.test_run import node
 
@@ -141,12 +141,12 @@ def test_a_manifest_without_a_difference_needs_no_record(tmp_path: Path, capsys:
 
 def test_a_snapshot_keeps_the_record_without_the_environment() -> None:
     """Of the recorded manifest, it holds the fields that it holds of the object."""
-    found = kept(recorded(web(constraint=True)))
+    found = prune_object(recorded(web(constraint=True)))
 
     assert found is not None
     text = found["metadata"]["annotations"][LAST_APPLIED]
     assert "hunter2" not in text
-    assert json.loads(text) == kept(web(constraint=True))
+    assert json.loads(text) == prune_object(web(constraint=True))
 
 
 def test_the_claims_of_a_stateful_set_cannot_be_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,7 +27,7 @@ _NAMESPACED = (
 KINDS = (*_NAMESPACED, "PersistentVolume", "StorageClass", "PriorityClass", "RuntimeClass", "Namespace")
 
 
-def applied(cluster: Cluster, objects: Iterable[Plain], namespace: str) -> Cluster:
+def add_objects(cluster: Cluster, objects: Iterable[Plain], namespace: str) -> Cluster:
     """Return the cluster with more objects, all of which must decode and be of `KINDS`.
 
     An existing claim, volume, budget or quota stays as it is, because it has a status. Other existing objects are

@@ -33,7 +33,7 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import mappings
-from kubectl_spread.objects.selectors.selector import compiled, LabelRequirement, Selector
+from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
 from kubectl_spread.objects.workloads.workload import workload
 
 Plain = dict[str, Any]
@@ -194,7 +194,7 @@ class ClusterBuilder:
                 tuple(LabelRequirement(label, "In", (value or "",)) for label, value in sorted(equal.items()))
             )
         elif key.kind in ("ReplicaSet", "StatefulSet"):
-            self._owner_selectors[key] = compiled(constraint_reader.label_selector(spec.get("selector")))
+            self._owner_selectors[key] = compile_selector(constraint_reader.label_selector(spec.get("selector")))
 
 
 def cluster_of(objects: Iterable[Plain]) -> Cluster:
@@ -246,7 +246,7 @@ def _priority_class(plain: Plain) -> PriorityClass:
 def _budget(namespace: str, spec: Plain, status: Plain) -> DisruptionBudget:
     return DisruptionBudget(
         namespace,
-        compiled(constraint_reader.label_selector(spec.get("selector"))),
+        compile_selector(constraint_reader.label_selector(spec.get("selector"))),
         int(status.get("disruptionsAllowed") or 0),
         frozenset(status.get("disruptedPods") or ()),
         min_available=_int_or_text(spec.get("minAvailable")),

@@ -59,7 +59,7 @@ REVISIONS = ("updateRevision", "currentPodHash")  # of StatefulSets and their li
 
 def _controller(kind: str) -> decode.Struct:
     """Return the fields of a workload: pod template, selector and conditions."""
-    shape = workload_shape.shape(KINDS[kind])
+    shape = workload_shape.type_of_kind(KINDS[kind])
     spec = shape.fields["spec"]
     selector: dict[str, Any] = {} if kind in ("Job", "CronJob") else _SELECTED_BY_LABELS
     if kind in ("ReplicationController", "DeploymentConfig"):

@@ -13,13 +13,13 @@ from kubectl_spread.objects.workloads.workload import Workload
 Plain = dict[str, Any]
 
 
-def as_stored(owner: Workload, minor: int) -> Workload:
+def stored_workload(owner: Workload, minor: int) -> Workload:
     """Return the workload without the fields of its pods that the API server of a release drops."""
-    spec = field_versions.stored(owner.template.get("spec") or {}, minor).spec
+    spec = field_versions.stored_spec(owner.template.get("spec") or {}, minor).spec
     return owner._replace(template={**owner.template, "spec": spec})
 
 
-def admitted(owner: Workload, cluster: Cluster) -> Workload:
+def admitted_workload(owner: Workload, cluster: Cluster) -> Workload:
     """Return the workload with the fields that the admission plugins LimitRanger, Priority and RuntimeClass add.
 
     Source: pkg/kubeapiserver/options/plugins.go, AllOrderedPlugins (v1.36.2).

@@ -49,7 +49,7 @@ _EXTRA: dict[str, dict[str, Any]] = {
 _THERE = {("PodDisruptionBudgetStatus", "disruptedPods"), ("PodSpec", "resourceClaims")}
 
 
-def kept(plain: Plain) -> Optional[Plain]:
+def prune_object(plain: Plain) -> Optional[Plain]:
     """Return an object without the fields that are not read; None for a kind that is not read. It must decode."""
     shape = SHAPES.get(str(plain.get("kind")))
     if shape is None or is_of_another_group(plain):
@@ -73,7 +73,7 @@ def _add_last_applied(found: Plain, plain: Plain) -> None:
         and applied.get("kind") == plain["kind"]
         and decode.decodes(applied, SHAPES[plain["kind"]])
     ):
-        text = json.dumps(kept(applied), separators=(",", ":"), sort_keys=True)
+        text = json.dumps(prune_object(applied), separators=(",", ":"), sort_keys=True)
         found["metadata"].setdefault("annotations", {})[LAST_APPLIED] = text
 
 
@@ -108,7 +108,7 @@ def _there(value: Any) -> Any:
     return [{} for _ in value] if isinstance(value, list) else None
 
 
-def without_idle_events(objects: Iterable[Plain]) -> Iterator[Plain]:
+def drop_idle_events(objects: Iterable[Plain]) -> Iterator[Plain]:
     """Keep only the events of pods without a node, of unbound claims, and of pods that were not created."""
     every = list(objects)
     waiting = {

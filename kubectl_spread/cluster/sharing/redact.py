@@ -15,7 +15,7 @@ from collections.abc import Collection, Container, Iterable, Iterator
 from typing import Any, Optional
 
 from kubectl_spread.cluster.sharing import kubernetes_words as words
-from kubectl_spread.cluster.sharing.string_roles import replaced, ROLE_OF_LABEL
+from kubectl_spread.cluster.sharing.string_roles import replace_strings, ROLE_OF_LABEL
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.workloads.kinds import KINDS
 
@@ -35,12 +35,12 @@ _WORD = re.compile(r"[A-Za-z0-9_.:/@+%'()-]+")
 _EDGES = ".,:;'()"
 
 
-def redacted(objects: Iterable[Plain]) -> Iterator[Plain]:
+def redact_objects(objects: Iterable[Plain]) -> Iterator[Plain]:
     """Replace the names in objects that were pruned."""
     every = list(objects)
     names = _Names(every)
     for plain in every:
-        yield replaced(plain, names.of)
+        yield replace_strings(plain, names.of)
 
 
 class _Names:
@@ -76,7 +76,7 @@ class _Names:
             self._look_at_pod(metadata, spec)
         for template in mappings(spec.get("volumeClaimTemplates")) if isinstance(spec, dict) else ():
             self._claim_templates.add((template.get("metadata") or {}).get("name") or "")
-        replaced(plain, self._collect)
+        replace_strings(plain, self._collect)
 
     def _look_at_pod(self, metadata: Plain, spec: Plain) -> None:
         """Note which names contain the pod's name, and which names the pod's name consists of."""

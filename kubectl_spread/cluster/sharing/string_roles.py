@@ -1,4 +1,4 @@
-"""Every string of an object with its role, for example the name of a node: `replaced` gives each role a new text."""
+"""Strings of an object with their roles, for example the name of a node: `replace_strings` gives each a new text."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ _KEPT = {
 _CODES = re.compile(r"SPR[0-9]*(?:,SPR[0-9]*)*")
 
 
-def replaced(plain: Plain, replace: Replace) -> Plain:
+def replace_strings(plain: Plain, replace: Replace) -> Plain:
     """Return an object of a known kind with its strings replaced."""
     kind = str(plain.get("kind"))
     found = _walk(

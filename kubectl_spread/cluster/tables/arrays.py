@@ -13,7 +13,7 @@ Bools = NDArray[np.bool_]
 Number = TypeVar("Number", bound=np.integer)
 
 
-def distinct(numbers: NDArray[Number]) -> NDArray[Number]:
+def unique(numbers: NDArray[Number]) -> NDArray[Number]:
     """Return the numbers sorted, each once (numpy.unique would load numpy.ma, which takes 15 ms)."""
     ordered = np.sort(numbers)
     is_new = np.ones(len(ordered), np.bool_)

@@ -10,7 +10,7 @@ import numpy as np
 
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.cluster.tables.arrays import distinct
+from kubectl_spread.cluster.tables.arrays import unique
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.constraints.node_reasons import NodeReasons
 from kubectl_spread.explain.requirements.resources import Indices
@@ -176,7 +176,7 @@ def _ignored(pods: Indices, columns: Columns, why_not: NodeReasons) -> tuple[Ign
     for code, number in zip(*(part.tolist() for part in np.unique(codes, return_counts=True)), strict=True):
         of_reason = codes == code
         first = pods[of_reason][:MOST_NAMES].tolist()
-        nodes = distinct(on[of_reason])
+        nodes = unique(on[of_reason])
         found.append(
             IgnoredPods(
                 why_not.reasons[code] if code >= 0 else None,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.arrays import Bools, distinct, Int32s, Int64s
+from kubectl_spread.cluster.tables.arrays import Bools, Int32s, Int64s, unique
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.node_reason import NodeReason, NodeReasonKind
@@ -91,7 +91,9 @@ def pod_nodes(cls: PodClass, columns: Columns) -> PodNodes:
     return PodNodes(match_affinity(cls.node_requirement, columns), _first_untolerated(cls, columns))
 
 
-def not_counted(constraint: Constraint, keys: tuple[str, ...], nodes: PodNodes, columns: Columns) -> NodeReasons:
+def reasons_for_not_counting(
+    constraint: Constraint, keys: tuple[str, ...], nodes: PodNodes, columns: Columns
+) -> NodeReasons:
     """Return why a constraint does not count nodes; `keys` are the keys of all constraints of its action."""
     collector = _Collector(columns)
     if constraint.honors_affinity:
@@ -115,7 +117,9 @@ _WITH_REQUIREMENTS = (
 )
 
 
-def not_usable(filtered: FilterResult, nodes: PodNodes, *, refusing: Sequence[Requirement] = ()) -> NodeReasons:
+def reasons_for_not_running(
+    filtered: FilterResult, nodes: PodNodes, *, refusing: Sequence[Requirement] = ()
+) -> NodeReasons:
     """Return why nodes cannot run the pod, spread constraints aside: the first plugin that refuses each node.
 
     `refusing`: the pod's requirements, which replace the plugin's reason if they are more precise.
@@ -146,6 +150,6 @@ def _add_plugin(verdict: PluginResult, nodes: PodNodes, collector: _Collector) -
     elif verdict.plugin == names.NODE_UNSCHEDULABLE:
         collector.add(NodeReason(NodeReasonKind.CORDON), bits != 0)
     else:
-        for value in distinct(bits[bits != 0]).tolist():
+        for value in unique(bits[bits != 0]).tolist():
             reasons = status_of(verdict.plugin, verdict.state.reasons, value).reasons
             collector.add(NodeReason(NodeReasonKind.PLUGIN, words=reasons), bits == np.uint64(value))

@@ -8,7 +8,7 @@ from enum import Enum
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.arrays import Bools, distinct
+from kubectl_spread.cluster.tables.arrays import Bools, unique
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.constraints.node_reasons import NodeReasons
 from kubectl_spread.objects.node_reason import NodeReasonKind
@@ -176,7 +176,7 @@ def _hidden(counts: DomainCounts, columns: Columns, why_not: NodeReasons) -> Ite
         if reason.kind is not NodeReasonKind.MISSING_LABEL or reason.key == counts.constraint.topology_key:
             continue
         lacking = (why_not.codes == code) & (topology.codes >= 0)
-        hidden = distinct(topology.codes[lacking])
+        hidden = unique(topology.codes[lacking])
         values = sorted(topology.values[at] for at in hidden.tolist() if not counts.eligible[at])
         if values:
             yield _of_nodes(Note(NoteKind.HIDDEN_DOMAINS, reason.key, values=tuple(values)), lacking, columns)

@@ -201,7 +201,7 @@ def constraint_reports(
     if not hard and not soft:
         return ()
     nodes = node_reasons.pod_nodes(cls, filtered.columns)
-    unusable = node_reasons.not_usable(filtered, nodes, refusing=refusing)
+    unusable = node_reasons.reasons_for_not_running(filtered, nodes, refusing=refusing)
     usable = passes_all_but_spread(filtered)
     group = _Group(cls, filtered, usable, (), nodes, unusable, is_detailed, True, is_built_in, shared)
     reports = [*_of_action(hard, group), *_of_action(soft, group._replace(is_hard=False))]
@@ -230,7 +230,7 @@ def passes_all_but_spread(filtered: FilterResult) -> Bools:
 
 def _constraint(counts: DomainCounts, group: _Group) -> ConstraintReport:
     columns, topology = group.filtered.columns, counts.topology
-    why_not = node_reasons.not_counted(counts.constraint, group.keys, group.nodes, columns)
+    why_not = node_reasons.reasons_for_not_counting(counts.constraint, group.keys, group.nodes, columns)
     found = matching_pods.NO_PODS
     if group.is_detailed:
         found = matching_pods.matching_pods(counts, group.cls, columns, why_not)

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.arrays import Bools, distinct
+from kubectl_spread.cluster.tables.arrays import Bools, unique
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements import node, pod_affinity, resources, taints, volumes
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
-from kubectl_spread.explain.wording import counted, grouped, listed, nodes
+from kubectl_spread.explain.wording import counted, first_sentences, listed, nodes
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.plugins import names
@@ -100,7 +100,7 @@ def _why_skewed(counts: DomainCounts) -> Callable[[Bools], str]:
         codes = topology.codes[among & ~counts.fits()]
         match_num, least = counts.match_num, counts.min_match_num
         by_number: dict[int, list[str]] = {}
-        for code in distinct(codes[codes >= 0]).tolist():
+        for code in unique(codes[codes >= 0]).tolist():
             by_number.setdefault(int(match_num[code]), []).append(topology.values[code])
         self_match_num, most = constraint.self_match_num, constraint.max_skew
         parts = [
@@ -111,7 +111,7 @@ def _why_skewed(counts: DomainCounts) -> Callable[[Bools], str]:
         lacking = int((codes < 0).sum())
         if lacking:
             parts.append(f"{constraint.topology_key} is missing on {counted(lacking, 'node')}")
-        return grouped(parts)
+        return first_sentences(parts)
 
     return why
 

@@ -11,7 +11,15 @@ import numpy as np
 from kubectl_spread.cluster.tables.arrays import Bools
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
-from kubectl_spread.explain.wording import counted, grouped, listed, MOST_GROUPS, nodes, requirement_text, some
+from kubectl_spread.explain.wording import (
+    counted,
+    first_sentences,
+    listed,
+    MOST_GROUPS,
+    nodes,
+    requirement_text,
+    summarize_nodes,
+)
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors.selector import LabelRequirement
@@ -151,7 +159,7 @@ def _why_no_term(terms: tuple[NodeSelectorTerm, ...], refused: Bools, columns: C
         if len(useless) == len(terms):
             return "no term has conditions that a node can meet"
         found = refused & among
-        return f"{some(found, columns)} {'meets' if int(found.sum()) == 1 else 'meet'} no term completely"
+        return f"{summarize_nodes(found, columns)} {'meets' if int(found.sum()) == 1 else 'meet'} no term completely"
 
     return why
 
@@ -165,10 +173,10 @@ def _why_label(key: str, refused: Bools, columns: Columns) -> Callable[[Bools], 
         codes, counts = np.unique(topology.codes[found], return_counts=True)
         parts: list[str] = []
         for code, _ in sorted(zip(codes.tolist(), counts.tolist(), strict=True), key=lambda item: -item[1]):
-            where = some(found & (topology.codes == code), columns) if len(parts) < MOST_GROUPS else ""
+            where = summarize_nodes(found & (topology.codes == code), columns) if len(parts) < MOST_GROUPS else ""
             value = f"is {topology.values[code] or chr(34) * 2}" if code >= 0 else "is missing"
             parts.append(f"{key} {value} on {where}")
-        return grouped(parts)
+        return first_sentences(parts)
 
     return why
 
@@ -220,7 +228,7 @@ def _why_feature(declared: Bools, columns: Columns) -> Callable[[Bools], str]:
         found = ~declared & among
         versions = Counter(columns.nodes[at].kubelet_version for at in np.flatnonzero(found).tolist())
         version = next(iter(versions)) if len(versions) == 1 else ""
-        text = f"not declared by {some(found, columns)}"
+        text = f"not declared by {summarize_nodes(found, columns)}"
         return f"{text} (kubelet {version})" if version else text
 
     return why

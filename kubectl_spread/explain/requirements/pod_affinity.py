@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.cluster.tables.arrays import Bools, distinct
+from kubectl_spread.cluster.tables.arrays import Bools, unique
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.explain.requirements.resources import Indices, pods_on_nodes
-from kubectl_spread.explain.wording import grouped, MOST_GROUPS, selector_text, some
+from kubectl_spread.explain.wording import first_sentences, MOST_GROUPS, selector_text, summarize_nodes
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors.labels import HOSTNAME
@@ -134,7 +134,7 @@ def _rest(others: list[tuple[_Against, _Domains]], columns: Columns) -> list[_Ru
         f"the anti-affinity of {len(others)} more workloads",
         ~refused,
         kind=RequirementKind.OTHERS_ANTI_AFFINITY,
-        why=lambda among: f"their pods keep the pod away from {some(refused & among, columns)}",
+        why=lambda among: f"their pods keep the pod away from {summarize_nodes(refused & among, columns)}",
     )
     return [_Rule(requirement, "", np.zeros(0, np.intp))]
 
@@ -212,12 +212,12 @@ def _pods_in_domains(domains: _Domains, key: str, columns: Columns) -> Callable[
     def why(among: Bools) -> str:
         topology = columns.topology(key)
         refused = domains.nodes & among
-        codes = distinct(topology.codes[refused])
+        codes = unique(topology.codes[refused])
         of_pods = topology.codes[columns.bound_nodes[domains.pods]]
         if len(codes) > MOST_GROUPS or key == HOSTNAME:
             pods = domains.pods[np.isin(of_pods, codes)]
             return f"matching pods already run: {pods_on_nodes(pods.tolist(), columns)}"
-        return grouped(
+        return first_sentences(
             f"{key}={topology.values[code]} has {pods_on_nodes(domains.pods[of_pods == code].tolist(), columns)}"
             for code in codes.tolist()
         )
@@ -238,7 +238,7 @@ def _why_alone(term: PodAffinityTerm, domains: _Domains, refused: Bools, columns
                 text = f"matching pods run elsewhere: {pods_on_nodes(domains.pods.tolist(), columns)}"
             parts.append(text)
         if lacking.any():
-            parts.append(f"{key} is missing on {some(lacking, columns)}")
-        return grouped(parts)
+            parts.append(f"{key} is missing on {summarize_nodes(lacking, columns)}")
+        return first_sentences(parts)
 
     return why

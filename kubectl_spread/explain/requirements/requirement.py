@@ -50,7 +50,7 @@ class Requirement(NamedTuple):
     why: returns one sentence, with numbers: why the nodes of a mask (bool (N,)) do not meet it. Valid until the next
         pod is bound.
     cause: equal for requirements with the same cause; empty if the cause is its own.
-    parts: the requirements that `causes.merged` merged into this one.
+    parts: the requirements that `causes.merge_causes` merged into this one.
     taint: of kind TAINT, unless the requirement covers taints of several keys.
     """
 

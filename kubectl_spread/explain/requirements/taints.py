@@ -10,7 +10,7 @@ import numpy as np
 from kubectl_spread.cluster.tables.arrays import Bools
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
-from kubectl_spread.explain.wording import some
+from kubectl_spread.explain.wording import summarize_nodes
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import Taint, UNSCHEDULABLE, WELL_KNOWN
 from kubectl_spread.scheduler.filter_result import FilterResult
@@ -111,7 +111,7 @@ def _merged(masks: dict[Taint, Bools]) -> list[tuple[str, Optional[Taint], int, 
 def _why_cordoned(cordoned: Bools, columns: Columns) -> Callable[[Bools], str]:
     def why(among: Bools) -> str:
         found = cordoned & among
-        return f"{some(found, columns)} {'is' if int(found.sum()) == 1 else 'are'} cordoned"
+        return f"{summarize_nodes(found, columns)} {'is' if int(found.sum()) == 1 else 'are'} cordoned"
 
     return why
 
@@ -123,8 +123,8 @@ def _why_tainted(taint: Optional[Taint], tainted: Bools, columns: Columns) -> Ca
     def why(among: Bools) -> str:
         found = tainted & among
         if not state:
-            return f"on {some(found, columns)}; the pod does not tolerate it"
-        return f"{some(found, columns)} {_be(state, is_one=int(found.sum()) == 1)}"
+            return f"on {summarize_nodes(found, columns)}; the pod does not tolerate it"
+        return f"{summarize_nodes(found, columns)} {_be(state, is_one=int(found.sum()) == 1)}"
 
     return why
 

@@ -10,14 +10,14 @@ from kubectl_spread.cluster.tables.arrays import Bools
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.explain.requirements.resources import Indices, masks_by_reason, why_pods
-from kubectl_spread.explain.wording import counted, grouped, listed, requirement_text, some
+from kubectl_spread.explain.wording import counted, first_sentences, listed, requirement_text, summarize_nodes
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.storage import Claim, ObjectKey, READ_WRITE_ONCE_POD, Volume
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.volumes.binding import NO_SPACE_REASON, NO_VOLUME_REASON
 from kubectl_spread.scheduler.plugins.volumes.restrictions import is_conflict
-from kubectl_spread.scheduler.plugins.volumes.zone import allowed_by, topologies_of, VolumeTopology
+from kubectl_spread.scheduler.plugins.volumes.zone import allowed_nodes, topologies_of, VolumeTopology
 
 # The reasons of VolumeBinding that are about claims to be bound.
 _WHY_UNBOUND = {
@@ -64,7 +64,7 @@ def _bound(claim: Claim, columns: Columns, *, by_affinity: bool, by_zone: bool) 
             mask &= columns.storage.reachable(volume)
         topologies = topologies_of(volume.labels) if by_zone else []
         if topologies:
-            mask &= allowed_by(topologies, columns)
+            mask &= allowed_nodes(topologies, columns)
     return Requirement(
         names.VOLUME_BINDING if by_affinity else names.VOLUME_ZONE,
         f"the volume of claim {claim.key.name}",
@@ -86,7 +86,7 @@ def _why_bound(
     zones = ", ".join(f"{topology.key} {listed(sorted(topology.values))}" for topology in topologies)
     parts = [f"nodes with {where}"] if where else []
     parts += [f"the volume's {zones}"] if zones else []
-    return f"volume {name} is bound to {' and '.join(parts) or 'no node'}: not {some(refused, columns)}"
+    return f"volume {name} is bound to {' and '.join(parts) or 'no node'}: not {summarize_nodes(refused, columns)}"
 
 
 def _unbound(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requirement]:
@@ -123,12 +123,12 @@ def _why_unbound(masks: dict[str, Bools], selected: dict[str, str], columns: Col
     def why(among: Bools) -> str:
         parts = [f"the volume of claim {name} is being created for node {node}" for name, node in selected.items()]
         if parts and not any(columns.nodes[at].name in selected.values() for at in np.flatnonzero(among).tolist()):
-            return grouped(parts)
+            return first_sentences(parts)
         for text, mask in masks.items():
             found = ~mask & among
             if found.any():
-                parts.append(f"{_WHY_UNBOUND[text]} on {some(found, columns)}")
-        return grouped(parts)
+                parts.append(f"{_WHY_UNBOUND[text]} on {summarize_nodes(found, columns)}")
+        return first_sentences(parts)
 
     return why
 

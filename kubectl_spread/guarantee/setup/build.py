@@ -11,7 +11,7 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.building.stored import admitted, as_stored
+from kubectl_spread.cluster.building.stored import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.cluster.tables.arrays import Int64s
@@ -78,7 +78,9 @@ class GroupBuilder:
         self._running = [(member.key, owned.of(member.key)) for member in members]
         self.cluster = cluster._replace(pods=tuple(pod for pod in cluster.bound() if pod.uid not in own))
         self._minor = next(iter(profiles.values())).minor
-        workloads = [as_stored(admitted(member.controller.workload, cluster), self._minor) for member in members]
+        workloads = [
+            stored_workload(admitted_workload(member.controller.workload, cluster), self._minor) for member in members
+        ]
         self._workloads = workloads
         self._keys = tuple(dict.fromkeys(keys))
         self._gaps: dict[Gap, None] = dict.fromkeys(around.gaps)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.selectors.selector import compiled
+from kubectl_spread.objects.selectors.selector import compile_selector
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.policy.policy import GroupSpec
 
@@ -35,7 +35,7 @@ def _counts(cls: PodClass, other: PodClass) -> bool:
     """Return whether a constraint of one pod counts another."""
     if cls.namespace != other.namespace:
         return False
-    selectors = [compiled(item.label_selector) for item in cls.constraints]
+    selectors = [compile_selector(item.label_selector) for item in cls.constraints]
     return any(not item.is_empty and item.matches(_labels(other)) for item in selectors)
 
 

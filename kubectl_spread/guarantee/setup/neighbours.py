@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Optional
 
-from kubectl_spread.cluster.building.stored import admitted, as_stored
+from kubectl_spread.cluster.building.stored import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns
@@ -78,7 +78,7 @@ class _Finder:
         return None if scaler is None else ReplicaBounds(scaler.min_replicas, scaler.max_replicas)
 
     def _class_of(self, member: Member) -> PodClass:
-        workload = as_stored(admitted(member.controller.workload, self._cluster), self._minor)
+        workload = stored_workload(admitted_workload(member.controller.workload, self._cluster), self._minor)
         return replica(workload, 0).cls
 
     def found(self) -> Surroundings:

@@ -10,11 +10,11 @@ from typing import Any, Optional
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.amounts.int_or_percent import percentage, scaled
+from kubectl_spread.objects.amounts.int_or_percent import percentage, scaled_value
 from kubectl_spread.objects.constraints import constraint_reader
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.selectors.selector import compiled, Selector
+from kubectl_spread.objects.selectors.selector import compile_selector, Selector
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS
 from kubectl_spread.records import NamedTuple
@@ -43,7 +43,7 @@ class SimpleBudget(NamedTuple):
     @property
     def wanted(self) -> Optional[int]:
         """Return the number that the value comes to; shares are rounded up for either field."""
-        return scaled(self.value, 1 if self.pods is None else self.pods, round_up=True)
+        return scaled_value(self.value, 1 if self.pods is None else self.pods, round_up=True)
 
     @property
     def disruptions(self) -> Optional[int]:
@@ -82,7 +82,7 @@ def _selector(manifest: Manifest) -> Optional[Selector]:
         return None
     if not selector and manifest.api_version == "policy/v1beta1":
         return None  # an empty one was about no pods
-    return compiled(constraint_reader.label_selector(selector))
+    return compile_selector(constraint_reader.label_selector(selector))
 
 
 def _is_everything(spec: dict[str, Any]) -> bool:

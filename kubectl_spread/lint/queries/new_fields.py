@@ -14,7 +14,9 @@ from kubectl_spread.text.node import Route
 def too_new(subject: Subject, minor: int) -> Iterator[tuple[str, list[Route]]]:
     """Yield the fields that an API server 1.`minor` does not keep, and their routes."""
     for name in FIELD_SINCE:
-        places = [subject.route(item, name) for item in subject.constraints if name in field_versions.lost(item, minor)]
+        places = [
+            subject.route(item, name) for item in subject.constraints if name in field_versions.lost_fields(item, minor)
+        ]
         if places:
             yield name, places
 

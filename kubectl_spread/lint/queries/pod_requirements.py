@@ -9,7 +9,7 @@ from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints import constraint_reader
 from kubectl_spread.objects.constraints.constraint import IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import mappings, strings
-from kubectl_spread.objects.selectors.selector import compiled, LabelRequirement, Selector
+from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 
@@ -111,7 +111,7 @@ def _is_about_its_namespace(subject: Subject, term: Plain) -> bool:
 
 def _term_selector(subject: Subject, term: Plain) -> Selector:
     keys = [key for key in term.get("matchLabelKeys") or () if key in subject.labels]
-    selector = compiled(constraint_reader.label_selector(term.get("labelSelector")))
+    selector = compile_selector(constraint_reader.label_selector(term.get("labelSelector")))
     return selector.plus(*(LabelRequirement(key, "In", (subject.labels[key],)) for key in keys))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.amounts.int_or_percent import percentage, scaled
+from kubectl_spread.objects.amounts.int_or_percent import percentage, scaled_value
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
@@ -51,7 +51,7 @@ def surge(subject: Subject, constraint: TopologySpreadConstraint, replicas: int)
         return replicas
     if kind != "Deployment" or subject.is_recreated:
         return 0
-    surge = scaled(
+    surge = scaled_value(
         fields(fields(subject.controller.get("strategy")).get("rollingUpdate")).get("maxSurge"), replicas, round_up=True
     )
-    return scaled("25%", replicas, round_up=True) or 0 if surge is None else surge
+    return scaled_value("25%", replicas, round_up=True) or 0 if surge is None else surge

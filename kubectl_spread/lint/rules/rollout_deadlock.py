@@ -56,7 +56,7 @@ from kubectl_spread.lint.queries import misspelt_keys, pod_requirements
 from kubectl_spread.lint.queries.pod_requirements import OwnTerm
 from kubectl_spread.lint.wording import domain, domains
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.amounts.int_or_percent import percentage, scaled
+from kubectl_spread.objects.amounts.int_or_percent import percentage, scaled_value
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
@@ -138,7 +138,7 @@ def _waits_for_new_pods(subject: Subject, replicas: ReplicaRange) -> bool:
     number = _fewest(replicas)
     if number is None:
         return (unavailable == 0 or percentage(unavailable) == 0) and surge != 0 and percentage(surge) != 0
-    return scaled(unavailable, number, round_up=False) == 0 and scaled(surge, number, round_up=True) != 0
+    return scaled_value(unavailable, number, round_up=False) == 0 and scaled_value(surge, number, round_up=True) != 0
 
 
 def _between_revisions(subject: Subject) -> Iterator[OwnTerm]:

@@ -18,7 +18,7 @@ def percentage(value: Any) -> Optional[int]:
     return None if match is None else int(match[1])
 
 
-def scaled(value: Any, total: int, *, round_up: bool) -> Optional[int]:
+def scaled_value(value: Any, total: int, *, round_up: bool) -> Optional[int]:
     """Return a number, at least 0, or a percentage of a total."""
     if isinstance(value, int) and not isinstance(value, bool):
         return max(0, value)

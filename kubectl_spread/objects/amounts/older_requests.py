@@ -132,7 +132,7 @@ def _with_defaults(requests: Quantities) -> Units:
 def _unscaled(overhead: Quantities) -> Units:
     """Return the overhead in whole units, CPU in cores, which upstream adds to milli-cores."""
     found = units(overhead)
-    return {**found, CPU: quantity.whole(overhead[CPU])} if CPU in overhead else found
+    return {**found, CPU: quantity.whole_units(overhead[CPU])} if CPU in overhead else found
 
 
 def _summed(containers: list[Units], starting: list[Units]) -> Units:

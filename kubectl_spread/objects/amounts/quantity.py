@@ -67,7 +67,7 @@ def milli(thousandths: int) -> int:
     return _int64(thousandths)
 
 
-def whole(thousandths: int) -> int:
+def whole_units(thousandths: int) -> int:
     """Return whole units, rounded away from zero (`Value`)."""
     return _int64(_divide_up(thousandths, 1000))
 

@@ -91,7 +91,7 @@ def pod_quantities(spec: dict[str, Any]) -> Quantities:
 def units(quantities: Quantities) -> dict[str, int]:
     """Return CPU in milli-cores and the rest in whole units, without names that the scheduler ignores."""
     return {
-        name: quantity.milli(amount) if name == CPU else quantity.whole(amount)
+        name: quantity.milli(amount) if name == CPU else quantity.whole_units(amount)
         for name, amount in quantities.items()
         if is_scheduled(name)
     }
@@ -101,7 +101,7 @@ def allocatable(status: dict[str, Any]) -> dict[str, int]:
     """Return a node's allocatable, pod slots included."""
     quantities = parsed(status.get("allocatable"))
     found = units(quantities)
-    found[PODS] = quantity.whole(quantities.get(PODS, 0))
+    found[PODS] = quantity.whole_units(quantities.get(PODS, 0))
     return found
 
 

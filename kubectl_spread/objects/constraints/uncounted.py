@@ -8,7 +8,7 @@ from typing import Optional
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selectors.labels import Labels
-from kubectl_spread.objects.selectors.selector import compiled
+from kubectl_spread.objects.selectors.selector import compile_selector
 from kubectl_spread.records import NamedTuple
 
 _MOST_NAMES = 3
@@ -38,7 +38,9 @@ class UncountedPods(NamedTuple):
         return f"the selector matches {self.matched} of the {total} running pods: {who} {why}"
 
 
-def uncounted(constraint: TopologySpreadConstraint, own: Iterable[Pod], next_labels: Labels) -> Optional[UncountedPods]:
+def find_uncounted(
+    constraint: TopologySpreadConstraint, own: Iterable[Pod], next_labels: Labels
+) -> Optional[UncountedPods]:
     """Find the running pods that a constraint leaves out. Return None if it counts all, or leaves them out by intent.
 
     matchLabelKeys are ignored: their purpose is to count one revision only. A selector that matches neither the
@@ -49,7 +51,7 @@ def uncounted(constraint: TopologySpreadConstraint, own: Iterable[Pod], next_lab
         own: the workload's running pods.
         next_labels: the labels of the pod that the workload's controller would create next.
     """
-    selector = compiled(constraint.label_selector)
+    selector = compile_selector(constraint.label_selector)
     if selector.requirements is None or selector.is_empty:
         return None
     running = list(own)

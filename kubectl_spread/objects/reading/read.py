@@ -13,11 +13,11 @@ from kubectl_spread.objects.affinity import NodeAffinity, NodeSelectorTerm, PodA
 from kubectl_spread.objects.amounts import resources
 from kubectl_spread.objects.amounts.older_requests import older_requests
 from kubectl_spread.objects.constraints import constraint_reader
-from kubectl_spread.objects.csi_migration import attached_as
+from kubectl_spread.objects.csi_migration import driver_and_handle
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import HostPort, OlderRequests, Owner, Pod, PodClass, PodVolume
 from kubectl_spread.objects.reading.plain import fields, mappings, strings
-from kubectl_spread.objects.selectors.selector import compiled, LabelRequirement
+from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement
 from kubectl_spread.objects.taints import Taint, Toleration
 
 Plain = dict[str, Any]
@@ -222,7 +222,7 @@ def _preferred(plain: Plain, namespace: str, pod_labels: dict[str, str]) -> tupl
 
 def _pod_affinity_term(plain: Plain, namespace: str, pod_labels: dict[str, str]) -> PodAffinityTerm:
     """Source: pkg/registry/core/pod/strategy.go, applyMatchLabelKeysAndMismatchLabelKeys (v1.36.2)."""
-    selector = compiled(constraint_reader.label_selector(plain.get("labelSelector")))
+    selector = compile_selector(constraint_reader.label_selector(plain.get("labelSelector")))
     named = {requirement.key for requirement in selector.requirements or ()}
     for field, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")):
         for key in strings(plain.get(field)):
@@ -235,7 +235,7 @@ def _pod_affinity_term(plain: Plain, namespace: str, pod_labels: dict[str, str])
         plain.get("topologyKey") or "",
         selector,
         namespaces,
-        None if namespace_selector is None else compiled(constraint_reader.label_selector(namespace_selector)),
+        None if namespace_selector is None else compile_selector(constraint_reader.label_selector(namespace_selector)),
     )
 
 
@@ -305,7 +305,7 @@ def _volumes(spec: Plain, pod_name: str, pod_uid: str) -> tuple[PodVolume, ...]:
             claim = f"{pod_name}-{volume.get('name') or ''}"
             found.append(PodVolume(claim, is_ephemeral=True, pod=pod_name, pod_uid=pod_uid))
         else:
-            attached = attached_as(volume, {})
+            attached = driver_and_handle(volume, {})
             found += [PodVolume(csi=attached)] if attached is not None else []
             found += _disks(volume)
     return tuple(found)

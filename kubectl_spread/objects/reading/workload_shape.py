@@ -30,7 +30,7 @@ _NAMES = {("CronJob", "jobTemplate"): "JobTemplateSpec", ("CronJob", "jobTemplat
 def problems(kind: WorkloadKind, plain: dict[str, Any]) -> list[decode.Problem]:
     """Return everything in an object that does not decode. For a kind from the configuration, look only at its pods."""
     if kind.names:
-        return decode.problems(plain, shape(kind))
+        return decode.problems(plain, type_of_kind(kind))
     found = []
     for place in kind.places(plain):
         pod: Any = plain
@@ -42,7 +42,7 @@ def problems(kind: WorkloadKind, plain: dict[str, Any]) -> list[decode.Problem]:
 
 
 @functools.cache
-def shape(kind: WorkloadKind) -> decode.Struct:
+def type_of_kind(kind: WorkloadKind) -> decode.Struct:
     """Return the type of a kind, from the root to its pods."""
     if () in kind.templates:
         return decode.POD

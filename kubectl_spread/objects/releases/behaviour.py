@@ -63,7 +63,7 @@ class Behaviour(Generic[T]):
         return self.of(release) != self.of(LATEST)
 
 
-def since(version: str, value: T, words: str) -> Era[T]:
+def era_since(version: str, value: T, words: str) -> Era[T]:
     """Make an era that begins in `1.24` (its first patch) or in `1.34.4`."""
     text = version if version.count(".") > 1 else f"{version}.0"
     return Era(release_of(text), value, words)
@@ -71,16 +71,16 @@ def since(version: str, value: T, words: str) -> Era[T]:
 
 def switch(name: str, reader: str, source: str, effect: Impact, *versions: str, off: str, on: str) -> Behaviour[bool]:
     """Make a behaviour that is off at first and turned over by each of the versions."""
-    turns = [since("1.18", value=False, words=off)]
+    turns = [era_since("1.18", value=False, words=off)]
     for at, version in enumerate(versions):
         is_on = at % 2 == 0
-        turns.append(since(version, value=is_on, words=on if is_on else off))
+        turns.append(era_since(version, value=is_on, words=on if is_on else off))
     return Behaviour(name, reader, source, effect, tuple(turns))
 
 
 def texts(name: str, reader: str, source: str, *wordings: tuple[str, str]) -> Behaviour[str]:
     """Make a behaviour from versions and the text used since each; an empty text is not written."""
-    eras = (since(version, text, f"says {_shown(text)}" if text else "says nothing") for version, text in wordings)
+    eras = (era_since(version, text, f"says {_shown(text)}" if text else "says nothing") for version, text in wordings)
     return Behaviour(name, reader, source, Impact.TEXT, tuple(eras))
 
 

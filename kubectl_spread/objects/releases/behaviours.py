@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from kubectl_spread.objects.amounts.sums import Sums
-from kubectl_spread.objects.releases.behaviour import Behaviour, Impact, since, switch, texts
+from kubectl_spread.objects.releases.behaviour import Behaviour, era_since, Impact, switch, texts
 from kubectl_spread.objects.releases.version import FIELD_SINCE
 
 _PLUGINS = "pkg/scheduler/framework/plugins"
@@ -42,13 +42,19 @@ REQUEST_SUMS = Behaviour(
     _TYPES,
     Impact.PLACEMENT,
     (
-        since("1.18", Sums.PER_CONTAINER, "rounds each container's requests; an overhead's CPU scores in whole cores"),
-        since("1.22", Sums.WITHOUT_OVERHEAD, "rounds each container's requests; an overhead does not score"),
-        since("1.24", Sums.PER_CONTAINER, "rounds each container's requests; an overhead's CPU scores in whole cores"),
-        since("1.27", Sums.EXACT, "adds up exact requests; a bound pod's sidecars count as init containers in scores"),
-        since("1.32", Sums.SIDECARS, "adds up exact requests; a bound pod's sidecars count in scores"),
-        since("1.33", Sums.RESIZED, "counts a container that is resized with the most it may have"),
-        since("1.34", Sums.POD_LEVEL, "counts resources of the pod as a whole, too"),
+        era_since(
+            "1.18", Sums.PER_CONTAINER, "rounds each container's requests; an overhead's CPU scores in whole cores"
+        ),
+        era_since("1.22", Sums.WITHOUT_OVERHEAD, "rounds each container's requests; an overhead does not score"),
+        era_since(
+            "1.24", Sums.PER_CONTAINER, "rounds each container's requests; an overhead's CPU scores in whole cores"
+        ),
+        era_since(
+            "1.27", Sums.EXACT, "adds up exact requests; a bound pod's sidecars count as init containers in scores"
+        ),
+        era_since("1.32", Sums.SIDECARS, "adds up exact requests; a bound pod's sidecars count in scores"),
+        era_since("1.33", Sums.RESIZED, "counts a container that is resized with the most it may have"),
+        era_since("1.34", Sums.POD_LEVEL, "counts resources of the pod as a whole, too"),
     ),
 )
 # fmt: off

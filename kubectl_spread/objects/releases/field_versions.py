@@ -54,7 +54,7 @@ class StoredSpec(NamedTuple):
     ignored: tuple[str, ...]
 
 
-def stored(spec: Plain, minor: int) -> StoredSpec:
+def stored_spec(spec: Plain, minor: int) -> StoredSpec:
     """Return the spec that an API server 1.`minor` with the default feature gates keeps."""
     ignored: dict[str, None] = {}
     for field in _FIELDS:
@@ -76,7 +76,7 @@ def ignored_in(constraints: Iterable[TopologySpreadConstraint], minor: int) -> t
     return tuple(dict.fromkeys(found))
 
 
-def lost(constraint: TopologySpreadConstraint, minor: int) -> tuple[str, ...]:
+def lost_fields(constraint: TopologySpreadConstraint, minor: int) -> tuple[str, ...]:
     """Return the fields of a constraint that an API server 1.`minor` reads differently or refuses."""
     return tuple(
         name

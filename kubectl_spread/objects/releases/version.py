@@ -54,12 +54,12 @@ class VersionError(ValueError):
     """A version that does not parse or is not supported."""
 
 
-def usual(minor: int) -> Release:
+def default_release(minor: int) -> Release:
     """Return the release that a minor version without a patch means."""
     return Release(minor, {**_UNMEASURED, **MEASURED}.get(minor, 0))
 
 
-LATEST = usual(LAST_MINOR)
+LATEST = default_release(LAST_MINOR)
 
 
 @functools.lru_cache(maxsize=256)  # the rows of `behaviours` name the same few releases
@@ -76,7 +76,7 @@ def release_of(text: str) -> Release:
     minor = int(match[1])
     if not FIRST_MINOR <= minor <= _PLAUSIBLE_MINOR:
         raise VersionError(f"the rules of Kubernetes 1.{minor} are not known: only 1.{FIRST_MINOR} to 1.{LAST_MINOR}")
-    return usual(minor) if match[2] is None else Release(minor, int(match[2]))
+    return default_release(minor) if match[2] is None else Release(minor, int(match[2]))
 
 
 def minor_of(text: str) -> int:
@@ -85,13 +85,13 @@ def minor_of(text: str) -> int:
     Raises:
         VersionError: with a sentence.
     """
-    return followed(release_of(text)).minor
+    return nearest_release(release_of(text)).minor
 
 
-def followed(release: Release) -> Release:
+def nearest_release(release: Release) -> Release:
     """Return the nearest supported release."""
     if release.minor < FIRST_MINOR:
-        return usual(FIRST_MINOR)
+        return default_release(FIRST_MINOR)
     return LATEST if release.minor > LAST_MINOR else release
 
 
@@ -102,7 +102,7 @@ def note_on(release: Release) -> str:
         return ""
     if FIRST_MINOR <= minor <= LAST_MINOR:
         return f"Kubernetes 1.{minor} was not measured: its rules are taken from documents"
-    return f"Kubernetes 1.{minor} was not measured: the rules of 1.{followed(release).minor} are followed"
+    return f"Kubernetes 1.{minor} was not measured: the rules of 1.{nearest_release(release).minor} are followed"
 
 
 def plain_text(text: str) -> str:
@@ -116,7 +116,7 @@ def server_release(text: str) -> Optional[Release]:
     match = re.match(r"v?1\.([0-9]{1,3})\b(?:\.([0-9]{1,4})\b)?", text)
     if match is None:
         return None
-    return usual(int(match[1])) if match[2] is None else Release(int(match[1]), int(match[2]))
+    return default_release(int(match[1])) if match[2] is None else Release(int(match[1]), int(match[2]))
 
 
 def kubelet_minor(text: str) -> Optional[int]:

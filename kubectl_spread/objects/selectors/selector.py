@@ -84,7 +84,7 @@ NOTHING = Selector(None)
 EVERY_POD = Selector((LabelRequirement("", "NotIn"),))
 
 
-def compiled(selector: Optional[LabelSelector]) -> Selector:
+def compile_selector(selector: Optional[LabelSelector]) -> Selector:
     """Return the selector the scheduler evaluates; without a selector, one that matches nothing."""
     return NOTHING if selector is None else Selector(selector.requirements())
 

@@ -7,11 +7,11 @@ from typing import Any
 from kubectl_spread.objects.constraints import constraint_reader
 from kubectl_spread.objects.pod import Owner, Pod
 from kubectl_spread.objects.reading import read
-from kubectl_spread.objects.selectors.selector import compiled, LabelRequirement, Selector
+from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
 from kubectl_spread.objects.taints import DEFAULT_TOLERATIONS
 from kubectl_spread.objects.workloads.created_labels import created_labels, deployer_name, knative_revision
 from kubectl_spread.objects.workloads.workload import (
-    made_claims,
+    claim_names,
     POD_TEMPLATE_HASH,
     replica_name,
     REVISION_LABEL_OF,
@@ -51,7 +51,7 @@ def replica(owner: Workload, ordinal: int) -> Pod:
     name = replica_name(owner, ordinal)
     plain = _pod(owner, name, created_labels(owner, ordinal))
     if owner.claim_templates:
-        claims = [{"persistentVolumeClaim": {"claimName": claim}} for claim in made_claims(owner, name)]
+        claims = [{"persistentVolumeClaim": {"claimName": claim}} for claim in claim_names(owner, name)]
         plain["spec"] = {**plain["spec"], "volumes": [*(plain["spec"].get("volumes") or ()), *claims]}
     return _created(read.pod(plain))
 
@@ -77,7 +77,7 @@ def selected_by_controller(owner: Workload) -> Selector:
     written = owner.selector
     if owner.kind == "Service":  # by the UID of the revision, for which its name stands
         written = {"matchLabels": {"serving.knative.dev/revisionUID": knative_revision(owner)}}
-    selector = compiled(constraint_reader.label_selector(written))
+    selector = compile_selector(constraint_reader.label_selector(written))
     label = _BY_REPLICA_SET.get(owner.kind)
     return selector.plus(LabelRequirement(label, "In", (created_labels(owner).get(label, ""),))) if label else selector
 

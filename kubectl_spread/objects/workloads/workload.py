@@ -207,7 +207,7 @@ def replica_name(owner: Workload, ordinal: int) -> str:
     return f"{owner.name}-{ordinal + 1}"
 
 
-def made_claims(owner: Workload, pod_name: str) -> tuple[str, ...]:
+def claim_names(owner: Workload, pod_name: str) -> tuple[str, ...]:
     """Return the names of the claims that a StatefulSet creates for a pod of this name."""
     return tuple(f"{template}-{pod_name}" for template in owner.claim_templates)
 

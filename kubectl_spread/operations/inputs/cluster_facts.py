@@ -94,7 +94,7 @@ def place(
         [_scaled(workload, known.cluster) for workload in workloads],
         known.cluster,
         known.profiles,
-        pick=None if known.seed is None else placing.seeded(known.seed),
+        pick=None if known.seed is None else placing.seeded_pick(known.seed),
         all_nodes=known.all_nodes,
         explain_first=explain_first,
         evicts=evicts,

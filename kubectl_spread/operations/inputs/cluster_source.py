@@ -108,10 +108,10 @@ def version_text(source: ClusterSource) -> str:
 
 def minor_of(source: ClusterSource) -> Optional[int]:
     """Return the minor version to follow; None if none is requested."""
-    from kubectl_spread.objects.releases.version import followed
+    from kubectl_spread.objects.releases.version import nearest_release
 
     release = release_of(source)
-    return None if release is None else followed(release).minor
+    return None if release is None else nearest_release(release).minor
 
 
 def load_profiles(source: ClusterSource, *, held: str = "") -> dict[str, Profile]:
@@ -124,10 +124,10 @@ def load_profiles(source: ClusterSource, *, held: str = "") -> dict[str, Profile
     Raises:
         SourceError: no scheduler would start with the configuration.
     """
-    from kubectl_spread.objects.releases.version import followed, LATEST
+    from kubectl_spread.objects.releases.version import LATEST, nearest_release
     from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles  # numpy: 80 ms
 
-    release = followed(release_of(source) or LATEST)
+    release = nearest_release(release_of(source) or LATEST)
     if not source.scheduler_config and not held:
         return scheduler_profiles.profiles(None, release)
     from kubectl_spread.sources import scheduler_config

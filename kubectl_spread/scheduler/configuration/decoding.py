@@ -174,7 +174,7 @@ def _of_plugin(found: list[decode.Problem], name: str, place: Route, where: str)
     return _Nested((*place, *found[0].route), f"{where}{_STRICT}{what}{_STRICT}{fields}", is_strict=True)
 
 
-def filled(plain: Plain) -> Plain:
+def fill_nulls(plain: Plain) -> Plain:
     """Return a decodable file with a zero value for each null in a list, as Go decodes it."""
     found: Plain = _filled(plain, _CONFIGURATION)
     for profile in found.get("profiles") or ():

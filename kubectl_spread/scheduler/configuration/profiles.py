@@ -13,7 +13,7 @@ from kubectl_spread.objects.constraints import constraint_reader
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.releases import behaviours
-from kubectl_spread.objects.releases.version import followed, LATEST, Release, release_of
+from kubectl_spread.objects.releases.version import LATEST, nearest_release, Release, release_of
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.plugin import ScorePlugin
 from kubectl_spread.scheduler.framework.profile import Extender, Profile, WeightedPlugin
@@ -62,7 +62,7 @@ def version_of(text: str) -> Release:
     Raises:
         VersionError: with a sentence.
     """
-    return followed(release_of(text))
+    return nearest_release(release_of(text))
 
 
 class _Known(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any, Optional, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.tables.arrays import distinct, Int64s
+from kubectl_spread.cluster.tables.arrays import Int64s, unique
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.scheduler.framework.plugin import ByNode, NodeIndices
 
@@ -42,7 +42,7 @@ class NodeValues:
             node = self._columns.last_bound()[0]
             values[node] = self._of(node)
         elif self._seen != end:
-            changed = distinct(self._columns.bound_nodes[self._seen : end]).astype(np.intp)
+            changed = unique(self._columns.bound_nodes[self._seen : end]).astype(np.intp)
             values[changed] = self._compute(changed)
         self._seen = end
         return values

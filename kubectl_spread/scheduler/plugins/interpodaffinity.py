@@ -12,7 +12,7 @@ from typing import Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.arrays import Bools, distinct, Int32s, Int64s
+from kubectl_spread.cluster.tables.arrays import Bools, Int32s, Int64s, unique
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.pod import Pod, PodClass
@@ -197,7 +197,7 @@ class _ByClass:
         if len(classes) == 1:
             yield int(classes[0]), nodes, 1 if signs is None else int(signs[0])
             return
-        for class_at in distinct(classes):
+        for class_at in unique(classes):
             own = classes == class_at
             if signs is None:
                 yield int(class_at), nodes[own], 1

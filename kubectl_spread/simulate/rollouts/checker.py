@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Optional
 
-from kubectl_spread.cluster.building.stored import admitted, as_stored
+from kubectl_spread.cluster.building.stored import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
-from kubectl_spread.objects.amounts.int_or_percent import scaled
+from kubectl_spread.objects.amounts.int_or_percent import scaled_value
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.storage import ObjectKey
@@ -143,7 +143,7 @@ class RolloutChecker:
         if alike is not None:
             return alike
         minor = next(iter(self._profiles.values())).minor
-        stored = as_stored(admitted(owner, self._cluster), minor)
+        stored = stored_workload(admitted_workload(owner, self._cluster), minor)
         return replica(stored._replace(known_hash=""), owner.first_ordinal).cls
 
     def _unpredictable(self, pod_class: PodClass) -> str:
@@ -189,4 +189,4 @@ def most_pods(controller: Controller) -> int:
     if controller.workload.kind != "Deployment":
         return replicas
     value = fields(fields(controller.spec.get("strategy")).get("rollingUpdate")).get("maxSurge")
-    return replicas + (scaled("25%" if value is None else value, replicas, round_up=True) or 0)
+    return replicas + (scaled_value("25%" if value is None else value, replicas, round_up=True) or 0)

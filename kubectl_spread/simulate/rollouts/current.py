@@ -5,7 +5,7 @@ from __future__ import annotations
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Controller, OwnerKey
 from kubectl_spread.objects.constraints import constraint_reader
-from kubectl_spread.objects.constraints.uncounted import uncounted
+from kubectl_spread.objects.constraints.uncounted import find_uncounted
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.created_labels import created_labels
 from kubectl_spread.objects.workloads.workload import revision_label, Workload
@@ -27,6 +27,8 @@ def old_pods(key: OwnerKey, controller: Controller, owned: OwnedPods) -> list[Po
 def _not_counted(owner: Workload, own: list[Pod]) -> list[Pod]:
     """Return the running pods that a constraint of the template does not count."""
     labels = created_labels(owner)
-    missed = (uncounted(item, own, labels) for item in constraint_reader.constraints(owner.template.get("spec") or {}))
+    missed = (
+        find_uncounted(item, own, labels) for item in constraint_reader.constraints(owner.template.get("spec") or {})
+    )
     names = {name for found in missed if found is not None for name in found.pods}
     return [pod for pod in own if pod.name in names]

@@ -9,7 +9,7 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 
 
-def grouped(classes: Sequence[PodClass], cluster: Cluster) -> list[list[int]]:
+def connected_groups(classes: Sequence[PodClass], cluster: Cluster) -> list[list[int]]:
     """Return the positions of pod classes, grouped: each class of a group is connected to another of it."""
     group_of = list(range(len(classes)))
     for at, pod_class in enumerate(classes):

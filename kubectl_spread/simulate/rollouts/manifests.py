@@ -14,7 +14,7 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.rollouts.checker import most_pods, RolloutChecker, rolls
-from kubectl_spread.simulate.rollouts.groups import grouped
+from kubectl_spread.simulate.rollouts.groups import connected_groups
 from kubectl_spread.simulate.rollouts.result import Basis, RolloutKind, RolloutResult
 from kubectl_spread.simulate.rollouts.search import Budget, RolloutQuestion, RolloutSearch, without
 from kubectl_spread.simulate.running.controllers import is_changed
@@ -96,7 +96,7 @@ class ManifestRollouts:
     def _groups(self) -> list[list[ManifestWorkload]]:
         """Return the new workloads that are placed, grouped by their influence on each other."""
         placed = [item for item in self._new if item.is_placed and item.controller.workload.replicas]
-        groups = grouped([_class_of(item) for item in placed], self._cluster)
+        groups = connected_groups([_class_of(item) for item in placed], self._cluster)
         return [[placed[at] for at in group] for group in groups]
 
     @cached_property

@@ -22,7 +22,7 @@ _LIMITS = Limits(max_states=200, samples=1, seconds=1.0, has_messages=False, fir
 _MOST_PODS = 40
 
 
-def least_uneven(
+def smallest_skew(
     hard: CountedConstraint, replicas: int, cluster: Cluster, profiles: Mapping[str, Profile], *, bound: Columns
 ) -> Optional[ConstraintCounts]:
     """Return the counts with the smallest skew that a scale-down of a ReplicaSet's running pods can leave.
@@ -39,7 +39,7 @@ def least_uneven(
     if limit is None or not any(map(_is_deleted_early, own)):
         return limit  # It is exact for pods that are all ready and equally cheap to delete.
     running = hard.evidence.owner._replace(replicas=len(own))
-    outcomes = remaining(running, replicas, cluster, profiles, bound=bound)
+    outcomes = remaining_pods(running, replicas, cluster, profiles, bound=bound)
     if not outcomes or any(len(nodes) != replicas for nodes in outcomes):
         return limit
     best = _best(base, dict(pods), outcomes)
@@ -66,7 +66,7 @@ def _best(
     return min(results, key=lambda counts: counts.skew or 0)
 
 
-def remaining(
+def remaining_pods(
     workload: Workload, replicas: int, cluster: Cluster, profiles: Mapping[str, Profile], *, bound: Columns
 ) -> Optional[list[list[str]]]:
     """Return the nodes of the pods that are left, for each outcome; None if there may be outcomes that were not found.

@@ -18,7 +18,7 @@ from kubectl_spread.objects.workloads.workload import replica_name, revision_lab
 MAX_REPLICAS = 150_000  # the pods of the largest cluster that Kubernetes supports
 
 
-def as_running(owner: Workload, owned: OwnedPods) -> Workload:
+def running_workload(owner: Workload, owned: OwnedPods) -> Workload:
     """Return a workload with the revision of its running pods, unless its template has changed."""
     if owner.is_foreign or owner.kind not in _GO_ON or is_changed(owner, owned.cluster):
         return owner

@@ -39,7 +39,7 @@ class UncreatedPods(NamedTuple):
     message: str
 
 
-def lost(pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster) -> list[LostPods]:
+def find_lost_pods(pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster) -> list[LostPods]:
     """Find pods on nodes that were deleted.
 
     Args:
@@ -54,7 +54,7 @@ def lost(pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster) -> list[LostPod
     return [LostPods(key, node, tuple(names)) for (key, node), names in found.items()]
 
 
-def uncreated(keys: Iterable[OwnerKey], owned: OwnedPods) -> Iterator[UncreatedPods]:
+def find_uncreated_pods(keys: Iterable[OwnerKey], owned: OwnedPods) -> Iterator[UncreatedPods]:
     """Find workloads that lack pods because creating them failed, for example because of a quota."""
     for key in keys:
         state = state_of(key, owned)

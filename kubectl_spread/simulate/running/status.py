@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Optional, Union
 
-from kubectl_spread.cluster.building.stored import admitted, as_stored
+from kubectl_spread.cluster.building.stored import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
-from kubectl_spread.objects.constraints.uncounted import uncounted, UncountedPods
+from kubectl_spread.objects.constraints.uncounted import find_uncounted, UncountedPods
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors.labels import Labels
 from kubectl_spread.objects.selectors.selector import Selector
@@ -34,7 +34,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainC
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.simulate.running.controllers import newest_hash
 from kubectl_spread.simulate.running.counted_nodes import CountedNodes
-from kubectl_spread.simulate.running.problems import uncreated, UncreatedPods
+from kubectl_spread.simulate.running.problems import find_uncreated_pods, UncreatedPods
 
 
 class ConstraintState(Enum):
@@ -155,7 +155,7 @@ def statuses(
         profiles: of the scheduler.
         wants: selects workloads by their key and their own labels.
     """
-    for item in counted(cluster, profiles, wants=wants):
+    for item in counted_workloads(cluster, profiles, wants=wants):
         yield item.status
 
 
@@ -166,7 +166,7 @@ class CountedWorkload(NamedTuple):
     counts: tuple[DomainCounts, ...]
 
 
-def counted(
+def counted_workloads(
     cluster: Cluster, profiles: Mapping[str, Profile], *, wants: Callable[[OwnerKey, Labels], bool] = lambda *_: True
 ) -> Iterator[CountedWorkload]:
     """Yield the workloads as `statuses` does, with the counts behind each constraint, in the same order."""
@@ -218,7 +218,7 @@ def _status(key: OwnerKey, labels: Labels, own: list[Pod], known: _Known) -> Cou
         pending=tuple(pod for pod in staying if not pod.node_name),
         constraints=(),
         lost=lost,
-        uncreated=next(uncreated([key], known.owned), None),
+        uncreated=next(find_uncreated_pods([key], known.owned), None),
     )
     pod_class = _next_class(key, own, known)
     plugin = _plugin(pod_class, known)
@@ -250,7 +250,7 @@ def _with_uncounted(item: ConstraintStatus, pod_class: PodClass, running: list[P
     """Add the running pods of the workload that the selector does not match."""
     if item.is_default:
         return item
-    found = uncounted(pod_class.constraints[item.position], running, dict(pod_class.labels))
+    found = find_uncounted(pod_class.constraints[item.position], running, dict(pod_class.labels))
     if found is None:
         return item
     is_silent = item.state in (ConstraintState.OK, ConstraintState.UNEVEN)
@@ -268,7 +268,7 @@ def _next_class(key: OwnerKey, own: list[Pod], known: _Known) -> PodClass:
         return max(own, key=lambda pod: pod.created).cls
     alone = known.cluster._replace(pods=tuple(own))
     minor = next(iter(known.profiles.values())).minor
-    owner = as_stored(admitted(controller.workload, alone), minor)
+    owner = stored_workload(admitted_workload(controller.workload, alone), minor)
     owner = owner._replace(known_hash=newest_hash(owner, own, known.cluster) or owner.known_hash)
     return daemon(owner, own[0].node_name).cls if key.kind == "DaemonSet" and own else replica(owner, 0).cls
 

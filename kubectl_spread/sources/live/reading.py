@@ -10,13 +10,13 @@ from typing import Any, Optional, Union
 
 from kubectl_spread.cluster.building.build import ClusterBuilder
 from kubectl_spread.cluster.building.shapes import SHAPES
-from kubectl_spread.cluster.sharing.prune import kept
+from kubectl_spread.cluster.sharing.prune import prune_object
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import ClusterError, ConfigError, SourceError
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.pod_reader import PodReader
 from kubectl_spread.objects.reading.pod_scanner import PodTexts
-from kubectl_spread.objects.releases.version import followed, note_on, plain_text, Release, server_release
+from kubectl_spread.objects.releases.version import nearest_release, note_on, plain_text, Release, server_release
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.live import durations, kubeconfig, listing, rights, scheduler
 from kubectl_spread.sources.live.flags import Flags
@@ -308,7 +308,7 @@ class _Reader:
         if decode.decodes(item, SHAPES[self._resource.kind]):
             self._assembler.add(item)
             if self._keeps_objects:
-                self._objects += filter(None, (kept(item),))
+                self._objects += filter(None, (prune_object(item),))
         else:
             self._complain(item)
 
@@ -332,4 +332,4 @@ def _version(transport: Transport) -> Version:
     if release is None:
         said = text or f"{answer.status} {answer.message}"
         raise ClusterError(f"the server {transport.host} does not report its version: it answered {said}")
-    return Version(text, followed(release), note_on(release))
+    return Version(text, nearest_release(release), note_on(release))

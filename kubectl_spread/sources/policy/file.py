@@ -10,7 +10,7 @@ from kubectl_spread.errors import ConfigError, SourceError
 from kubectl_spread.objects.constraints import constraint_reader
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.selectors.labels import key_errors, value_errors
-from kubectl_spread.objects.selectors.selector import compiled, Selector
+from kubectl_spread.objects.selectors.selector import compile_selector, Selector
 from kubectl_spread.policy import parse
 from kubectl_spread.policy.parse import PolicyTextError
 from kubectl_spread.policy.policy import GroupSpec, Policy, Regime, REGIMES, ReplicaBounds
@@ -127,7 +127,7 @@ class _Reading:
             if needs != bool(item.get("values")):
                 what = f"{item['operator']} {'needs' if needs else 'takes no'} values"
                 self._note((*route, "matchExpressions", at), f"{path_text((*route, 'matchExpressions', at))}: {what}")
-        return compiled(constraint_reader.label_selector(plain))
+        return compile_selector(constraint_reader.label_selector(plain))
 
     def _replicas(self, route: Route) -> Optional[ReplicaBounds]:
         text = self._text(route)

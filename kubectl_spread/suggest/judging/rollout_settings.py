@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Controller
-from kubectl_spread.objects.amounts.int_or_percent import scaled
+from kubectl_spread.objects.amounts.int_or_percent import scaled_value
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.records import NamedTuple
 
@@ -32,8 +32,8 @@ class RolloutSettings(NamedTuple):
 
         Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts, MaxUnavailable (v1.36.2).
         """
-        surge = scaled(self.surge, replicas, round_up=True) or 0
-        unavailable = scaled(self.unavailable, replicas, round_up=False) or 0
+        surge = scaled_value(self.surge, replicas, round_up=True) or 0
+        unavailable = scaled_value(self.unavailable, replicas, round_up=False) or 0
         if not surge and not unavailable:
             unavailable = 1
         return surge, min(unavailable, replicas)

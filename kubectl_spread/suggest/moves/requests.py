@@ -71,7 +71,7 @@ def _largest(problem: PendingPodProblem, resource: str) -> Optional[tuple[int, i
         written = fields(fields(container.get("resources")).get("requests")).get(resource)
         if written is not None:
             thousandths = quantity.parse(written)
-            found.append((thousandths if resource == CPU else quantity.whole(thousandths), at))
+            found.append((thousandths if resource == CPU else quantity.whole_units(thousandths), at))
     return None if not found else (max(found)[1], max(found)[0])
 
 

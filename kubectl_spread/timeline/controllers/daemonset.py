@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Optional
 
-from kubectl_spread.objects.amounts.int_or_percent import scaled
+from kubectl_spread.objects.amounts.int_or_percent import scaled_value
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.taints import NO_EXECUTE
@@ -93,11 +93,11 @@ def updates(world: World, state: State, owner: int) -> list[Choice]:
     if spec.is_on_delete or all(pod.rev == spec.rev for pod in mine):
         return []
     nodes = _eligible(world, state, spec.rev)
-    surge = scaled(spec.surge, len(nodes), round_up=True) or 0
+    surge = scaled_value(spec.surge, len(nodes), round_up=True) or 0
     update = _update(nodes, [pod for pod in mine if pod.end == Deletion.ALIVE], spec.rev)
     if surge:
         return _surging(update, surge)
-    return _in_turn(update, scaled(spec.unavailable, len(nodes), round_up=True) or 0)
+    return _in_turn(update, scaled_value(spec.unavailable, len(nodes), round_up=True) or 0)
 
 
 def _eligible(world: World, state: State, rev: int) -> list[int]:

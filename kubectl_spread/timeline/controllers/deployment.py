@@ -11,7 +11,7 @@ import functools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Optional
 
-from kubectl_spread.objects.amounts.int_or_percent import scaled
+from kubectl_spread.objects.amounts.int_or_percent import scaled_value
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers import replicaset
 from kubectl_spread.timeline.draft import Draft
@@ -50,8 +50,8 @@ class DeploymentSpec(NamedTuple):
 
 @functools.lru_cache(maxsize=1024)  # perf: called in every state
 def _fenceposts(surge: object, unavailable: object, replicas: int) -> tuple[int, int]:
-    more = scaled(surge, replicas, round_up=True) or 0
-    fewer = scaled(unavailable, replicas, round_up=False) or 0
+    more = scaled_value(surge, replicas, round_up=True) or 0
+    fewer = scaled_value(unavailable, replicas, round_up=False) or 0
     return more, fewer if more or fewer else 1
 
 

@@ -17,9 +17,9 @@ from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.behaviours import table
 from kubectl_spread.objects.releases.version import (
-    followed,
     LATEST,
     MEASURED,
+    nearest_release,
     note_on,
     Release,
     release_of,
@@ -175,8 +175,8 @@ def test_a_release_that_nobody_measured_is_noted() -> None:
     assert "" == note_on(release_of("1.33.9"))
     assert "1.19 was not measured: its rules are taken from documents" in note_on(release_of("1.19"))
     assert "1.37 was not measured: the rules of 1.36 are followed" in note_on(release_of("1.37"))
-    assert followed(release_of("1.37")) == LATEST
-    assert followed(Release(12, 1)) == release_of("1.18")
+    assert nearest_release(release_of("1.37")) == LATEST
+    assert nearest_release(Release(12, 1)) == release_of("1.18")
 
 
 def test_the_command_says_what_differs(capsys: pytest.CaptureFixture[str]) -> None:

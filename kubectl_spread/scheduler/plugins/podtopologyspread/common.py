@@ -14,7 +14,7 @@ from kubectl_spread.objects.constraints.constraint import HONOR, TopologySpreadC
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.objects.selectors.selector import compiled, EVERY_POD, LabelRequirement, Selector
+from kubectl_spread.objects.selectors.selector import compile_selector, EVERY_POD, LabelRequirement, Selector
 from kubectl_spread.records import NamedTuple
 
 
@@ -58,7 +58,7 @@ def effective_selector(
     The API server writes the keys into the selector when it creates a pod. The scheduler adds them again from the pod's
     current labels. So the selector of a stored pod whose label changed matches nothing.
     """
-    selector = compiled(constraint.label_selector)
+    selector = compile_selector(constraint.label_selector)
     if selector.is_empty and not behaviours.EMPTY_SELECTOR_COUNTS_NONE.of(release):
         selector = EVERY_POD
     for key in known_fields(constraint, release).match_label_keys:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.tables.arrays import Bools, distinct, Int64s
+from kubectl_spread.cluster.tables.arrays import Bools, Int64s, unique
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.cluster.tables.match_counter import MatchCounter
 from kubectl_spread.objects.pod import PodClass
@@ -157,7 +157,7 @@ class _ScoredConstraint:
         codes = self._codes[nodes]
         if self._by_node:
             return RawScore(self._constraint, self._counter.counts[nodes], scores, len(nodes))
-        return RawScore(self._constraint, self._in_domain[codes], scores, len(distinct(codes)))
+        return RawScore(self._constraint, self._in_domain[codes], scores, len(unique(codes)))
 
     @property
     def is_by_count(self) -> bool:

@@ -213,7 +213,7 @@ class _State:
         storage = self._storage.storage
         if not claim.request or storage_class.provisioner not in storage.tracks_capacity:
             return 0
-        size = quantity.whole(claim.request)
+        size = quantity.whole_units(claim.request)
         for capacity in storage.capacities:
             fits = capacity.most is not None and capacity.most >= size
             if capacity.storage_class == storage_class.name and fits and capacity.topology.matches(labels):

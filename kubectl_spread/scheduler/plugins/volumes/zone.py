@@ -63,7 +63,7 @@ class VolumeZone:
             topologies += topologies_of(volume.labels)
         if not topologies:
             return Skip()
-        allowed = allowed_by(topologies, columns, labels_are_one=ZONE_LABELS_ARE_ONE.of(self._release))
+        allowed = allowed_nodes(topologies, columns, labels_are_one=ZONE_LABELS_ARE_ONE.of(self._release))
         return FixedState(REASONS, (~allowed).astype(np.uint64))
 
 
@@ -91,7 +91,7 @@ def topologies_of(labels: Labels) -> list[VolumeTopology]:
     return found
 
 
-def allowed_by(topologies: list[VolumeTopology], columns: Columns, *, labels_are_one: bool = True) -> Bools:
+def allowed_nodes(topologies: list[VolumeTopology], columns: Columns, *, labels_are_one: bool = True) -> Bools:
     """Bool (N,): nodes in the zones and regions that volumes are in."""
     allowed = [_allows(node.labels, topologies, labels_are_one=labels_are_one) for node in columns.nodes]
     return np.array(allowed, np.bool_)

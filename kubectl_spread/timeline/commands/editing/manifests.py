@@ -10,7 +10,7 @@ from typing import Any, Optional
 from kubectl_spread.cluster.building import apply_manifests
 from kubectl_spread.cluster.building.build import autoscaler
 from kubectl_spread.cluster.building.shapes import LAST_APPLIED
-from kubectl_spread.cluster.building.stored import admitted
+from kubectl_spread.cluster.building.stored import admitted_workload
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.objects.reading import read
@@ -72,7 +72,7 @@ def _around(objects: list[Plain], situation: Situation) -> CommandEffect:
     }
     cluster = situation.cluster
     budgets = tuple(item for item in cluster.budgets if (item.namespace, item.name) not in named)
-    situation.cluster = apply_manifests.applied(cluster._replace(budgets=budgets), objects, situation.namespace)
+    situation.cluster = apply_manifests.add_objects(cluster._replace(budgets=budgets), objects, situation.namespace)
     return CommandEffect((steps.ChangeFacts(situation.cluster),))
 
 
@@ -81,7 +81,7 @@ def _pod(plain: Plain, situation: Situation) -> CommandEffect:
     name, namespace = metadata.get("name") or "", metadata.get("namespace") or situation.namespace
     if any((pod.namespace, pod.name) == (namespace, name) for pod in situation.cluster.pods):
         return CommandEffect(notes=(f"pod {name} exists: a change of it moves nothing",))
-    owner = admitted(workload(plain, "Pod", namespace=namespace), situation.cluster)
+    owner = admitted_workload(workload(plain, "Pod", namespace=namespace), situation.cluster)
     return CommandEffect((steps.CreatePod(name, replica(owner, 0).cls),))
 
 
