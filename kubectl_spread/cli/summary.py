@@ -49,7 +49,7 @@ def complete_outputs(_: click.Context, __: click.Parameter, incomplete: str) -> 
     return [name for name in FORMATS if name.startswith(incomplete)]
 
 
-_WHERE_ANY = ("lists", "templates")  # counts that the report has only if they are not 0
+_WHERE_ANY = ("lists", "templates", "placeholders")  # counts that the report has only if they are not 0
 
 
 def print_result(outcome: CheckResult, outputs: list[Output], *, colour: bool, statistics: bool) -> None:
@@ -188,8 +188,9 @@ def _offer(outcome: CheckResult) -> str:
 def _checked(outcome: CheckResult) -> str:
     counts = outcome.counts
     where = outcome.scope or f"in {counted(counts.files - outcome.unread_inputs, 'file')}"
+    workloads = counts.workloads + counts.rejected + counts.placeholders
     lists = f" and {counted(counts.lists, 'list')} of constraints without pods" if counts.lists else ""
-    return f"checked {counted(counts.workloads + counts.rejected, 'workload')}{lists} {where}"
+    return f"checked {counted(workloads, 'workload')}{lists} {where}"
 
 
 def _results(outcome: CheckResult) -> list[str]:
@@ -203,6 +204,7 @@ def _results(outcome: CheckResult) -> list[str]:
         f"{counts.ignored} ignored": counts.ignored,
         f"{counts.baselined} in the baseline": counts.baselined,
         f"{counted(counts.rejected, 'workload')} rejected": counts.rejected,
+        f"{counted(counts.placeholders, 'workload')} with placeholders": counts.placeholders,
     }
     parts += [text for text, number in texts.items() if number]
     if outcome.running is not None:

@@ -45,6 +45,7 @@ class Result(NamedTuple):
     others: the objects that are not workloads.
     outside: constraints outside the pod specs of known kinds.
     is_template: at least a part of the source is a template, which is not YAML and was not checked.
+    placeholders: the number of workloads that are neither accepted nor refused: another tool fills in a value.
     """
 
     source: SourceFile
@@ -55,6 +56,7 @@ class Result(NamedTuple):
     others: tuple[Manifest, ...] = ()
     outside: Optional[Outside] = None
     is_template: bool = False
+    placeholders: int = 0
 
 
 def check_source(
@@ -189,16 +191,18 @@ class _Reading:
         is_template = any(item.rule.code == "SPR002" for item in self.findings)
         names_constraints = FIELD in self.source.text
         workloads = tuple(AcceptedWorkload(item.workload, item.manifest) for item in self.subjects if not item.refusals)
-        rejected = self.undecodable + sum(bool(item.refusals) and not item.is_partial for item in self.subjects)
+        refused = [item for item in self.subjects if item.refusals and not item.is_partial]
+        placeholders = sum(item.is_open for item in refused)
         return Result(
             self.source,
             _without_template_noise(self.findings, is_reported=names_constraints),
             workloads,
-            rejected,
+            self.undecodable + len(refused) - placeholders,
             tuple(self.subjects),
             tuple(self.others),
             self.outside,
             is_template,
+            placeholders,
         )
 
 

@@ -65,6 +65,7 @@ class Subject:
         self.workload = owner
         self.runner = manifest
         self.refusals = refusals
+        self.is_open = False  # refused only because of values that another tool or a base has yet to fill in
         self._in_group: dict[int, bool] = {}  # by the position of a constraint; six rules ask
         self.template_route: Route = at.template
         self.spec_route: Route = at.spec

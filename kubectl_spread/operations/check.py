@@ -120,6 +120,7 @@ class CheckCounts(NamedTuple):
     fixed: int  # findings that were fixed
     lists: int = 0  # of constraints outside pod templates: in values, patches and custom resources
     templates: int = 0  # files that are not YAML until they are rendered
+    placeholders: int = 0  # workloads with values that another tool fills in, so that they may be accepted or not
 
 
 class PreparedCheck(NamedTuple):
@@ -372,7 +373,15 @@ def counts(read: ReadFiles, judged: SelectedFindings, *, known: int) -> CheckCou
     lists = sum(len(item.lists) for item in outside) + sum(bool(subject.constraints) for subject in nested)
     templates = sum(result.is_template for result in read.results)
     return CheckCounts(
-        read.files, len(judged.workloads), read.rejected, judged.ignored, known, read.fixed, lists, templates
+        read.files,
+        len(judged.workloads),
+        read.rejected,
+        judged.ignored,
+        known,
+        read.fixed,
+        lists,
+        templates,
+        placeholders=sum(result.placeholders for result in read.results),
     )
 
 

@@ -88,7 +88,9 @@ def _check_pod_spec(
     ]
     refusals = codes.union(error.rule.value for error, _ in errors if openness[id(error)] is not DecidedBy.SAME)
     known = constraints if spec is None else None
-    return findings, Subject(manifest, owner, place, refusals, spec=spec, constraints=known)
+    subject = Subject(manifest, owner, place, refusals, spec=spec, constraints=known)
+    subject.is_open = bool(refusals) and DecidedBy.MANIFEST not in openness.values()
+    return findings, subject
 
 
 def _lasting(

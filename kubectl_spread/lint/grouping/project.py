@@ -185,6 +185,8 @@ class Project:
         if owner.kind == "Service":
             return ReplicaRange(*knative_scale(owner.template))
         written = replica_range.whole(fields(runner.plain.get("spec")).get("replicas"), None)
+        if ("spec", "replicas") in runner.defaults:
+            return replica_range.times(ReplicaRange(None, None, written=written), owner.group.size)
         overlaid = self._set_replicas(runner)
         if overlaid is None:
             return replica_range.times(ReplicaRange(written, written, written=written), owner.group.size)

@@ -23,7 +23,8 @@ _DEFINITION = r"""kind["']?\s*:\s*["']?CustomResourceDefinition\b"""
 class Manifest(NamedTuple):
     """An object; `route` is its place in the document, () unless it is an item of a List.
 
-    `workload_kind` is None for a kind without a known pod template.
+    `workload_kind` is None for a kind without a known pod template. `defaults` are the routes of values that are
+    defaults of an OpenShift Template's parameters.
     """
 
     document: Document
@@ -32,6 +33,7 @@ class Manifest(NamedTuple):
     kind: str
     api_version: str
     workload_kind: Optional[WorkloadKind] = None
+    defaults: frozenset[Route] = frozenset()
 
     @property
     def name(self) -> str:
@@ -79,7 +81,19 @@ def manifests(document: Document, kinds: Kinds = BUILT_IN) -> Iterator[Manifest]
     """Yield the objects of a document, and the items of its Lists one by one."""
     for route, item in _objects((), document.plain):
         kind, api_version = _text(item.get("kind")), _text(item.get("apiVersion"))
-        yield Manifest(document, route, item, kind, api_version, kinds.of(kind, api_version))
+        found = Manifest(document, route, item, kind, api_version, kinds.of(kind, api_version))
+        yield found if not route or route[0] != "objects" else _with_defaults(found)
+
+
+def _with_defaults(manifest: Manifest) -> Manifest:
+    """Return an object of an OpenShift Template with the defaults of the parameters."""
+    from kubectl_spread.objects.workloads import parameters  # few files are templates
+
+    known = parameters.defaults(manifest.document.plain)
+    if not known:
+        return manifest
+    plain, routes = parameters.filled(manifest.plain, known)
+    return manifest._replace(plain=plain, defaults=routes)
 
 
 def _objects(route: Route, plain: Any) -> Iterator[tuple[Route, dict[str, Any]]]:
