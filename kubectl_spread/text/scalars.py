@@ -30,6 +30,7 @@ for _word in ("n", "no", "false", "off"):
 # Compiled on first use.
 _INTEGER = r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]([0-7]+)|0([0-7]*)|([1-9][0-9]*))\Z"
 _DIGITS = frozenset("0123456789")
+_NUMERIC = "0123456789abcdefABCDEFxXoO+-._"  # all characters of numbers
 _BASES = (16, 2, 8, 8, 10)  # of the groups above, after the sign
 _FLOAT = r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z"
 _LONGEST = 100  # digits; no number of 64 bits has more, but for leading zeros
@@ -47,6 +48,8 @@ def resolve(text: str) -> Value:
         return _float(text)
     if text in _DIGITS:  # as most numbers are
         return int(text)
+    if text.strip(_NUMERIC):  # as in `100m`
+        return text
     plain = text.replace("_", "")
     number = _integer(plain)
     if number is not None:

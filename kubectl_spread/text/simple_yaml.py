@@ -19,10 +19,10 @@ from __future__ import annotations
 import functools
 import re
 from itertools import chain
-from typing import Any
+from typing import Any, Optional
 
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.text import scalars, simple_flow
+from kubectl_spread.text import simple_flow
 from kubectl_spread.text.node import Mapping, Node, Scalar, Sequence
 from kubectl_spread.text.simple_flow import BELOW, NotSimpleError
 
@@ -30,13 +30,9 @@ from kubectl_spread.text.simple_flow import BELOW, NotSimpleError
 _LARGEST_COLUMN = 60
 LONGEST_KEPT = 200  # characters of a line that is kept for the next one like it
 
-_REST = r"[^:#\x00-\x1f\x7f]*"
-_FIRST = r"[^-?:,\[\]{}#&*!|>'\"%@`<=\\\x00-\x20\x7f]"
-_PLAIN = rf"((?:{_FIRST}|-(?=[^ ])){_REST}(?:(?::(?=[^ ])|(?<! )#){_REST})*)"
-_LINE = re.compile(
-    rf"( *)(-(?: +|\Z))?(?:{simple_flow.KEY}(:)(?: +|\Z))?"
-    rf"(?:(?:{_PLAIN}|{simple_flow.DOUBLE} *|{simple_flow.SINGLE} *)?{simple_flow.COMMENT}|([\[{{][^\x00-\x1f\x7f]*))"
-)
+_NOT_FIRST = frozenset("?:,[]{}#&*!|>'\"%@`<=\\")  # no plain scalar begins with these
+# The column, the dash, and a plain key, for `simple_flow.is_key`. Patterns with more in them cost a short run 2 ms.
+_HEAD = re.compile(r"( *)(-(?: +|\Z))?(?:([A-Za-z0-9_./-]+):(?: +|\Z))?")
 _ODD = r"[^\x00-\x7e\xa1-\u1fff\u3001-\ud7ff]"  # white space, line breaks, or nothing that YAML allows
 
 
@@ -98,49 +94,57 @@ def placed_tokens(text: str, base: int) -> list[PlacedToken]:
 def lines_of(text: str) -> list[str]:
     """Return the lines of a text, with blanks in place of a leading `---`."""
     lines = text.split("\n")
-    if lines[0].startswith("---") and (lines[0] == "---" or simple_flow.END_OF_LINE.fullmatch(lines[0], 3)):
+    if lines[0].startswith("---") and lines[0].isprintable() and simple_flow.is_end_of_line(lines[0][3:]):
         lines[0] = " " * len(lines[0])
     return lines
 
 
-def _value_tokens(line: str) -> tuple[Token, ...]:
-    """Return the tokens of a line as values; none of a comment."""
-    match = _LINE.fullmatch(line)
-    if match is None:
+def _tokens(line: str, *, as_nodes: bool) -> tuple[Token, ...]:
+    """Return the tokens of a line; none of a comment."""
+    if not line.isprintable():
         raise NotSimpleError
-    blanks, dash, plain_key, double_key, single_key, colon, plain, double, single, flow = match.groups()
-    found: Any = None
-    if plain is not None:
-        found = scalars.resolve(plain.rstrip(" "))
-    elif flow is not None:
-        found = simple_flow.of_line(line, match.start(10), as_nodes=False)
-    else:
-        found = single if double is None else double
-        found = BELOW if found is None else found
+    head = _HEAD.match(line)
+    assert head is not None  # noqa: S101 (it matches nothing, too)
+    blanks, dash, key = head.groups()
     column = len(blanks)
-    key_column = column if dash is None else match.end(2)
-    if key_column > _LARGEST_COLUMN:
+    start = column if dash is None else head.end(2)
+    at = head.end()
+    if key is None and line[at : at + 1] in ('"', "'"):
+        key, at = _quoted_key(line, at)
+    if start > _LARGEST_COLUMN or (key is not None and not simple_flow.is_key(key)):
         raise NotSimpleError
-    if colon is None:
-        return _keyless(column, found, has_dash=dash is not None)
-    key = single_key if double_key is None else double_key
-    named = Token(key_column, scalars.plain_key_text(plain_key) if key is None else key, found)
-    return (named,) if dash is None else (Token(column, None, BELOW), named)
-
-
-def _node_tokens(line: str) -> tuple[Token, ...]:
-    """Return the tokens of a line, whose values can be read, as nodes."""
-    match = _LINE.fullmatch(line)
-    assert match is not None  # noqa: S101 (else its values could not be read)
-    is_flow = match.start(10) >= 0
-    found = Flow(line, match.start(10)) if is_flow else simple_flow.scalar(match, 7, as_node=True)
-    column = match.end(1)
-    has_dash = match.start(2) >= 0
-    key = simple_flow.key(match, 3, as_node=True)
+    found = _value(line, at, as_node=as_nodes)
     if key is None:
-        return _keyless(column, found, has_dash=has_dash)
-    named = Token(match.end(2) if has_dash else column, key, found, match.end(6))
-    return (Token(column, None, BELOW, column + 1), named) if has_dash else (named,)
+        return _keyless(column, found, has_dash=dash is not None)
+    end = start + len(key) + 1
+    named = Token(start, simple_flow.key(key, start, as_node=as_nodes), found, end)
+    return (named,) if dash is None else (Token(column, None, BELOW, column + 1), named)
+
+
+def _quoted_key(line: str, start: int) -> tuple[Optional[str], int]:
+    """Return the key in quotes at an offset, as it is written, and the offset of what follows; None for a value."""
+    end = line.find(line[start], start + 1) + 1
+    if not end or line[end : end + 1] != ":" or line[end + 1 : end + 2] not in ("", " "):
+        return None, start
+    return line[start:end], len(line) - len(line[end + 1 :].lstrip(" "))
+
+
+def _value(line: str, at: int, *, as_node: bool) -> Any:
+    """Return the value that the rest of a line is, or BELOW; a collection without its nodes."""
+    first = line[at : at + 1]
+    if first in ("", "#"):
+        return BELOW
+    if first in ("{", "["):
+        return Flow(line, at) if as_node else simple_flow.of_line(line, at, as_nodes=False)
+    if first in ("'", '"'):
+        found, end = simple_flow.quoted(line, at, as_node=as_node)
+        if not simple_flow.is_end_of_line(line[end:]):
+            raise NotSimpleError
+        return found
+    text = line[at:].partition(" #")[0].rstrip(" ")
+    if first in _NOT_FIRST or text == "-" or text.startswith("- ") or text.endswith(":") or ": " in text:
+        raise NotSimpleError
+    return simple_flow.plain(text, at, as_node=as_node)
 
 
 def _keyless(column: int, found: Any, *, has_dash: bool) -> tuple[Token, ...]:
@@ -152,6 +156,8 @@ def _keyless(column: int, found: Any, *, has_dash: bool) -> tuple[Token, ...]:
     return ()
 
 
+_value_tokens = functools.partial(_tokens, as_nodes=False)
+_node_tokens = functools.partial(_tokens, as_nodes=True)
 _kept_values = functools.lru_cache(maxsize=32768)(_value_tokens)  # most lines of manifests repeat
 _kept_nodes = functools.lru_cache(maxsize=4096)(_node_tokens)
 
