@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import enum
 import pickle
 import typing
 from typing import get_type_hints, Optional
@@ -113,3 +114,58 @@ def test_a_cached_property_is_computed_once() -> None:
     assert len(computed) == 2
     assert Domain.__dict__["size"].__doc__ == "Return the number of pods."
     assert Domain.size is Domain.__dict__["size"]
+
+
+Choice: typing.Any = records.Enum
+
+
+class OurLevel(Choice):
+    """A severity."""
+
+    ERROR = "error"
+    INFO = "info"
+
+    @property
+    def title(self) -> str:
+        return str(self.value).upper()
+
+
+class TheirLevel(enum.Enum):
+    """A severity."""
+
+    ERROR = "error"
+    INFO = "info"
+
+    @property
+    def title(self) -> str:
+        return self.value.upper()
+
+
+def test_a_closed_choice_is_an_enum_as_enum_makes_it() -> None:
+    shown = []
+    for level in (OurLevel, TheirLevel):
+        members = list(level)
+        assert members == [level.ERROR, level.INFO] == [level("error"), level["INFO"]]
+        assert len(level) == 2
+        assert level.ERROR in level
+        assert level(level.ERROR) is level.ERROR
+        assert {level.ERROR: 1}[level("error")] == 1
+        assert list(level.__members__) == ["ERROR", "INFO"]
+        shown.append([(item.name, item.value, item.title, repr(item), str(item), f"{item}") for item in members])
+
+    assert repr(shown[0]) == repr(shown[1]).replace("TheirLevel", "OurLevel")
+
+
+@pytest.mark.parametrize("level", [OurLevel, TheirLevel])
+def test_a_member_of_an_enum_exists_once_and_does_not_change(level: typing.Any) -> None:
+    assert copy.copy(level.INFO) is copy.deepcopy(level.INFO) is pickle.loads(pickle.dumps(level.INFO)) is level.INFO
+    with pytest.raises(ValueError, match=f"^'warning' is not a valid {level.__name__}$"):
+        level("warning")
+    with pytest.raises(ValueError, match=r"^\[\] is not a valid"):
+        level([])
+    with pytest.raises(KeyError):
+        level["WARNING"]
+    with pytest.raises(AttributeError):
+        level.INFO.value = "error"
+    assert "error" not in list(level)
+    assert bool(level)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
 
-
-class Exit(IntEnum):
-    """Exit codes of the program."""
+class Exit:
+    """Exit codes of the program; no enum, as `Exit.CLEAN` is the number itself."""
 
     CLEAN = 0  # nothing to report
     FINDINGS = 1  # findings at or above --fail-on, or a pod is predicted Pending

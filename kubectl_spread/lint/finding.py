@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Optional, TYPE_CHECKING
 
-from kubectl_spread.records import NamedTuple
+from kubectl_spread.records import Enum, NamedTuple
 from kubectl_spread.text.source import SourceFile, Span
 
 if TYPE_CHECKING:  # needed where something is fixed, and where rules run

@@ -17,7 +17,7 @@ class DemoStep(NamedTuple):
     name: str
     reason: str
     words: tuple[str, ...]
-    code: Exit
+    code: int
 
 
 STEPS = (

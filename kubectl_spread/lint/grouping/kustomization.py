@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from enum import Enum
 from typing import Any, Optional, Union
 
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.records import NamedTuple
+from kubectl_spread.records import Enum, NamedTuple
 
 FILE_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 

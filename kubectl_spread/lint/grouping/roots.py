@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import Enum
 from types import MappingProxyType
 from typing import Optional
 
@@ -25,7 +24,7 @@ from kubectl_spread.lint.grouping.neighbours import Area
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.manifest import Manifest
-from kubectl_spread.records import NamedTuple
+from kubectl_spread.records import Enum, NamedTuple
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
 

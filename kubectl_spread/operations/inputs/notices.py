@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Enum
 
-from kubectl_spread.records import NamedTuple
+from kubectl_spread.records import Enum, NamedTuple
 
 
 class Level(Enum):
