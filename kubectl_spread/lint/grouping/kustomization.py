@@ -11,8 +11,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Optional, Union
 
+from kubectl_spread.lint.finding import Place
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.records import Enum, NamedTuple
+from kubectl_spread.text.compose import Document
+from kubectl_spread.text.node import Route
 
 FILE_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
@@ -45,11 +48,31 @@ class PatchTarget(NamedTuple):
         return _fits(self.kind, kind) and any(_fits(self.name, name) for name in names)
 
 
+class Origin(NamedTuple):
+    """A value in a kustomization or in one of its patches."""
+
+    document: Document
+    route: Route
+
+    @property
+    def place(self) -> Place:
+        """Return the place of the value."""
+        return Place(self.document.source, self.document.place(self.route))
+
+
+class SetReplicas(NamedTuple):
+    """The replicas that a kustomization sets, and where."""
+
+    replicas: Replicas
+    origin: Optional[Origin] = None
+
+
 class Scaling(NamedTuple):
     """A place in a kustomization that sets the replicas of some objects."""
 
     target: PatchTarget
     replicas: Replicas
+    origin: Optional[Origin] = None
 
 
 _ANYTHING = Scaling(PatchTarget(".*", ".*"), UnknownReplicas.REPLICAS)
@@ -84,26 +107,24 @@ def with_components(item: Kustomization, known: Mapping[str, Kustomization], dep
     return (*found, *item.scalings)
 
 
-def kustomization(directory: str, plain: Mapping[str, Any], documents: Mapping[str, list[Any]]) -> Kustomization:
+def kustomization(
+    directory: str, document: Optional[Document], documents: Mapping[str, list[Document]]
+) -> Kustomization:
     """Parse a kustomization file.
 
     Args:
         directory: the absolute path of its directory.
-        plain: its only document.
-        documents: the plain documents of its readable patches. The key is the absolute path of a file, or the text
-            of an inline patch.
+        document: its only document; None if it is empty.
+        documents: the documents of its readable patches. The key is the absolute path of a file, or the text of an
+            inline patch.
     """
+    plain = {} if document is None else fields(document.plain)
     listed = [
         _below(directory, text) for key in ("resources", "bases", "components") for text in _texts(plain.get(key))
     ]
     patches = list(patches_of(directory, plain))
-    scalings = [
-        scaling for patch in patches for scaling in _scalings(documents.get(patch.path or patch.inline), patch.target)
-    ]
-    scalings += [
-        Scaling(PatchTarget(".*", re.escape(str(entry.get("name")))), _count(entry.get("count")))
-        for entry in _entries(plain.get("replicas"))
-    ]
+    scalings = [scaling for patch in patches for scaling in _of_patch(patch, documents, document)]
+    scalings += _of_replicas(document) if document is not None else ()
     scalings += [_ANYTHING] if plain.get("transformers") else []
     return Kustomization(
         directory,
@@ -116,43 +137,70 @@ def kustomization(directory: str, plain: Mapping[str, Any], documents: Mapping[s
     )
 
 
+def _of_patch(patch: Patch, documents: Mapping[str, list[Document]], document: Optional[Document]) -> Iterator[Scaling]:
+    where = None if patch.path or document is None else Origin(document, patch.route)
+    return _scalings(documents.get(patch.path or patch.inline), patch.target, where=where)
+
+
+def _of_replicas(document: Document) -> Iterator[Scaling]:
+    """Yield what the field `replicas` sets."""
+    for at, entry in _numbered(fields(document.plain).get("replicas")):
+        target = PatchTarget(".*", re.escape(str(entry.get("name"))))
+        yield Scaling(target, _count(entry.get("count")), Origin(document, ("replicas", at, "count")))
+
+
 class Patch(NamedTuple):
-    """A patch of a kustomization: the absolute path of its file, or its inline text."""
+    """A patch of a kustomization: the absolute path of its file, or its inline text. `route` is that of its entry."""
 
     path: str
     inline: str
     target: Optional[PatchTarget]
+    route: Route
 
 
 def patches_of(directory: str, plain: Mapping[str, Any]) -> Iterator[Patch]:
     """Yield the patches of a kustomization, in the order in which they are applied."""
-    entries = [
-        {"patch": text} if "\n" in text else {"path": text} for text in _texts(plain.get("patchesStrategicMerge"))
-    ]
-    entries += [*_entries(plain.get("patches")), *_entries(plain.get("patchesJson6902"))]
-    for entry in entries:
-        path = _below(directory, _text(entry.get("path")))
-        yield Patch(path, "" if path else _text(entry.get("patch")), _target(entry.get("target")))
+    texts = plain.get("patchesStrategicMerge")
+    for at, text in enumerate(texts if isinstance(texts, list) else ()):
+        if isinstance(text, str):
+            entry = {"patch": text} if "\n" in text else {"path": text}
+            yield _patch(directory, entry, ("patchesStrategicMerge", at))
+    for key in ("patches", "patchesJson6902"):
+        for at, entry in _numbered(plain.get(key)):
+            yield _patch(directory, entry, (key, at))
 
 
-def _scalings(held: Optional[list[Any]], target: Optional[PatchTarget]) -> Iterator[Scaling]:
-    """Yield what the documents of a patch set; `UnknownReplicas` for an unreadable one."""
+def _patch(directory: str, entry: Mapping[str, Any], route: Route) -> Patch:
+    path = _below(directory, _text(entry.get("path")))
+    inline = "" if path else _text(entry.get("patch"))
+    return Patch(path, inline, _target(entry.get("target")), (*route, "patch") if "target" in entry else route)
+
+
+def _scalings(
+    held: Optional[list[Document]], target: Optional[PatchTarget], *, where: Optional[Origin]
+) -> Iterator[Scaling]:
+    """Yield what the documents of a patch set; `UnknownReplicas` for an unreadable one.
+
+    `where` is the place of an inline patch; None for a file.
+    """
     if held is None:
         yield _ANYTHING if target is None else Scaling(target, UnknownReplicas.REPLICAS)
         return
-    operations = [item for document in held if isinstance(document, list) for item in document]
-    for operation in map(fields, operations):
-        if operation.get("path") == _REPLICAS_POINTER and target is not None:
-            value = operation.get("value") if operation.get("op") in ("add", "replace") else None
-            yield _scaling(target, _count(value))
-    for document in map(fields, held):
-        spec = fields(document.get("spec"))
+    for document in held:
+        operations = document.plain if isinstance(document.plain, list) else ()
+        for at, operation in enumerate(map(fields, operations)):
+            if operation.get("path") == _REPLICAS_POINTER and target is not None:
+                value = operation.get("value") if operation.get("op") in ("add", "replace") else None
+                yield _scaling(target, _count(value), where or Origin(document, (at, "value")))
+    for document in held:
+        spec = fields(fields(document.plain).get("spec"))
         if "replicas" in spec:
-            yield _scaling(target or _named_in(document), _count(spec["replicas"]))
+            origin = where or Origin(document, ("spec", "replicas"))
+            yield _scaling(target or _named_in(document.plain), _count(spec["replicas"]), origin)
 
 
-def _scaling(target: PatchTarget, replicas: Replicas) -> Scaling:
-    return Scaling(target, replicas if target.is_exact else UnknownReplicas.REPLICAS)
+def _scaling(target: PatchTarget, replicas: Replicas, origin: Origin) -> Scaling:
+    return Scaling(target, replicas if target.is_exact else UnknownReplicas.REPLICAS, origin)
 
 
 def _named_in(document: Mapping[str, Any]) -> PatchTarget:
@@ -193,8 +241,10 @@ def _below(directory: str, text: str) -> str:
     return os.path.normpath(os.path.join(directory, text))
 
 
-def _entries(value: Any) -> list[dict[str, Any]]:
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+def _numbered(value: Any) -> list[tuple[int, dict[str, Any]]]:
+    """Return the mappings in a list with their positions; none if it is not a list."""
+    entries = enumerate(value) if isinstance(value, list) else ()
+    return [(at, entry) for at, entry in entries if isinstance(entry, dict)]
 
 
 def _texts(value: Any) -> list[str]:

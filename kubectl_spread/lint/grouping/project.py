@@ -7,7 +7,7 @@ from typing import Any, Optional, Protocol, TYPE_CHECKING, Union
 
 from kubectl_spread.lint.grouping import replica_range
 from kubectl_spread.lint.grouping.group import JoinedGroup, SelectorGroup
-from kubectl_spread.lint.grouping.kustomization import Replicas
+from kubectl_spread.lint.grouping.kustomization import SetReplicas
 from kubectl_spread.lint.grouping.neighbours import Area, Neighbourhoods
 from kubectl_spread.lint.grouping.replica_range import ReplicaRange
 from kubectl_spread.lint.workload import Subject
@@ -60,7 +60,7 @@ class Project:
         target: Union[TargetCluster, Callable[[SourceFile], TargetCluster]] = _ANY,
         facts: Optional[ClusterFacts] = None,
         namespace: str = DEFAULT_NAMESPACE,
-        set_replicas: Callable[[Manifest], Optional[list[Replicas]]] = lambda _: None,
+        set_replicas: Callable[[Manifest], Optional[list[SetReplicas]]] = lambda _: None,
         area: Callable[[Manifest], Optional[Area]] = lambda _: None,
     ) -> None:
         """Index workloads; `namespace` is the default one, `set_replicas` is `Root.replicas`, `area` is `Root.area`."""
@@ -190,9 +190,8 @@ class Project:
         overlaid = self._set_replicas(runner)
         if overlaid is None:
             return replica_range.times(ReplicaRange(written, written, written=written), owner.group.size)
-        counts = [written if count is None else count for count in overlaid]
         return replica_range.times(
-            replica_range.widest([replica_range.of_overlay(count, written) for count in counts]), owner.group.size
+            replica_range.widest([replica_range.of_overlay(item, written) for item in overlaid]), owner.group.size
         )
 
     def group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from kubectl_spread.lint.grouping.kustomization import Replicas, UnknownReplicas
+from kubectl_spread.lint.grouping.kustomization import Origin, SetReplicas, UnknownReplicas
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.records import NamedTuple
@@ -17,13 +17,14 @@ class ReplicaRange(NamedTuple):
     """The fewest and the most replicas of a workload; None if unknown.
 
     `autoscaler` is the HorizontalPodAutoscaler or ScaledObject that sets them. `written` is the number in the manifest,
-    which an overlay may replace.
+    which an overlay may replace. `origins` are the places in kustomizations that set the number.
     """
 
     minimum: Optional[int]
     maximum: Optional[int]
     autoscaler: Optional[Manifest] = None
     written: Optional[int] = None
+    origins: tuple[Origin, ...] = ()
 
     @property
     def likely(self) -> Optional[int]:
@@ -47,10 +48,14 @@ def of_autoscaler(autoscaler: Manifest) -> ReplicaRange:
     return ReplicaRange(whole(spec.get("minReplicas"), 1), most, autoscaler)
 
 
-def of_overlay(count: Replicas, written: Optional[int]) -> ReplicaRange:
+def of_overlay(overlay: SetReplicas, written: Optional[int]) -> ReplicaRange:
+    """Return the replicas that an overlay sets; those in the manifest if it sets none."""
+    count, origin = overlay
     if isinstance(count, UnknownReplicas):
         return ReplicaRange(None, None, written=written)
-    return ReplicaRange(count, count, written=written)
+    if count is None:
+        return ReplicaRange(written, written, written=written)
+    return ReplicaRange(count, count, written=written, origins=() if origin is None else (origin,))
 
 
 def widest(ranges: Sequence[ReplicaRange]) -> ReplicaRange:
@@ -66,6 +71,7 @@ def widest(ranges: Sequence[ReplicaRange]) -> ReplicaRange:
         max(most) if len(most) == len(ranges) else None,
         autoscaler,
         max([*written, *most], default=None),
+        tuple(dict.fromkeys(origin for item in ranges for origin in item.origins)),
     )
 
 

@@ -16,7 +16,7 @@ from kubectl_spread.lint.grouping import copies
 from kubectl_spread.lint.grouping.kustomization import (
     FILE_NAMES,
     Kustomization,
-    Replicas,
+    SetReplicas,
     UnknownReplicas,
     with_components,
 )
@@ -101,7 +101,7 @@ class Root(NamedTuple):
             return None
         return Area(os.path.dirname(os.path.abspath(manifest.document.source.name)), bool(manifest.namespace))
 
-    def replicas(self, manifest: Manifest) -> Optional[list[Replicas]]:
+    def replicas(self, manifest: Manifest) -> Optional[list[SetReplicas]]:
         """Return what the kustomizations of this root set; None where the object's file is not in one."""
         if not self.chains:
             return None
@@ -109,16 +109,16 @@ class Root(NamedTuple):
         return None if chains is None else [_set_by(chain, manifest) for chain in chains]
 
 
-def _set_by(chain: Chain, manifest: Manifest) -> Replicas:
+def _set_by(chain: Chain, manifest: Manifest) -> SetReplicas:
     names = [manifest.name]
-    found: Replicas = None
+    found = SetReplicas(None)
     for item in chain:
         names.append(f"{item.prefix}{names[-1]}{item.suffix}")
         for scaling in item.scalings:
             if scaling.target.covers(manifest.kind, names):
-                found = scaling.replicas
+                found = SetReplicas(scaling.replicas, scaling.origin)
     # Listed files are a base for overlays that may be in another repository.
-    return UnknownReplicas.REPLICAS if found is None and len(chain) == 1 else found
+    return SetReplicas(UnknownReplicas.REPLICAS) if found.replicas is None and len(chain) == 1 else found
 
 
 def roots(sources: Sequence[SourceFile], held: Iterable[Held], rules: RootRules) -> list[Root]:

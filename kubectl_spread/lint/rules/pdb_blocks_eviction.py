@@ -85,4 +85,5 @@ def _count(subject: Subject, project: Project) -> Label:
         return Label(place, f"{workload_name(subject.workload)} can have as few as {replicas.minimum} pods")
     written = subject.node(("spec", "replicas")) is not None
     place = subject.place(("spec", "replicas") if written else ("metadata", "name"))
+    place = replicas.origins[0].place if replicas.origins else place
     return Label(place, f"the pods of {workload_name(subject.workload)}")

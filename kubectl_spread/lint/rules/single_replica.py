@@ -64,13 +64,13 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         return
     if all(_is_about_it_alone(subject, constraint, project) for constraint in subject.constraints):
         route = (*subject.spec_route, FIELD)
-        where = ("spec", "replicas")
+        where = [origin.place for origin in count.origins] or [subject.place(("spec", "replicas"))]
         yield RuleFinding(
             "there is only 1 replica, so the constraints spread nothing",
             subject.place(route, key=True),
             subject.path(route),
             f"remove {FIELD}",
-            () if count.autoscaler else (Label(subject.place(where), "the number of replicas"),),
+            () if count.autoscaler else tuple(Label(place, "the number of replicas") for place in where),
             fix=None if count.autoscaler or project.is_overlaid(subject) else fix_builders.without_constraints(subject),
         )
 

@@ -10,6 +10,7 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.grouping.kustomization import FILE_NAMES, Kustomization, kustomization, patches_of
 from kubectl_spread.sources.files import read_text
 from kubectl_spread.text import compose
+from kubectl_spread.text.compose import Document
 from kubectl_spread.text.source import SourceFile
 
 _KINDS = ("", "Kustomization", "Component")
@@ -26,14 +27,15 @@ def kustomizations(sources: Iterable[SourceFile]) -> dict[str, Kustomization]:
         for name in FILE_NAMES:
             documents = _documents(os.path.join(directory, name), texts)
             if documents is not None:
-                plain = documents[0] if documents and isinstance(documents[0], dict) else {}
+                first = documents[0] if documents and isinstance(documents[0].plain, dict) else None
+                plain = {} if first is None else first.plain
                 if plain.get("kind", "") in _KINDS:
-                    found[directory] = kustomization(directory, plain, _patches(directory, plain, texts))
+                    found[directory] = kustomization(directory, first, _patches(directory, plain, texts))
                 break
     return found
 
 
-def _patches(directory: str, plain: dict[str, Any], texts: Mapping[str, SourceFile]) -> dict[str, list[Any]]:
+def _patches(directory: str, plain: dict[str, Any], texts: Mapping[str, SourceFile]) -> dict[str, list[Document]]:
     """Return the documents of the readable patches."""
     found = {}
     for patch in patches_of(directory, plain):
@@ -43,19 +45,20 @@ def _patches(directory: str, plain: dict[str, Any], texts: Mapping[str, SourceFi
     return found
 
 
-def _documents(path: str, texts: Mapping[str, SourceFile]) -> Optional[list[Any]]:
-    """Return the plain documents of a file; None if it cannot be read."""
+def _documents(path: str, texts: Mapping[str, SourceFile]) -> Optional[list[Document]]:
+    """Return the documents of a file; None if it cannot be read."""
     if path in texts:
         return _parsed(texts[path])
     if not os.path.isfile(path):
         return None
     try:
-        return _parsed(read_text(path))
+        here = os.path.join(os.getcwd(), "")
+        return _parsed(read_text(path.removeprefix(here)))  # findings may name it
     except SourceError:
         return None
 
 
-def _parsed(source: SourceFile) -> Optional[list[Any]]:
+def _parsed(source: SourceFile) -> Optional[list[Document]]:
     documents = list(compose.compose(source))
-    read = [item.plain for item in documents if isinstance(item, compose.Document)]
+    read = [item for item in documents if isinstance(item, Document)]
     return read if len(read) == len(documents) else None
