@@ -110,13 +110,16 @@ def _running(group: GroupModel, key: str, kinds: Sequence[int]) -> int:
 
 
 def _by_skew(group: GroupModel, model: Filters, key: str, kinds: tuple[int, ...], *, alive: Alive) -> Optional[Bound]:
-    """Return the limit by a spread constraint that all the kinds have and that counts all of them."""
+    """Return the limit by a spread constraint that all the kinds have and that counts all of them.
+
+    A constraint of larger domains limits the smaller ones in them, too.
+    """
     best: Optional[Bound] = None
     items = [model.of_kind[at] for at in kinds]
     for spread in items[0].spreads if items else ():
-        if spread.topology_key != key or not all(_has_like(item, spread) for item in items):
+        if not _contains(spread, group.layout.domain_of[key]) or not all(_has_like(item, spread) for item in items):
             continue
-        if not all(spread.matches[at] for at in kinds) or not _counts_all(spread, group, key):
+        if not all(spread.matches[at] for at in kinds) or not _counts_all(spread):
             continue
         found = _skew_bound(model, spread, alive)
         best = found if best is None or found.most < best.most else best
@@ -132,11 +135,20 @@ def _has_like(item: KindFilters, spread: Spread) -> bool:
     )
 
 
-def _counts_all(spread: Spread, group: GroupModel, key: str) -> bool:
+def _contains(spread: Spread, domain_of: Sequence[int]) -> bool:
+    """Return whether every domain of a key lies within one domain of the constraint.
+
+    Nodes without the constraint's label take none of the pods.
+    """
+    outer: dict[int, int] = {}
+    pairs = zip(domain_of, spread.domain_of, strict=True)
+    return all(outer.setdefault(one, other) == other for one, other in pairs if one >= 0 and other >= 0)
+
+
+def _counts_all(spread: Spread) -> bool:
     """Return whether the constraint counts every node of its domains."""
     counted = set(spread.counted)
-    domain_of = group.layout.domain_of[key]
-    return all(domain_of[at] < 0 or at in counted for at in range(len(domain_of)))
+    return all(domain < 0 or at in counted for at, domain in enumerate(spread.domain_of))
 
 
 def _skew_bound(model: Filters, spread: Spread, alive: Alive) -> Bound:

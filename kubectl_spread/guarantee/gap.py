@@ -15,6 +15,7 @@ class GapEffect(Enum):
 
     NONE = "none"  # an assumption, which the answer names
     WAITS = "waits"  # whether every pod finds a node cannot be proved
+    PINNED = "pinned"  # as WAITS, and a pod may be unable to go where a violation needs it
     COUNTS = "counts"  # constraints and visited states limit nothing, and prove nothing
     PREEMPTION = "preemption"  # a pod that finds no node may make room
     EVERYTHING = "everything"  # nothing is proved or refuted, but that there are not more pods
@@ -24,6 +25,9 @@ class GapKind(Enum):
     """Kind of a gap."""
 
     FEATURE = "feature"
+    VOLUMES = "volumes"  # the volumes of a StatefulSet keep its pods in the zones of their first nodes
+    CLAIMS = "claims"  # volumes that exist or that pods share keep the pods in some zones
+    AFFINITY = "affinity"  # required pod affinity
     SCHEDULER = "scheduler"  # another scheduler
     NODE_NAME = "nodeName"  # the scheduler is bypassed
     RUNNING = "running"  # the pods that run now cannot be told apart, or are too many
@@ -39,6 +43,9 @@ class GapKind(Enum):
 
 EFFECTS = {
     GapKind.FEATURE: GapEffect.WAITS,
+    GapKind.VOLUMES: GapEffect.PINNED,
+    GapKind.CLAIMS: GapEffect.PINNED,
+    GapKind.AFFINITY: GapEffect.PINNED,
     GapKind.SCHEDULER: GapEffect.EVERYTHING,
     GapKind.NODE_NAME: GapEffect.EVERYTHING,
     GapKind.RUNNING: GapEffect.EVERYTHING,

@@ -210,9 +210,20 @@ class CanonicalLayout:
                         order[one], order[other] = order[other], order[one]
                 return
 
-    def first_of(self, nodes: Sequence[int]) -> list[int]:
+    def firsts(self) -> dict[int, int]:
         """Return, for each node, the first node of its kind."""
-        return [self.moved_to_first(node).index(node) for node in nodes]
+        return _firsts(self.tree)
+
+
+def _firsts(group: Tree) -> dict[int, int]:
+    if isinstance(group, int):
+        return {group: group}
+    found: dict[int, int] = {}
+    for children in group:
+        inner, base = _firsts(children[0]), leaves(children[0])
+        for child in children:
+            found |= {other: inner[one] for one, other in zip(base, leaves(child), strict=True)}
+    return found
 
 
 def _first(item: tuple[tuple[int, ...], list[int]]) -> tuple[int, ...]:

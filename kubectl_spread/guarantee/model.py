@@ -162,6 +162,21 @@ class GroupModel(NamedTuple):
         """Return the kinds whose pods are judged."""
         return tuple(at for at, kind in enumerate(self.kinds) if self.owners[kind.owner].is_judged)
 
+    @property
+    def wanted(self) -> int:
+        """Return the replicas of the judged workloads."""
+        return sum(owner.replicas for owner in self.owners if owner.is_judged)
+
+    @property
+    def fewest(self) -> int:
+        """Return the fewest judged replicas at any time."""
+        return sum(owner.least for owner in self.owners if owner.is_judged)
+
+    @property
+    def most(self) -> int:
+        """Return the most judged replicas at any time."""
+        return sum(owner.most for owner in self.owners if owner.is_judged)
+
     def has_gap(self, *effects: GapEffect) -> bool:
         """Return whether a gap has one of these effects."""
         return has_effect(self.gaps, *effects)

@@ -16,7 +16,7 @@ from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.records import NamedTuple
 
 _NEVER = 1_000_000  # events: the rule cannot be violated any more
-_EVERY = 256  # states between two looks at the clock
+_EVERY = 16  # states between two reports of their number
 
 
 class ProofLimits(NamedTuple):
@@ -31,11 +31,9 @@ class ProofLimits(NamedTuple):
 
     def is_reached(self, states: int) -> bool:
         """Return whether to stop."""
-        if states > self.max_states:
+        if states > self.max_states or (self.deadline is not None and time.monotonic() > self.deadline):
             return True
-        if states % _EVERY:
-            return False
-        return self.is_enough(states) or (self.deadline is not None and time.monotonic() > self.deadline)
+        return states % _EVERY == 0 and self.is_enough(states)
 
 
 class Found(NamedTuple):
@@ -146,7 +144,7 @@ def _distance(space: Space, rule: PolicyRule) -> Callable[[State], int]:
     if rule.kind not in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT):
         return lambda _: 0
 
-    least = (rule.most(_fewest(space)) or 0) + 1  # A share of more pods allows more.
+    least = (rule.most(space.group.fewest) or 0) + 1  # A share of more pods allows more.
     skew = _common_skew(space, rule.topology_key)
 
     def missing(state: State) -> int:
@@ -219,12 +217,7 @@ def _unplaced(space: Space, state: State) -> int:
     """Return a lower limit of the events until all pods are placed, or until some are lost again."""
     if state[2]:
         return 0
-    return max(0, _fewest(space) - space.judged_placed(state))
-
-
-def _fewest(space: Space) -> int:
-    """Return the fewest judged replicas at any time."""
-    return sum(owner.least for owner in space.group.owners if owner.is_judged)
+    return max(0, space.group.fewest - space.judged_placed(state))
 
 
 def stuck(space: Space, rule: int, limits: ProofLimits) -> Found:

@@ -88,12 +88,8 @@ class Space:
         """Return one disruption for each kind of node or domain: equal ones have equal results."""
         if not self.disruptions:
             return ()
-        order = self.arrangement(0).moved_to_first
-        return tuple(
-            item
-            for item in self.disruptions
-            if len(item.domains) > 1 or order(item.nodes[0]).index(item.nodes[0]) in item.nodes
-        )
+        firsts = self.arrangement(0).firsts()
+        return tuple(item for item in self.disruptions if len(item.domains) > 1 or firsts[item.nodes[0]] in item.nodes)
 
     def filters(self, facts: int) -> Filters:
         """Return the filters of a version of the nodes: 0 as they are, N + 1 during disruption N."""

@@ -8,11 +8,12 @@ from typing import Optional, Protocol
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, SourceError
-from kubectl_spread.guarantee.prove import Effort, GroupResult, ProofStatus, prove
+from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommendation.result import Recommendation
 from kubectl_spread.guarantee.recommendation.search import recommend
 from kubectl_spread.guarantee.setup.groups import by_selectors, matched
 from kubectl_spread.guarantee.setup.member import KINDS, Member
+from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.operations.inputs import missing
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster

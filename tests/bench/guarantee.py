@@ -7,9 +7,10 @@ import time
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
-from kubectl_spread.guarantee.prove import Effort, ProofStatus, prove
+from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommendation.search import recommend
 from kubectl_spread.guarantee.setup.member import Member
+from kubectl_spread.guarantee.verdict import Effort, ProofStatus
 from kubectl_spread.policy import parse
 from kubectl_spread.policy.rule import PLACED, PolicyRule
 from kubectl_spread.sources import topology

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Optional
 
-from kubectl_spread.guarantee.prove import Effort, ProofStatus, prove
+from kubectl_spread.guarantee.prove import prove
+from kubectl_spread.guarantee.verdict import Effort, ProofStatus
 from kubectl_spread.policy.policy import Regime
 from tests.guarantee import cases
 from tests.guarantee.twin import REGIMES, Twin

@@ -47,6 +47,10 @@ TERMINATING = (
     "Deployment web: Terminating pods do not count. A deleted pod can run for up to 30 s more, and its replacement can "
     "start in the same domain"
 )
+CLAIMS = (
+    "Deployment web: its claims can keep its pods in the zones of their volumes. Whether the pods find nodes, and "
+    "violations that need them in other zones, are not decided"
+)
 POD = {
     "apiVersion": "v1",
     "kind": "Pod",
@@ -101,7 +105,7 @@ CASES: dict[str, tuple[list[Plain], Plain, list[str]]] = {
         [pods_of("web", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
             {"topologyKey": ZONE, "labelSelector": DB}]}}, **by_zone({"matchLabels": {"app": "web"}}))],
         {SHARE: "proved", PENDING: "undecided"},
-        ["Deployment web: required pod affinity"],
+        ["Deployment web: required pod affinity. Whether the pods find nodes, and violations, are not decided"],
     ),
     "preemption": (
         [pods_of("web", cpu="6", replicas=2, priority=1000, **by_zone(ALL)), pods_of("db", replicas=6, cpu="6")],
@@ -117,7 +121,13 @@ CASES: dict[str, tuple[list[Plain], Plain, list[str]]] = {
         [pods_of("web", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "v"}}],
                  **by_zone({"matchLabels": {"app": "web"}}))],
         {SHARE: "proved", PENDING: "undecided"},
-        ["Deployment web: volumes, which can keep a pod in the zone of its first node"],
+        [CLAIMS],
+    ),
+    "affinity that may prevent a violation": (
+        [pods_of("web", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": ZONE, "labelSelector": DB}]}})],
+        OPEN,
+        ["Deployment web: required pod affinity. Whether the pods find nodes, and violations, are not decided"],
     ),
 }  # fmt: skip
 

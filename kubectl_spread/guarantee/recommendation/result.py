@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.guarantee.prove import GroupResult, ProofStatus, RuleVerdict
 from kubectl_spread.guarantee.recommendation.constraints import Hard, Plain
+from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import PolicyRule
 from kubectl_spread.records import NamedTuple

@@ -13,7 +13,7 @@ from itertools import product
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, Controller
-from kubectl_spread.guarantee.prove import Effort, GroupResult, ProofStatus, prove
+from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommendation.constraints import (
     changed_template,
     common_selector,
@@ -31,6 +31,7 @@ from kubectl_spread.guarantee.recommendation.result import (
 )
 from kubectl_spread.guarantee.setup.build import GroupBuilder
 from kubectl_spread.guarantee.setup.member import Member
+from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.policy.policy import Regime, REGIMES

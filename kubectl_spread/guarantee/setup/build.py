@@ -172,14 +172,28 @@ class GroupBuilder:
         beyond = list(not_evaluated(cls, self._profiles.get(cls.scheduler_name), self.cluster))
         if cls.gates:
             beyond.append("scheduling gates")
-        if any(volume.claim or volume.is_ephemeral for volume in cls.volumes) or workload.claim_templates:
-            beyond.append("volumes, which can keep a pod in the zone of its first node")
-        if cls.pod_affinity:
-            beyond.append("required pod affinity")
+        if any(volume.is_ephemeral for volume in cls.volumes):
+            beyond.append("ephemeral volumes")
         for what in beyond:
             self._gaps[Gap(GapKind.FEATURE, key, what=what)] = None
+        if cls.pod_affinity:
+            self._gaps[Gap(GapKind.AFFINITY, key)] = None
+        kind = self._volumes(key, workload)
+        if kind is not None:
+            self._gaps[Gap(kind, key)] = None
         if workload.kind == "StatefulSet" and self._regime is Regime.DISRUPTIONS:
             self._gaps[Gap(GapKind.LOST_ORDINALS, key)] = None
+
+    def _volumes(self, key: OwnerKey, workload: Workload) -> Optional[GapKind]:
+        """Return how volumes may keep the pods in their zones: from their first nodes on, or from the beginning."""
+        volumes = replica(workload, 0).cls.volumes
+        created = {f"{template}-{key.name}-" for template in workload.claim_templates}
+        if any(volume.claim and not volume.claim.startswith(tuple(created)) for volume in volumes):
+            return GapKind.CLAIMS
+        claims = [item for item in self.cluster.storage.claims if item.namespace == key.namespace]
+        if any(item.name.startswith(start) for item in claims for start in created):
+            return GapKind.CLAIMS
+        return GapKind.VOLUMES if created else None
 
     def _examine_others(self) -> None:
         """Note other pods that may take room, that can be preempted, or that are taken to stay."""

@@ -8,9 +8,9 @@ from typing import Any, Optional
 from kubectl_spread.cluster.snapshot import OwnerKey, Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.bound import Bound
-from kubectl_spread.guarantee.prove import GroupResult, ProofStatus, RegimeResult, RuleVerdict
 from kubectl_spread.guarantee.recommendation.constraints import Hard
 from kubectl_spread.guarantee.recommendation.result import Formula, Option, Recommendation, RefusedCandidate
+from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
 from kubectl_spread.policy.policy import Policy
 from kubectl_spread.policy.rule import PolicyRule, RuleKind

@@ -25,6 +25,17 @@ def _others(gap: Gap) -> str:
 
 _SENTENCES: dict[GapKind, Callable[[Gap], str]] = {
     GapKind.FEATURE: lambda gap: f"{_name(gap)}: {gap.what}",
+    GapKind.VOLUMES: lambda gap: (
+        f"{_name(gap)}: volumes can keep a pod in the zone of its first node. Whether such a pod finds a node again, "
+        "and violations that need it in another zone, are not decided"
+    ),
+    GapKind.CLAIMS: lambda gap: (
+        f"{_name(gap)}: its claims can keep its pods in the zones of their volumes. Whether the pods find nodes, and "
+        "violations that need them in other zones, are not decided"
+    ),
+    GapKind.AFFINITY: lambda gap: (
+        f"{_name(gap)}: required pod affinity. Whether the pods find nodes, and violations, are not decided"
+    ),
     GapKind.SCHEDULER: lambda gap: f"{_name(gap)}: the scheduler {gap.what} places the pods, and its rules are unknown",
     GapKind.NODE_NAME: lambda gap: f"{_name(gap)}: spec.nodeName sends all pods to {gap.what}, past the scheduler",
     GapKind.RUNNING: lambda gap: (

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Sequence
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.guarantee.prove import GroupResult, ProofStatus, RuleVerdict
+from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict
 from kubectl_spread.policy.wording import rule_text
 from kubectl_spread.report.guarantee import words
 

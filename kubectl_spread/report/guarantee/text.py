@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_spread.guarantee.prove import GroupResult, ProofStatus, RegimeResult, RuleVerdict
 from kubectl_spread.guarantee.recommendation.result import Recommendation
+from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict
 from kubectl_spread.guarantee.witness import Witness
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.wording import domain, rule_text

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from kubectl_spread.guarantee.bound import Bound, BoundKind
 from kubectl_spread.guarantee.event import TransitionKind
-from kubectl_spread.guarantee.prove import Method, ProofStatus, RuleVerdict
+from kubectl_spread.guarantee.verdict import Method, ProofStatus, RuleVerdict
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import PolicyRule, RuleKind

@@ -7,8 +7,8 @@ from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import SourceError
-from kubectl_spread.guarantee.prove import GroupResult, ProofStatus, RuleVerdict
 from kubectl_spread.guarantee.recommendation.result import Recommendation
+from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict
 from kubectl_spread.guarantee.witness import Witness
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import RuleKind

@@ -14,8 +14,8 @@ from kubectl_spread.policy.wording import rule_text, violation_text
 from kubectl_spread.scheduler.framework.profile import Profile
 
 if TYPE_CHECKING:  # 10 ms
-    from kubectl_spread.guarantee.prove import GroupResult
     from kubectl_spread.guarantee.setup.member import Member
+    from kubectl_spread.guarantee.verdict import GroupResult
 
 Plain = dict[str, Any]
 
@@ -52,9 +52,10 @@ class PolicyFacts:
     def _results(
         self, policy: Policy, workload: Workload, cluster: Cluster, *, profiles: Mapping[str, Profile]
     ) -> Iterator[GroupResult]:
-        from kubectl_spread.guarantee.prove import Effort, prove
+        from kubectl_spread.guarantee.prove import prove
         from kubectl_spread.guarantee.setup.groups import by_selectors, matched
         from kubectl_spread.guarantee.setup.member import KINDS
+        from kubectl_spread.guarantee.verdict import Effort
 
         members = [self._member(item, cluster) for item in self._workloads or [workload] if item.kind in KINDS]
         around = {item.key: item.controller for item in members}
