@@ -23,6 +23,8 @@ class TransitionKind(Enum):
     REMOVED = "removed"  # a pod is scaled down
     FINISHED = "finished"  # a rollout ends
     SCALED = "scaled"
+    CREATED = "created"  # a shard
+    DELETED = "deleted"  # a shard
     DISRUPTED = "disrupted"  # a node is drained, or a domain is lost
     EVICTED = "evicted"
     RETURNED = "returned"  # the node or domain is back

@@ -27,7 +27,8 @@ class OwnerSpec(NamedTuple):
     tell its revisions apart; otherwise it only restarts pods. bounds: range of its replicas; None if it is not scaled.
     is_ordered: creates each pod once all pods before it are ready. is_judged: its pods are judged; otherwise they are
     followed only because they decide where judged pods go. partition: lowest ordinal that a rollout changes.
-    is_on_delete: a rollout changes a pod only when something else deletes it.
+    is_on_delete: a rollout changes a pod only when something else deletes it. is_shard: the whole workload comes and
+    goes. is_extra: it does not exist at first.
     """
 
     key: OwnerKey
@@ -41,6 +42,13 @@ class OwnerSpec(NamedTuple):
     is_judged: bool = True
     partition: int = 0
     is_on_delete: bool = False
+    is_shard: bool = False
+    is_extra: bool = False
+
+    @property
+    def first(self) -> int:
+        """Return the replicas that are wanted at first."""
+        return 0 if self.is_extra else self.replicas
 
     @property
     def most(self) -> int:
@@ -49,7 +57,7 @@ class OwnerSpec(NamedTuple):
 
     @property
     def least(self) -> int:
-        """Return the fewest replicas that are ever wanted."""
+        """Return the fewest replicas that are ever wanted, while the workload exists."""
         return self.replicas if self.bounds is None else min(self.replicas, self.bounds.least)
 
 
@@ -148,6 +156,7 @@ class GroupModel(NamedTuple):
     """A group of workloads, with the neighbours that decide where its pods go.
 
     placed: nodes of the pods that run now, by kind and node. gaps: features and other pods that are not followed.
+    shards: range of the number of judged workloads; None if it is constant.
     """
 
     name: str
@@ -156,6 +165,7 @@ class GroupModel(NamedTuple):
     layout: Layout
     placed: tuple[tuple[int, int], ...] = ()
     gaps: tuple[Gap, ...] = ()
+    shards: Optional[ReplicaBounds] = None
 
     @property
     def judged(self) -> tuple[int, ...]:
@@ -165,17 +175,24 @@ class GroupModel(NamedTuple):
     @property
     def wanted(self) -> int:
         """Return the replicas of the judged workloads."""
-        return sum(owner.replicas for owner in self.owners if owner.is_judged)
+        return sum(owner.first for owner in self.owners if owner.is_judged)
 
     @property
     def fewest(self) -> int:
         """Return the fewest judged replicas at any time."""
-        return sum(owner.least for owner in self.owners if owner.is_judged)
+        each = sorted(owner.least for owner in self.owners if owner.is_judged)
+        return sum(each) if self.shards is None else min(self.wanted, sum(each[: self.shards.least]))
 
     @property
     def most(self) -> int:
         """Return the most judged replicas at any time."""
         return sum(owner.most for owner in self.owners if owner.is_judged)
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        """Return the numbers of judged replicas that may be wanted."""
+        each = {owner.replicas for owner in self.owners if owner.is_judged}
+        return range(self.fewest, self.most + 1, each.pop() if self.shards and len(each) == 1 else 1)
 
     def has_gap(self, *effects: GapEffect) -> bool:
         """Return whether a gap has one of these effects."""

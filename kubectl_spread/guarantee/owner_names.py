@@ -49,7 +49,10 @@ class OwnerNames:
     def _signature(self, owner: int) -> Any:
         """Return the properties of a workload; workloads of equal properties may exchange their names."""
         mine = self._of_owner[owner]
-        found: list[Any] = [self._group.owners[owner][1:], [self._group.kinds[at][1:] for at in mine]]
+        found: list[Any] = [
+            self._group.owners[owner]._replace(is_extra=False)[1:],
+            [self._group.kinds[at][1:] for at in mine],
+        ]
         for facts in range(self._versions):
             model = self._filters(facts)
             found += [

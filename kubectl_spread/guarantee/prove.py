@@ -15,6 +15,7 @@ from kubectl_spread.guarantee.regime_search import is_sure, RegimeSearch
 from kubectl_spread.guarantee.setup.build import disruptions, GroupBuilder
 from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.guarantee.setup.neighbours import surroundings
+from kubectl_spread.guarantee.setup.shards import more_shards
 from kubectl_spread.guarantee.space import Space
 from kubectl_spread.guarantee.verdict import (
     Effort,
@@ -37,6 +38,7 @@ _STAGES = {
     Regime.SCALING: 2,
     Regime.DISRUPTIONS: 3,
 }  # A higher stage distinguishes more kinds of pods.
+_SCALED = (Regime.SCALING, Regime.DISRUPTIONS)
 _GRACE_S = 30  # default of terminationGracePeriodSeconds
 _OPEN_WAITS = (GapEffect.WAITS, GapEffect.PINNED, GapEffect.COUNTS, GapEffect.EVERYTHING)
 
@@ -86,6 +88,12 @@ def _terminating(members: Sequence[Member], results: Sequence[RegimeResult]) -> 
             yield Gap(GapKind.TERMINATING, member.key, number=seconds)
 
 
+def _extra(members: Sequence[Member]) -> list[Member]:
+    """Return the shards that can be added."""
+    shards = members[0].shards
+    return more_shards(members, max(0, shards.most - len(members))) if shards is not None else []
+
+
 class _Prover:
     def __init__(
         self,
@@ -98,6 +106,7 @@ class _Prover:
     ) -> None:
         self._around = surroundings(members, cluster, profiles)
         self._members = (*members, *self._around.followed)
+        self._extra = tuple(_extra(members))
         self.neighbours = tuple(member.key for member in self._around.followed)
         self._cluster = cluster
         self._profiles = profiles
@@ -116,8 +125,9 @@ class _Prover:
         stage = _STAGES[regime]
         found = self._builders.get(stage)
         if found is None:
+            members = (*self._members, *(self._extra if regime in _SCALED else ()))
             found = self._builders[stage] = GroupBuilder(
-                self._members, self._cluster, self._profiles, self._keys,
+                members, self._cluster, self._profiles, self._keys,
                 regime=regime, name=self._name, around=self._around,
             )  # fmt: skip
             self.gaps |= dict.fromkeys(found.group.gaps)
@@ -148,6 +158,16 @@ class _Prover:
         if regime is Regime.SCALING and all(owner.bounds is None for owner in space.group.owners if owner.is_judged):
             none = tuple(RuleVerdict(rule, ProofStatus.NOT_APPLICABLE, Method.NONE) for rule in self._rules)
             return RegimeResult(regime, none)
+        found = self._without_search(space, regime)
+        left = [at for at in range(len(self._rules)) if at not in found]
+        if left:
+            found |= RegimeSearch(self._searched(space, regime), regime, self._effort).verdicts(left)
+        self._last = found
+        self._refuted |= {at: item for at, item in found.items() if item.verdict is ProofStatus.REFUTED}
+        return RegimeResult(regime, tuple(found[at] for at in sorted(found)), time.monotonic() - begin)
+
+    def _without_search(self, space: Space, regime: Regime) -> dict[int, RuleVerdict]:
+        """Return the verdicts that an earlier regime or a bound decides."""
         found: dict[int, RuleVerdict] = {}
         for at, rule in enumerate(self._rules):
             verdict = self._refuted.get(at) or self._by_bound(space, rule, regime)
@@ -155,12 +175,7 @@ class _Prover:
                 verdict = self._last.get(at)
             if verdict is not None:
                 found[at] = verdict
-        left = [at for at in range(len(self._rules)) if at not in found]
-        if left:
-            found |= RegimeSearch(self._searched(space, regime), regime, self._effort).verdicts(left)
-        self._last = found
-        self._refuted |= {at: item for at, item in found.items() if item.verdict is ProofStatus.REFUTED}
-        return RegimeResult(regime, tuple(found[at] for at in sorted(found)), time.monotonic() - begin)
+        return found
 
     def _searched(self, space: Space, regime: Regime) -> Space:
         """Return the space to search: with fewer nodes if many are interchangeable."""
@@ -191,7 +206,7 @@ class _Prover:
             return None
         if rule.kind is RuleKind.SURVIVE and not self._are_replaced(space, rule, alive):
             return None
-        numbers = range(space.group.fewest, space.group.most + 1) if _is_scaled(space) else [wanted]
+        numbers = space.group.numbers if _is_scaled(space) else [wanted]
         if found is None or not all(_is_enough(rule, found.most, number, regime) for number in numbers):
             return None
         return RuleVerdict(rule, ProofStatus.PROVED, Method.BOUND, limit_of(rule, wanted), found)

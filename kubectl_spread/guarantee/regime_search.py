@@ -39,18 +39,14 @@ class RegimeSearch:
         """Return a verdict on each of some rules."""
         if self._effort.is_quick or self._space.group.has_gap(GapEffect.EVERYTHING):
             return {at: self._undecided(at, 0) for at in rules}
-        states = 0
         self._nearby(rules)
         self._by_merged(self._left(rules))
         if not self._effort.wants_shortest:
             self._cornered(self._left(rules))
-        if self._left(rules):
-            states = self._everywhere(self._left(rules))
+        states = self._everywhere(self._left(rules)) if self._left(rules) else 0
         if states and self._effort.wants_shortest:
             self._cornered(self._left(rules))
-        if self._left(rules) and states and self._effort.wants_shortest:
-            walk = self._limits._replace(max_states=min(_WALK, self._limits.max_states))
-            self._take(search.at_random(self._space, self._left(rules), walk), self._left(rules))
+            self._at_random(self._left(rules))
         return self.found | {at: self._undecided(at, states) for at in self._left(rules)}
 
     def _left(self, rules: Sequence[int]) -> list[int]:
@@ -58,11 +54,17 @@ class RegimeSearch:
         return [at for at in rules if at not in self.found]
 
     def _everywhere(self, rules: Sequence[int]) -> int:
-        """Search all states; return their number if a limit ended it before any violation, or else 0."""
+        """Search all states; return their number if a limit ended the search, or else 0."""
         everything = search.explore(self._space, rules, self._limits)
         self._take(everything, rules)
-        is_over = everything.is_exhaustive or any(at in everything.witness for at in rules)
+        is_over = everything.is_exhaustive or all(at in everything.witness for at in rules)
         return 0 if is_over else everything.states
+
+    def _at_random(self, rules: Sequence[int]) -> None:
+        """Search for violations along random paths."""
+        limits = self._limits._replace(max_states=min(_WALK, self._limits.max_states))
+        if rules:
+            self._take(search.at_random(self._space, rules, limits), rules)
 
     def _nearby(self, rules: Sequence[int]) -> None:
         """Search for a violation near the start, of each rule about counts."""

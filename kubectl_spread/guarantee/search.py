@@ -275,7 +275,8 @@ def at_random(space: Space, rules: Iterable[int], limits: ProofLimits, *, seed: 
 class TraceStep(NamedTuple):
     """An event with the real names: indices of node, workload and kind of pods; -1 for none.
 
-    nodes: of a disruption. contents: the pods on each node after the event, by real node and kind.
+    nodes: of a disruption. contents: the pods on each node after the event, by real node and kind. owners: real
+    workload for each workload of the representative after the event.
     """
 
     event: Event
@@ -284,6 +285,7 @@ class TraceStep(NamedTuple):
     pods: int
     nodes: tuple[int, ...]
     contents: tuple[int, ...]
+    owners: tuple[int, ...]
 
 
 def trace(space: Space, way: Sequence[State]) -> tuple[TraceStep, ...]:
@@ -296,19 +298,31 @@ def trace(space: Space, way: Sequence[State]) -> tuple[TraceStep, ...]:
         event, raw = next((event, raw) for event, raw in space.events(now) if space.canonical(raw) == wanted)
         if event.order is not None:
             nodes = [nodes[old] for old in event.order]
-        inside = space.disruptions[event.disruption].nodes if event.disruption >= 0 else ()
-        owner = owners[event.owner] if event.owner >= 0 else -1
-        found.append(
-            TraceStep(
-                event,
-                nodes[event.node] if event.node >= 0 else -1,
-                owner,
-                space.kind_of(event.pods, owner),
-                tuple(sorted(nodes[at] for at in inside)),
-                space.under_names(raw[0], nodes, owners),
-            )
-        )
         now, order, exchanged = space.renaming(raw)
+        found.append(_step(space, event, raw[0], nodes=nodes, owners=owners, exchanged=exchanged))
         nodes = [nodes[old] for old in order]
         owners = [owners[old] for old in exchanged]
     return tuple(found)
+
+
+def _step(
+    space: Space,
+    event: Event,
+    contents: tuple[int, ...],
+    *,
+    nodes: Sequence[int],
+    owners: Sequence[int],
+    exchanged: Sequence[int],
+) -> TraceStep:
+    """Return an event under real names; contents: after it, under the names that nodes and owners translate."""
+    inside = space.disruptions[event.disruption].nodes if event.disruption >= 0 else ()
+    owner = owners[event.owner] if event.owner >= 0 else -1
+    return TraceStep(
+        event,
+        nodes[event.node] if event.node >= 0 else -1,
+        owner,
+        space.kind_of(event.pods, owner),
+        tuple(sorted(nodes[at] for at in inside)),
+        space.under_names(contents, nodes, owners),
+        tuple(owners[old] for old in exchanged),
+    )

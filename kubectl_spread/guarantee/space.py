@@ -132,7 +132,7 @@ class Space:
 
     def start(self) -> State:
         """Return the state in which no pod exists yet."""
-        desired = tuple(owner.replicas for owner in self.group.owners)
+        desired = tuple(owner.first for owner in self.group.owners)
         sizes = tuple(self._first_size(kind) for kind in self.group.kinds)
         return ((0,) * len(self.group.layout.nodes), sizes, 0, desired)
 
@@ -151,7 +151,7 @@ class Space:
     def _first_size(self, kind: Kind) -> int:
         if kind.is_new:
             return 0
-        return 1 if kind.ordinal >= 0 else self.group.owners[kind.owner].replicas
+        return 1 if kind.ordinal >= 0 else self.group.owners[kind.owner].first
 
     def unit(self, kind: int) -> int:
         """Return the content of a node with one pod of a kind."""
@@ -239,13 +239,13 @@ class Space:
         return not self.waiting(state, placed) and not self.is_rolling(state) and not self._condemned(state, placed)
 
     def _condemned(self, state: State, placed: Sequence[int]) -> list[int]:
-        """Return the placed ordinals that are out of range."""
+        """Return the kinds of placed pods whose ordinals are out of range, or whose workload was deleted."""
         return [
             at
             for owner, mine in enumerate(self._of_owner)
-            if self._ordinals[owner]
+            if self._ordinals[owner] or self.group.owners[owner].is_shard
             for at in mine
-            if placed[at] and self.group.kinds[at].ordinal >= state[3][owner]
+            if placed[at] and (self.group.kinds[at].ordinal >= state[3][owner] or not state[3][owner])
         ]
 
     def is_stuck(self, state: State) -> bool:
@@ -398,6 +398,9 @@ class Space:
             return
         if self._ordinals[owner] and self.ordinals.is_marked(owner, state):
             return
+        if spec.is_shard:
+            yield from self._shard_changed(state, owner)
+            return
         for wanted in range(spec.bounds.least, spec.bounds.most + 1):
             if wanted == state[3][owner]:
                 continue
@@ -415,6 +418,20 @@ class Space:
                 continue
             for contents in self._victims(state[0], mine[0], excess):
                 yield event, (contents, *resized[1:])
+
+    def _shard_changed(self, state: State, owner: int) -> Iterator[Next]:
+        """Yield the creation or the deletion of a whole workload."""
+        shards, kind = self.group.shards, self._of_owner[owner][0]
+        exists = bool(state[3][owner])
+        number = sum(bool(state[3][at]) for at, spec in enumerate(self.group.owners) if spec.is_shard)
+        if shards is None or (number <= shards.least if exists else number >= shards.most):
+            return
+        wanted = 0 if exists else self.group.owners[owner].replicas
+        desired = list(state[3])
+        desired[owner] = wanted
+        after: State = (state[0], state[1], state[2], tuple(desired))
+        event = Event(TransitionKind.DELETED if exists else TransitionKind.CREATED, kind, owner=owner, number=wanted)
+        yield event, after if self._ordinals[owner] else self._sized(after, kind, wanted)
 
     def _victims(self, contents: tuple[int, ...], kind: int, excess: int) -> Iterator[tuple[int, ...]]:
         """Yield the contents after a ReplicaSet has deleted its surplus pods, those of the fullest nodes first."""
@@ -443,20 +460,18 @@ class Space:
         yield tuple(made)
 
     def _condemned_removed(self, state: State, placed: Sequence[int]) -> Iterator[Next]:
-        """Yield removals of StatefulSet pods with ordinals out of range, the highest first."""
-        for owner in range(len(self._of_owner)):
-            if not self._ordinals[owner]:
-                continue
-            condemned = [at for at in self._condemned(state, placed) if self.group.kinds[at].owner == owner]
-            if not condemned:
-                continue
-            if self.group.owners[owner].is_ordered:
+        """Yield removals of pods with ordinals out of range, the highest first, and of deleted workloads' pods."""
+        all_condemned = self._condemned(state, placed)
+        for owner in dict.fromkeys(self.group.kinds[at].owner for at in all_condemned):
+            condemned = [at for at in all_condemned if self.group.kinds[at].owner == owner]
+            if self.group.owners[owner].is_ordered and state[3][owner]:
                 if self.ordinals.missing(owner, state, placed):
                     continue
                 condemned = condemned[-1:]
             for at in condemned:
-                node = next(node for node, content in enumerate(state[0]) if count_of(content, at))
-                yield Event(TransitionKind.REMOVED, at, node, owner), self._with(state, at, node, -1)
+                for node, content in enumerate(state[0]):
+                    if count_of(content, at):
+                        yield Event(TransitionKind.REMOVED, at, node, owner), self._with(state, at, node, -1)
 
     # Disruptions.
 

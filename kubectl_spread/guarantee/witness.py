@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -67,19 +67,19 @@ class Witness(NamedTuple):
 def witness(space: Space, rule: PolicyRule, way: Sequence[State], *, is_shortest: bool) -> Witness:
     """Return a way of states as events, with the numbers at its end."""
     steps = trace(space, way)
-    begin = space.running() if way[0] != space.canonical(space.start()) else space.start()
-    contents = steps[-1].contents if steps else (begin or space.start())[0]
+    is_from_running = way[0] != space.canonical(space.start())
+    begin = (space.running() if is_from_running else None) or space.start()
+    contents = steps[-1].contents if steps else begin[0]
     names = _Names(space)
     events = tuple(names.event(step) for step in steps)
     last = way[-1]
-    during = (
-        next((item for item in reversed(events) if item.kind is TransitionKind.DISRUPTED), None) if last[2] else None
-    )
+    during = _during(events, last)
     dead = _dead_nodes(space, steps, last)
-    situation = _situation(space, contents, last, dead=dead)
+    owners = steps[-1].owners if steps else tuple(space.renaming(begin)[2])
+    waiting = _waiting(space, last, owners)
+    situation = _situation(space, contents, last, dead=dead, waiting=waiting)
     keys = [rule.topology_key] if rule.topology_key else list(space.group.layout.domain_of)
     counts = {key: _counts(space, key, contents, dead=dead) for key in keys}
-    waiting = _waiting(space, last)
     result = next(iter(evaluate([rule], situation)))
     if rule.kind is RuleKind.SURVIVE and last[2]:
         result = result._replace(number=sum(item.number for item in waiting), is_violated=True)
@@ -90,9 +90,15 @@ def witness(space: Space, rule: PolicyRule, way: Sequence[State], *, is_shortest
         counts,
         waiting,
         space.judged_placed(last) + sum(item.number for item in waiting) > space.judged_wanted(last),
-        way[0] != space.canonical(space.start()),
+        is_from_running,
         during,
     )
+
+
+def _during(events: Sequence[WitnessEvent], last: State) -> Optional[WitnessEvent]:
+    """Return the disruption at the end."""
+    begun = [item for item in events if item.kind is TransitionKind.DISRUPTED]
+    return begun[-1] if last[2] and begun else None
 
 
 def _dead_nodes(space: Space, steps: Sequence[TraceStep], last: State) -> frozenset[int]:
@@ -101,7 +107,9 @@ def _dead_nodes(space: Space, steps: Sequence[TraceStep], last: State) -> frozen
     return frozenset(next(step.nodes for step in reversed(steps) if step.event.kind is TransitionKind.DISRUPTED))
 
 
-def _situation(space: Space, contents: Sequence[int], last: State, *, dead: frozenset[int]) -> GroupState:
+def _situation(
+    space: Space, contents: Sequence[int], last: State, *, dead: frozenset[int], waiting: Iterable[StuckPods]
+) -> GroupState:
     """Return the pods for the evaluation of the rule."""
     group = space.group
     pods = []
@@ -111,7 +119,7 @@ def _situation(space: Space, contents: Sequence[int], last: State, *, dead: froz
             number = content >> (BITS * at) & MOST_PODS
             if node not in dead:
                 pods += [GroupPod(group.owners[kind.owner].key, group.layout.nodes[node])] * number
-    for item in _waiting(space, last):
+    for item in waiting:
         pods += [GroupPod(item.owner, "")] * item.number
     layout = group.layout
     domains = {
@@ -121,7 +129,8 @@ def _situation(space: Space, contents: Sequence[int], last: State, *, dead: froz
     return GroupState(tuple(pods), space.judged_wanted(last), domains)
 
 
-def _waiting(space: Space, state: State) -> tuple[StuckPods, ...]:
+def _waiting(space: Space, state: State, owners: Sequence[int]) -> tuple[StuckPods, ...]:
+    """Return the waiting pods of a representative; owners: real workload for each of its workloads."""
     placed = space.placed(state)
     found: dict[OwnerKey, int] = {}
     for at in space.judged_waiting(state, placed):
@@ -129,7 +138,7 @@ def _waiting(space: Space, state: State) -> tuple[StuckPods, ...]:
         number = 1 if kind.ordinal >= 0 else state[1][at] - placed[at]
         if space.group.owners[kind.owner].is_ordered:
             number = 1  # The next pods are created once this one is ready.
-        key = space.group.owners[kind.owner].key
+        key = space.group.owners[owners[kind.owner]].key
         found[key] = found.get(key, 0) + number
     return tuple(StuckPods(key, number) for key, number in found.items())
 

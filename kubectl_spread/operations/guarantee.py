@@ -9,9 +9,9 @@ from typing import Optional, Protocol
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, SourceError
 from kubectl_spread.guarantee.prove import prove
+from kubectl_spread.guarantee.recommendation.by_shards import recommend_for_group
 from kubectl_spread.guarantee.recommendation.result import Recommendation
-from kubectl_spread.guarantee.recommendation.search import recommend
-from kubectl_spread.guarantee.setup.groups import by_selectors, matched
+from kubectl_spread.guarantee.setup.groups import by_selectors, matched, scaled
 from kubectl_spread.guarantee.setup.member import KINDS, Member
 from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus
 from kubectl_spread.objects.pod import Pod
@@ -223,9 +223,7 @@ def _groups(spec: GroupSpec, members: list[Member], policy: Policy) -> Iterator[
     Raises:
         RequestError, ConfigError: it matches no workload.
     """
-    found = [item for item in members if matched(item, spec)]
-    if spec.replicas is not None:
-        found = [item._replace(bounds=spec.replicas) for item in found]
+    found = [scaled(item, spec) for item in members if matched(item, spec)]
     if not found:
         message = (
             f"group {spec.name}: its selector matches no workload" if spec.name else "the selector matches no workload"
@@ -273,7 +271,7 @@ def _judged(
     if not request.wants_recommendation:
         return JudgedGroup(spec, result)
     listener.stage = f"{name}, recommendation"
-    found = recommend(
+    found = recommend_for_group(
         members,
         known.cluster,
         known.profiles,

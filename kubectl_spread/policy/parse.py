@@ -13,6 +13,7 @@ from kubectl_spread.text.wording import did_you_mean
 SHORT_KEYS = {"zone": ZONE, "hostname": HOSTNAME, "region": REGION, "node": HOSTNAME}
 LONG_KEYS = {ZONE: "zone", HOSTNAME: "hostname", REGION: "region"}
 _MOST = 1_000_000
+_MOST_SHARDS = 100
 _RULE = re.compile(r"\s*(?P<key>[^<=>\s]+)\s*(?P<sign>=?<=?|=)\s*(?P<amount>\S.*?)\s*\Z")
 _COUNT = re.compile(r"[0-9]{1,7}\Z")
 _FRACTION = re.compile(r"([0-9]{1,7})\s*/\s*([0-9]{1,7})\Z")
@@ -142,6 +143,21 @@ def survive(text: str, keep: Optional[str]) -> PolicyRule:
     return PolicyRule(
         RuleKind.SURVIVE, topology_key(key.strip()), amount(keep, "quorum, 50% or 2"), lost=int(number) if equals else 1
     )
+
+
+def shards(text: str) -> ReplicaBounds:
+    """Return the range of the number of workloads.
+
+    Raises:
+        PolicyTextError: it is none, or has no workload.
+    """
+    match = _RANGE.match(text)
+    if match is None or not int(match[1]):
+        raise PolicyTextError(f"{text or 'the empty text'} is not a range of shards: write 3..5")
+    found = replicas(text)
+    if found.most > _MOST_SHARDS:
+        raise PolicyTextError(f"the largest number of shards is {_MOST_SHARDS}")
+    return found
 
 
 def replicas(text: str) -> ReplicaBounds:

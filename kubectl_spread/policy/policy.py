@@ -24,7 +24,7 @@ REGIMES = tuple(Regime)
 
 
 class ReplicaBounds(NamedTuple):
-    """Range of the replicas of each workload, both ends included."""
+    """Range of the replicas of each workload, or of the number of workloads; both ends included."""
 
     least: int
     most: int
@@ -35,6 +35,7 @@ class GroupSpec(NamedTuple):
 
     selector: of the pods' labels; None for every workload that is given. namespace: empty for all. is_each: every
     workload is a group of its own. replicas: range of each workload's replicas; None for the range of its autoscaler.
+    shards: range of the number of workloads, which are created and deleted as a whole; None if it is constant.
     """
 
     rules: tuple[PolicyRule, ...]
@@ -43,6 +44,7 @@ class GroupSpec(NamedTuple):
     namespace: str = ""
     is_each: bool = False
     replicas: Optional[ReplicaBounds] = None
+    shards: Optional[ReplicaBounds] = None
     line: int = 0
     column: int = 0
 

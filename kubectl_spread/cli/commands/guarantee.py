@@ -26,7 +26,7 @@ from kubectl_spread.cli.parameters.targets import named
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.policy import parse
 from kubectl_spread.policy.parse import PolicyTextError
-from kubectl_spread.policy.policy import GroupSpec, Policy, Regime, REGIMES
+from kubectl_spread.policy.policy import GroupSpec, Policy, Regime, REGIMES, ReplicaBounds
 from kubectl_spread.policy.rule import PLACED, PolicyRule
 
 if TYPE_CHECKING:  # these load numpy
@@ -119,6 +119,12 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
     help="Range in which workloads are scaled.  [default: of the HorizontalPodAutoscaler]",
 )
 @click.option(
+    "--shards",
+    callback=_read(parse.shards),
+    metavar="MIN..MAX",
+    help="Range in which a group grows and shrinks by whole workloads, such as the shards of a database.",
+)
+@click.option(
     "--regime",
     multiple=True,
     type=click.Choice([item.value for item in REGIMES]),
@@ -175,7 +181,8 @@ def command(
     keep: Optional[str],
     allow_pending: bool,
     selector: Optional[str],
-    replicas: Optional[tuple[int, int]],
+    replicas: Optional[ReplicaBounds],
+    shards: Optional[ReplicaBounds],
     regime: tuple[str, ...],
     recommend: bool,
     namespace: Optional[str],
@@ -219,7 +226,9 @@ def command(
       kubectl spread guarantee --policy ha.yaml -R -f deploy/ --topology prod.yaml -o junit > guarantee.xml
     """  # noqa: D301
     rules = [*max_share, *max_count, *min_domains, *separate, *_losses(survive, keep, ctx)]
-    made = _policy(policy, rules, selector, replicas=replicas, allow_pending=allow_pending, ctx=ctx)
+    if replicas is not None and shards is not None:
+        raise click.UsageError("--replicas and --shards exclude each other", ctx)
+    made = _with_ranges(_policy(policy, rules, selector, allow_pending=allow_pending, ctx=ctx), replicas, shards)
     if regime:
         made = made._replace(regimes=tuple(Regime(text) for text in regime))
     is_of_files = bool(filename or kustomize)
@@ -263,7 +272,6 @@ def _policy(
     rules: list[PolicyRule],
     selector: Optional[str],
     *,
-    replicas: Optional[Any],
     allow_pending: bool,
     ctx: click.Context,
 ) -> Policy:
@@ -275,12 +283,17 @@ def _policy(
     if path is not None:
         from kubectl_spread.sources.policy import file
 
-        found = file.load(path)
-        if replicas is None:
-            return found
-        return found._replace(groups=tuple(item._replace(replicas=replicas) for item in found.groups))
+        return file.load(path)
     own = (*rules, *(() if allow_pending else (PLACED,)))
-    return Policy((GroupSpec(own, selector=_selector(selector, ctx), replicas=replicas),), name="of the command line")
+    return Policy((GroupSpec(own, selector=_selector(selector, ctx)),), name="of the command line")
+
+
+def _with_ranges(policy: Policy, replicas: Optional[ReplicaBounds], shards: Optional[ReplicaBounds]) -> Policy:
+    """Return a policy with the ranges of the command line."""
+    if replicas is None and shards is None:
+        return policy
+    groups = tuple(item._replace(replicas=replicas, shards=shards) for item in policy.groups)
+    return policy._replace(groups=groups)
 
 
 def _selector(text: Optional[str], ctx: click.Context) -> Any:

@@ -76,7 +76,8 @@ class Recommendation(NamedTuple):
     rules: that the options keep. impossible: unrelaxed rules for which there are too few domains. refused: the best
     candidate for the unrelaxed rules, or for the rules if there is no option. tried: number of candidates. why_not:
     reason if nothing could be tried. selector: of the constraints. attempts: candidates that were refused.
-    is_exhaustive: each candidate for the unrelaxed rules was refuted.
+    is_exhaustive: each candidate for the unrelaxed rules was refuted. by_shards: recommendation for each number of
+    shards, if the group grows by shards. is_cut_off: the time ended before all candidates were tried.
     """
 
     options: tuple[Option, ...]
@@ -90,3 +91,21 @@ class Recommendation(NamedTuple):
     why_not: str = ""
     attempts: tuple[RefusedCandidate, ...] = ()
     is_exhaustive: bool = False
+    by_shards: tuple[ShardRecommendation, ...] = ()
+    is_cut_off: bool = False
+
+
+class ShardLimit(NamedTuple):
+    """The most pods that a rule lets into a domain: the largest maxSkew while a domain is empty."""
+
+    rule: PolicyRule
+    most: int
+
+
+class ShardRecommendation(NamedTuple):
+    """Recommendation for a number of shards; pods: of all of them."""
+
+    shards: int
+    pods: int
+    limits: tuple[ShardLimit, ...]
+    recommendation: Recommendation

@@ -141,6 +141,7 @@ class _Search:
             tuple(self._formulas(best)),
             refused=self._closest(),
             tried=len(candidates),
+            is_cut_off=self._is_late(),
             attempts=tuple(self._refused.values()),
             is_exhaustive=all(candidate in self._refused for candidate in candidates)
             and all(item.verdict.verdict is ProofStatus.REFUTED for item in self._refused.values()),
@@ -156,7 +157,7 @@ class _Search:
         found: list[tuple[Hard, ...]] = []
         searches = 0
         for candidate in candidates:
-            if len(found) >= _MOST_OPTIONS or searches >= _MOST_TRIED:
+            if len(found) >= _MOST_OPTIONS or searches >= _MOST_TRIED or self._is_late():
                 break
             refused = self._refused.get(candidate)
             if refused is not None and refused.verdict.verdict is ProofStatus.REFUTED:
@@ -169,6 +170,9 @@ class _Search:
             if self._is_kept(candidate):
                 found.append(candidate)
         return found
+
+    def _is_late(self) -> bool:
+        return self._effort.deadline is not None and time.monotonic() > self._effort.deadline
 
     def _is_bounded(self, candidate: tuple[Hard, ...]) -> bool:
         """Return whether bounds alone prove every rule but that each pod finds a node."""

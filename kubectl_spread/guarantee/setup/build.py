@@ -40,7 +40,7 @@ from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, revision_label, Workload
-from kubectl_spread.policy.policy import Regime, REGIMES
+from kubectl_spread.policy.policy import Regime, REGIMES, ReplicaBounds
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
@@ -73,6 +73,7 @@ class GroupBuilder:
         self._profiles = profiles
         self._around = around
         self._regime = regime
+        self._is_scaled = regime in (Regime.SCALING, Regime.DISRUPTIONS)
         owned = OwnedPods(cluster)
         own = {pod.uid for member in members for pod in owned.of(member.key)}
         self._running = [(member.key, owned.of(member.key)) for member in members]
@@ -94,7 +95,8 @@ class GroupBuilder:
                 self.classes.append(cls)
             owners.append(self._owner(member, workload, made))
             self._examine(member.key, workload)
-        self.group = GroupModel(name, tuple(owners), tuple(kinds), self._layout())
+        shards = members[0].shards if self._is_scaled else None
+        self.group = GroupModel(name, tuple(owners), tuple(kinds), self._layout(), shards=shards)
         columns = Columns(self.cluster._replace(pods=()))
         self._hard_selectors = [
             item.selector for cls in self.classes for item in hard_constraints(cls, columns, self._profiles)
@@ -121,7 +123,7 @@ class GroupBuilder:
     ) -> list[tuple[Kind, PodClass]]:
         """Return a StatefulSet's kinds: by ordinal and revision if these matter, and the marker of a rollout."""
         is_rolled = has_revisions and REGIMES.index(self._regime) >= REGIMES.index(Regime.ROLLOUTS)
-        is_scaled = member.bounds is not None and self._regime in (Regime.SCALING, Regime.DISRUPTIONS)
+        is_scaled = member.bounds is not None and member.shards is None and self._is_scaled
         if not is_rolled and not is_scaled and not self._tells_ordinals_apart():
             return [(Kind(at), _bare(replica(workload, 0).cls))]
         size = workload.replicas or 0
@@ -142,21 +144,24 @@ class GroupBuilder:
         strategy = fields(member.controller.spec.get("strategy"))
         rolling = fields(strategy.get("rollingUpdate"))
         is_rolling = workload.kind == "Deployment" and strategy.get("type") != "Recreate"
-        is_scaled = self._regime in (Regime.SCALING, Regime.DISRUPTIONS)
+        replicas = workload.replicas or 0
+        is_shard = self._is_scaled and member.shards is not None
+        bounds = ReplicaBounds(replicas, replicas) if is_shard else member.bounds
         update = fields(member.controller.spec.get("updateStrategy"))
         found = OwnerSpec(
             member.key,
-            workload.replicas or 0,
-            _or_default(rolling.get("maxSurge")) if is_rolling else 0,
-            _or_default(rolling.get("maxUnavailable")) if is_rolling else 0,
-            bounds=member.bounds if is_scaled else None,
+            replicas,
+            *_rolling(rolling, is_rolling=is_rolling),
+            bounds=bounds if self._is_scaled else None,
             is_stateful=workload.kind == "StatefulSet",
             is_ordered=workload.is_ordered,
             is_judged=member.is_judged,
             partition=_partition(update),
             is_on_delete=workload.kind == "StatefulSet" and update.get("type") == "OnDelete",
+            is_shard=is_shard,
+            is_extra=member.is_extra,
         )
-        most = max(found.replicas, member.bounds.most if member.bounds is not None else 0)
+        most = max(found.replicas, bounds.most if bounds is not None else 0)
         surges = is_rolling and any(fenceposts(found, number)[0] for number in range(1, most + 1))
         return found._replace(is_rolled=surges or any(kind.is_new for kind, _ in made))
 
@@ -365,6 +370,13 @@ def _filtered_keys(cls: PodClass) -> set[str]:
     """Return the label keys on which the hard constraints and the anti-affinity of a pod depend."""
     found = {key for item in cls.constraints if item.is_hard for key in (*item.match_label_keys, *item.selected_keys)}
     return found | {item.key for term in cls.pod_anti_affinity for item in term.selector.requirements or ()}
+
+
+def _rolling(settings: Mapping[str, object], *, is_rolling: bool) -> tuple[object, object]:
+    """Return maxSurge and maxUnavailable of a Deployment's rollouts, as written."""
+    if not is_rolling:
+        return 0, 0
+    return _or_default(settings.get("maxSurge")), _or_default(settings.get("maxUnavailable"))
 
 
 def _partition(update: Mapping[str, object]) -> int:

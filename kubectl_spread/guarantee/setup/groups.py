@@ -16,6 +16,13 @@ def matched(member: Member, spec: GroupSpec) -> bool:
     return spec.selector is None or spec.selector.matches(_labels(_pod_class(member)))
 
 
+def scaled(member: Member, spec: GroupSpec) -> Member:
+    """Return a workload with the range of its replicas, or of the number of workloads."""
+    if spec.shards is not None:
+        return member._replace(bounds=None, shards=spec.shards)
+    return member._replace(bounds=spec.replicas or member.bounds)
+
+
 def by_selectors(members: list[Member]) -> list[list[Member]]:
     """Return groups of workloads whose constraints count each other's pods, in order."""
     classes = [_pod_class(member) for member in members]

@@ -14,10 +14,14 @@ KINDS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "Statefu
 class Member(NamedTuple):
     """A workload of a group, as it is stored; bounds: range of its replicas.
 
-    is_judged: its pods are judged. Otherwise they are followed only because they decide where judged pods go.
+    is_judged: its pods are judged. Otherwise they are followed only because they decide where judged pods go. shards:
+    range of the number of workloads in its group, each of which is a shard; None if their number is constant. is_extra:
+    a shard that does not exist at first.
     """
 
     key: OwnerKey
     controller: Controller
     bounds: Optional[ReplicaBounds] = None
     is_judged: bool = True
+    shards: Optional[ReplicaBounds] = None
+    is_extra: bool = False

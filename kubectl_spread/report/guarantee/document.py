@@ -156,7 +156,17 @@ def _recommendation(found: Recommendation) -> Plain:
         "refused": None if found.refused is None else _refused(found.refused),
         "attempts": [_refused(item) for item in found.attempts],
         "exhaustive": found.is_exhaustive,
+        "timedOut": found.is_cut_off,
         "options": [_option(item) for item in found.options],
+        "shards": [
+            {
+                "shards": item.shards,
+                "pods": item.pods,
+                "limits": [{"rule": rule(limit.rule), "most": limit.most} for limit in item.limits],
+                "recommendation": _recommendation(item.recommendation),
+            }
+            for item in found.by_shards
+        ],
     }
 
 

@@ -14,7 +14,7 @@ from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus
 from kubectl_spread.policy.parse import short_key
 from kubectl_spread.policy.wording import domain, rule_text
 from kubectl_spread.report.guarantee import words
-from kubectl_spread.report.table import Style, wrapped
+from kubectl_spread.report.table import Style, table, wrapped
 from kubectl_spread.text import emit
 from kubectl_spread.text.wording import counted, listed
 
@@ -27,8 +27,36 @@ _WHY_NOT = {
 
 
 def blocks(found: Recommendation, result: GroupResult, style: Style) -> Iterator[list[str]]:
-    """Yield the parts of a recommendation."""
-    yield wrapped(f"Recommended constraints for {result.name}:", style.width)
+    """Yield the parts of a recommendation, for each number of shards if the group grows by shards."""
+    if not found.by_shards:
+        yield from _blocks(found, f"Recommended constraints for {result.name}:", style)
+        return
+    yield [f"maxSkew by number of shards of {result.name}:", *table(_shard_rows(found), style.width, indent="  ")]
+    for item in found.by_shards:
+        head = f"Recommended constraints for {result.name} with {counted(item.shards, 'shard')}:"
+        yield from _blocks(item.recommendation, head, style)
+
+
+def _shard_rows(found: Recommendation) -> list[tuple[str, ...]]:
+    """Return the largest maxSkew of each rule, and the recommended one, for each number of shards."""
+    head = ("shards", "pods", *[rule_text(item.rule) for item in found.by_shards[0].limits], "recommended maxSkew")
+    rows = [head]
+    for item in found.by_shards:
+        best = next(iter(item.recommendation.options), None)
+        names = "none proved" if best is None else _short_names(best.constraints)
+        relaxed = " (with at most)" if best is not None and item.recommendation.relaxed else ""
+        limits = [str(limit.most) for limit in item.limits]
+        rows.append((str(item.shards), str(item.pods), *limits, names + relaxed))
+    return rows
+
+
+def _short_names(constraints: tuple[Hard, ...]) -> str:
+    names = [f"{short_key(item.topology_key)} {item.max_skew}" for item in constraints]
+    return ", ".join(names) or "no constraint needed"
+
+
+def _blocks(found: Recommendation, head: str, style: Style) -> Iterator[list[str]]:
+    yield wrapped(head, style.width)
     if found.why_not:
         yield wrapped(_WHY_NOT[found.why_not], style.width)
         return
@@ -41,13 +69,17 @@ def blocks(found: Recommendation, result: GroupResult, style: Style) -> Iterator
         sentence = "With `at most` instead of `less than`, these constraints keep the policy and leave no pod Pending:"
         yield wrapped(sentence, style.width)
     if not found.options and found.tried:
-        sentence = (
-            f"None of {counted(found.tried, 'candidate')} keeps the policy and leaves no pod Pending on these nodes."
-        )
-        yield wrapped(sentence, style.width)
+        yield wrapped(_without_option(found), style.width)
     yield [line for item in found.formulas for line in _formula(item, style)]
     for number, option in enumerate(found.options, 1):
         yield list(_option(number, option, style))
+
+
+def _without_option(found: Recommendation) -> str:
+    number = counted(found.tried, "candidate")
+    if found.is_cut_off:
+        return f"Of {number}, none was proved before the time ended; --timeout sets the time."
+    return f"None of {number} keeps the policy and leaves no pod Pending on these nodes."
 
 
 def _refused(refused: RefusedCandidate, style: Style) -> Iterator[str]:

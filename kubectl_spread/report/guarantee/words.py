@@ -147,6 +147,10 @@ def _disrupted(event: WitnessEvent) -> str:
     return f"{_where(event)} {'are' if len(event.domains) > 1 else 'is'} lost."
 
 
+def _shard(event: WitnessEvent) -> str:
+    return "" if event.owner is None else f"{event.owner.kind} {event.owner.name}"
+
+
 def _removed(event: WitnessEvent) -> str:
     if not event.node:
         return f"{_capital(_pod(event))}, which is Pending, is deleted by the scale-down."
@@ -160,6 +164,8 @@ _SENTENCES: dict[TransitionKind, Callable[[WitnessEvent], str]] = {
     TransitionKind.REMOVED: _removed,
     TransitionKind.FINISHED: lambda event: f"The rollout of {event.owner.name if event.owner else ''} ends.",
     TransitionKind.SCALED: lambda event: f"{event.owner.name if event.owner else ''} is scaled to {event.number}.",
+    TransitionKind.CREATED: lambda event: f"{_shard(event)} is created.",
+    TransitionKind.DELETED: lambda event: f"{_shard(event)} is deleted.",
     TransitionKind.DISRUPTED: _disrupted,
     TransitionKind.EVICTED: lambda event: f"{_capital(_pod(event))} is evicted from {event.node}.",
     TransitionKind.RETURNED: lambda event: f"{_where(event)} takes pods again.",

@@ -102,13 +102,16 @@ class _Reading:
         selector = self._selector((*route, "selector"))
         each = self._value((*route, "each"))
         line, column = self._place(route)
+        is_each = each if isinstance(each, bool) else selector is None
+        shards = self._shards(route, is_each=is_each)
         return GroupSpec(
             tuple(rules),
             self._text((*route, "name")),
             selector,
             self._text((*route, "namespace")),
-            each if isinstance(each, bool) else selector is None,
+            is_each,
             self._replicas((*route, "replicas")),
+            shards,
             line,
             column,
         )
@@ -132,6 +135,18 @@ class _Reading:
     def _replicas(self, route: Route) -> Optional[ReplicaBounds]:
         text = self._text(route)
         return self._parsed(route, parse.replicas, text) if text else None
+
+    def _shards(self, route: Route, *, is_each: bool) -> Optional[ReplicaBounds]:
+        place = (*route, "shards")
+        text = self._text(place)
+        found: Optional[ReplicaBounds] = self._parsed(place, parse.shards, text) if text else None
+        if text and self._has((*route, "replicas")):
+            self._note(place, f"{path_text(place)}: excludes replicas: the range counts whole workloads", key=True)
+        elif text and is_each:
+            self._note(
+                place, f"{path_text(place)}: the workloads need a common selector, and not `each: true`", key=True
+            )
+        return found
 
     def shares(self, route: Route) -> Iterator[PolicyRule]:
         """Yield the rules of `maxShare`."""
