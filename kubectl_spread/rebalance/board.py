@@ -18,7 +18,6 @@ from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline.controllers.deployment import DeploymentState
-from kubectl_spread.timeline.doing import Slot
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.moves import Moves
 from kubectl_spread.timeline.oracle import MorePods, Oracle
@@ -26,7 +25,18 @@ from kubectl_spread.timeline.run import Watch
 from kubectl_spread.timeline.search import explore
 from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.setup.loading import load, with_owners
-from kubectl_spread.timeline.state import Deletion, EventKind, NO_ORDINAL, of_owner, P, PENDING, Stage, State, Step
+from kubectl_spread.timeline.state import (
+    Deletion,
+    EventKind,
+    NO_ORDINAL,
+    of_owner,
+    P,
+    PENDING,
+    Slot,
+    Stage,
+    State,
+    Step,
+)
 
 _MOST_STATES = 2_000  # Most states that are visited after one eviction.
 _MOST_ENDS = 400  # Most states at rest that are all followed further.

@@ -11,7 +11,7 @@ from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.rebalance.board import Board
 from kubectl_spread.rebalance.plan import Eviction
 from kubectl_spread.rebalance.search import FoundPlan
-from kubectl_spread.timeline.doing import Slot
+from kubectl_spread.timeline.state import Slot
 
 _BUDGET = "PodDisruptionBudget"
 

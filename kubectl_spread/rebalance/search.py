@@ -16,8 +16,7 @@ from kubectl_spread.rebalance.board import Board, originals, pending, SettledSta
 from kubectl_spread.rebalance.goals import NEVER
 from kubectl_spread.rebalance.tally import Tally
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.timeline.doing import Slot, slot
-from kubectl_spread.timeline.state import P, State
+from kubectl_spread.timeline.state import P, Slot, slot, State
 
 Belief = frozenset[State]  # all states in which the cluster may be
 

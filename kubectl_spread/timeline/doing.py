@@ -11,15 +11,8 @@ from kubectl_spread.timeline.controllers import deployment
 from kubectl_spread.timeline.controllers.replicaset import choices
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.setup import reading
-from kubectl_spread.timeline.state import Deletion, EventKind, Move, NO_ORDINAL, P, PENDING, Stage, State
+from kubectl_spread.timeline.state import Deletion, EventKind, Move, NO_ORDINAL, P, PENDING, Slot, slot, Stage, State
 from kubectl_spread.timeline.world import World, WorldFacts
-
-Slot = tuple[int, int, int, int, int, bool]  # Fields of a pod that are constant while it is on its node.
-
-
-def slot(pod: P) -> Slot:
-    """Return an identifier of a pod that is stable while the pod stays on its node."""
-    return (pod.owner, pod.rev, pod.ordinal, pod.cls, pod.node, pod.is_new)
 
 
 def do(world: World, state: State, op: steps.Op) -> list[Draft]:

@@ -21,12 +21,25 @@ from typing import Any, Optional
 
 from kubectl_spread.objects.selectors.labels import ZONE
 from kubectl_spread.timeline import claims, doing, eviction, nodes
-from kubectl_spread.timeline.controllers import daemonset, deployment, job, replicaset, statefulset
+from kubectl_spread.timeline.controllers import daemonset, deployment, job, ordinals, replicaset, statefulset
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.oracle import Oracle, PreemptionOption
 from kubectl_spread.timeline.overtaking import may_overtake_controllers, may_overtake_kubelets, open_items
 from kubectl_spread.timeline.search.twins import distinct, first_twins
-from kubectl_spread.timeline.state import Deletion, EventKind, Move, of_owner, P, PENDING, Stage, State, Step, Way
+from kubectl_spread.timeline.state import (
+    Deletion,
+    EventKind,
+    Move,
+    NO_ORDINAL,
+    of_owner,
+    P,
+    PENDING,
+    slot,
+    Stage,
+    State,
+    Step,
+    Way,
+)
 from kubectl_spread.timeline.world import World
 
 _MOST_KNOWN = 20_000  # Most states whose steps are cached.
@@ -47,7 +60,7 @@ _EXCESS: dict[type, Callable[..., list[tuple[P, ...]]]] = {
 Twins = list[tuple[list[int], list[int]]]
 
 
-def _no_twins(_: State) -> Twins:
+def no_twins(_: State) -> Twins:
     return []
 
 
@@ -55,7 +68,13 @@ class Moves:
     """Possible steps of every state of one world."""
 
     def __init__(
-        self, world: World, oracle: Oracle, *, is_hasty: bool = False, twins: Callable[[State], Twins] = _no_twins
+        self,
+        world: World,
+        oracle: Oracle,
+        *,
+        is_hasty: bool = False,
+        keeps_ordinals: bool = False,
+        twins: Callable[[State], Twins] = no_twins,
     ) -> None:
         """Set up the moves of a world.
 
@@ -63,9 +82,11 @@ class Moves:
             world: nodes and workloads.
             oracle: the scheduler.
             is_hasty: for random runs, every deletion may finish at any time, even if the order does not matter.
+            keeps_ordinals: whether a later step may depend on the nodes of the ordinals of StatefulSets.
             twins: returns pairs of interchangeable nodes with equal pods; of equal choices, one is enough.
         """
         self._is_hasty = is_hasty
+        self._keeps_ordinals = keeps_ordinals
         self.is_cut = False  # whether only some of the choices of pods to delete were returned
         self._may_overtake = False  # whether a state was returned in which controllers have not acted yet
         self._priorities = (0, False)  # number of known classes, and whether their priorities differ
@@ -95,6 +116,9 @@ class Moves:
         return found
 
     def _after(self, state: State) -> list[Way]:
+        deciding = self._decided(state)
+        if deciding:
+            return deciding
         state = self._with_tried(state)
         victims = self._victims(state)
         if victims:
@@ -111,6 +135,23 @@ class Moves:
             *self._by_nodes(state),
         ]
         return found or self._rest(state) or self._given_up(state)
+
+    def _decided(self, state: State) -> list[Way]:
+        """Return ways to decide which pod has an ordinal that matters now to the controller of a StatefulSet."""
+        for owner, own in enumerate(state.sets):
+            if isinstance(own, statefulset.StatefulSetState) and own.free:
+                pods = of_owner(state.pods, owner)
+                ordinal = ordinals.undecided(self._world, own, pods)
+                if ordinal is not None:
+                    group = own.free[ordinals.group_of(own.free, ordinal)]
+                    chosen = ordinals.candidates(self._world, group, pods)
+                    return [partial(self._with_ordinal, state, owner, ordinal, pod) for pod in chosen]
+        return []
+
+    def _with_ordinal(self, state: State, owner: int, ordinal: int, chosen: Optional[P]) -> Step:
+        draft = Draft(self._world, state)
+        ordinals.decide(draft, owner, ordinal, chosen=chosen)
+        return self.settled(draft, (owner,))
 
     def _victims(self, state: State) -> list[Way]:
         return [partial(self._deleted, state, pods) for pods in self._chosen(state)]
@@ -135,8 +176,24 @@ class Moves:
         found: dict[_Kind, P] = {}
         for pod in state.pods:
             if _is_waiting(pod):
-                found.setdefault(_kind(self._world, pod), pod)
+                found.setdefault(self._kind(state, pod), pod)
         return list(found.values())
+
+    def _kind(self, state: State, pod: P) -> _Kind:
+        """Return the fields of a waiting pod that decide its attempts."""
+        shape = self._world.shape(pod.cls)
+        return (pod.owner, pod.rev, shape, pod.nominated, pod.is_new, pod.is_tried, self._number(state, pod))
+
+    def _number(self, state: State, pod: P) -> int:
+        """Return the ordinal of a StatefulSet's pod if it may matter later; one number for a group of equal pods."""
+        own = state.sets[pod.owner] if pod.owner >= 0 else None
+        if not isinstance(own, statefulset.StatefulSetState):
+            return NO_ORDINAL
+        spec = self._world.specs[own.spec]
+        if not self._keeps_ordinals and (own.current == spec.rev or spec.is_on_delete):
+            return NO_ORDINAL
+        group = ordinals.group_of(own.free, pod.ordinal)
+        return pod.ordinal if group < 0 else own.free[group][0]
 
     def _scheduled(self, state: State) -> list[Way]:
         """Return the scheduler's attempts: pods wait for those of higher priority that it has not tried yet."""
@@ -164,11 +221,11 @@ class Moves:
         """
         if not self._has_priorities():
             return state
-        refused = {_kind(self._world, pod) for pod, ways in self._attempts(state) if not ways and not pod.is_tried}
+        refused = {self._kind(state, pod) for pod, ways in self._attempts(state) if not ways and not pod.is_tried}
         if not refused:
             return state
         pods = [
-            pod._replace(is_tried=True) if _is_waiting(pod) and _kind(self._world, pod) in refused else pod
+            pod._replace(is_tried=True) if _is_waiting(pod) and self._kind(state, pod) in refused else pod
             for pod in state.pods
         ]
         return state._replace(pods=tuple(sorted(pods)))
@@ -414,7 +471,7 @@ class Moves:
             yield partial(Step, (), _without(state, item))
         for pod in dict.fromkeys(left):
             slots = list(item[1])
-            slots.remove(doing.slot(pod))
+            slots.remove(slot(pod))
             rest = (("delete", tuple(slots), item[2]),) if slots else ()
             after = state._replace(todo=_replaced(state.todo, item, rest))
             yield partial(self._gone, after, [pod]) if item[2] else partial(self._deleted, after, (pod,))
@@ -486,7 +543,7 @@ class Moves:
             return []
         draft = Draft(self._world, state)
         refused = [(pod, eviction.refusal(self._world, state, pod)) for pod in self._to_evict(state, item)]
-        blocked = tuple(("blocked", doing.slot(pod), text) for pod, text in refused if text)
+        blocked = tuple(("blocked", slot(pod), text) for pod, text in refused if text)
         rest = () if item[0] == "drain" else None
         # A drain that is refused on one node does not reach the next.
         others = tuple(other for other in state.todo if other is not item and (rest is None or other[0] != "drain"))
@@ -495,16 +552,11 @@ class Moves:
         return [draft.step]
 
 
-_Kind = tuple[int, int, int, int, bool, bool]
+_Kind = tuple[int, int, int, int, bool, bool, int]
 
 
 def _is_waiting(pod: P) -> bool:
     return pod.node == PENDING and not pod.end
-
-
-def _kind(world: World, pod: P) -> _Kind:
-    """Return the fields of a waiting pod that decide its attempts."""
-    return (pod.owner, pod.rev, world.shape(pod.cls), pod.nominated, pod.is_new, pod.is_tried)
 
 
 def without_ending(state: State) -> State:
@@ -518,7 +570,7 @@ def _named_once(state: State, item: Any, pod: P) -> State:
     if item[0] != "evict":
         return state
     slots = list(item[1])
-    slots.remove(doing.slot(pod))
+    slots.remove(slot(pod))
     return state._replace(todo=_replaced(state.todo, item, (("evict", tuple(slots)),) if slots else ()))
 
 
@@ -536,7 +588,7 @@ def _present(state: State, slots: tuple[Any, ...]) -> list[P]:
     found: list[P] = []
     left = list(slots)
     for pod in state.pods:
-        named: Optional[Any] = doing.slot(pod)
+        named: Optional[Any] = slot(pod)
         if named in left:
             left.remove(named)
             found.append(pod)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import cast, Optional, Union
 
@@ -14,7 +14,7 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline import references, steps
 from kubectl_spread.timeline.counting.rollouts import CountedRollouts
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.moves import Moves
+from kubectl_spread.timeline.moves import Moves, no_twins, Twins
 from kubectl_spread.timeline.oracle import MorePods, Oracle
 from kubectl_spread.timeline.results import answer
 from kubectl_spread.timeline.results.answer import Outcome, View
@@ -225,9 +225,17 @@ class _Player:
         )
         self._joined = references.joined(op for step in ops for op in step)
         self._oracle = Oracle(self._world)
-        self._moves = Moves(self._world, self._oracle)
-        self._hasty = Moves(self._world, self._oracle, is_hasty=True)
+        self._begin_step(is_last=True)
         self._prepare()
+
+    def _begin_step(self, *, is_last: bool) -> None:
+        """Set up the moves of a step. Before the last one, the nodes of ordinals may matter later."""
+        self._keeps_ordinals = not is_last
+        self._moves = self._new_moves()
+        self._hasty = Moves(self._world, self._oracle, is_hasty=True, keeps_ordinals=self._keeps_ordinals)
+
+    def _new_moves(self, twins: Callable[[State], Twins] = no_twins) -> Moves:
+        return Moves(self._world, self._oracle, keeps_ordinals=self._keeps_ordinals, twins=twins)
 
     def _nodes_of_pods(self, ops: Iterable[Iterable[steps.Op]]) -> frozenset[str]:
         """Return the nodes of the pods that steps name."""
@@ -258,6 +266,7 @@ class _Player:
         is_exact = True
         for number, ops in enumerate(self._ops):
             self._watch.step, self._watch.states = number, 0
+            self._begin_step(is_last=number == len(self._ops) - 1)
             first = len(self._world.ops)
             self._world.ops += ops
             todo = tuple(("op", first + at) for at in range(len(ops)))
@@ -301,7 +310,7 @@ class _Player:
         )
 
     def _symmetry(self, start: State) -> Symmetry:
-        return Symmetry(self._world, start, self._named, joined=self._joined)
+        return Symmetry(self._world, start, self._named, joined=self._joined, keeps_ordinals=self._keeps_ordinals)
 
     def _view(self, start: State) -> View:
         return View(self._world, start, message=self._message)
@@ -336,7 +345,7 @@ class _Player:
             item = None
             if limits.mode is Mode.ALL:
                 item = explore.everything(
-                    Moves(self._world, self._oracle, twins=symmetry.twins),
+                    self._new_moves(symmetry.twins),
                     [start],
                     canonical=symmetry.canonical,
                     max_states=limits.max_states,

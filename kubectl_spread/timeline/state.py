@@ -87,6 +87,14 @@ class State(NamedTuple):
     claims: tuple[tuple[str, str, str], ...] = ()
 
 
+Slot = tuple[int, int, int, int, int, bool]  # Fields of a pod that are constant while it is on its node.
+
+
+def slot(pod: P) -> Slot:
+    """Return an identifier of a pod that is stable while the pod stays on its node."""
+    return (pod.owner, pod.rev, pod.ordinal, pod.cls, pod.node, pod.is_new)
+
+
 def untried(state: State) -> State:
     """Return a state that does not tell which waiting pods the scheduler has refused."""
     if not any(pod.is_tried for pod in state.pods):

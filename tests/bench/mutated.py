@@ -111,7 +111,7 @@ _CHANGES: list[Callable[[Plain, random.Random], None]] = [_strategy, _policy, _r
 
 def differences(plain: Plain) -> Optional[str]:
     """Return where the two differ; empty if they agree, None if a step has too many states."""
-    follower = Follower(plain, max_states=LIMIT)
+    follower = Follower(plain, max_states=LIMIT, keeps_ordinals=True)
     ours: list[State] = [State((), (), 0)]
     worlds = [slow.start(plain)]
     for number in range(len(plain["steps"])):

@@ -42,11 +42,12 @@ class Missed(NamedTuple):
 class Follower:
     """Follows the recorded runs of one scenario."""
 
-    def __init__(self, plain: Plain, *, max_states: int) -> None:
+    def __init__(self, plain: Plain, *, max_states: int, keeps_ordinals: bool = False) -> None:
+        """`keeps_ordinals`: later steps depend on ordinals; otherwise they are given out again after each step."""
         self.scenario = Scenario(plain)
         self.world: World = self.scenario.world
         self.oracle = Oracle(self.world)
-        self.moves = Moves(self.world, self.oracle)
+        self.moves = Moves(self.world, self.oracle, keeps_ordinals=keeps_ordinals)
         self._max_states = max_states
         self._known: dict[tuple[State, frozenset[tuple[Seen, int]]], tuple[Optional[State], int]] = {}
         self.came_from: dict[State, tuple[State, dict[State, State]]] = {}  # by state at the end of a step

@@ -6,11 +6,12 @@ rollingUpdateStatefulSet (v1.36.2). MaxUnavailableStatefulSet is off, as in that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Optional
 
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import claims
+from kubectl_spread.timeline.controllers import ordinals
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.state import Deletion, EventKind, Move, P, Stage
 from kubectl_spread.timeline.world import World
@@ -33,17 +34,24 @@ class StatefulSetSpec(NamedTuple):
 
 
 class StatefulSetState(NamedTuple):
-    """State that a StatefulSet's controller remembers: `current` is the revision of pods below the partition."""
+    """State that a StatefulSet's controller remembers.
+
+    current: the revision of pods below the partition. free: groups of ordinals that equal pods may exchange.
+    """
 
     spec: int
     current: int
+    free: ordinals.Groups = ()
 
 
 def act(draft: Draft, owner: int) -> bool:
     """Run the controller once, and return whether it changed anything."""
     own: StatefulSetState = draft.sets[owner]
     spec: StatefulSetSpec = draft.world.specs[own.spec]
-    by_ordinal = {pod.ordinal: pod for pod in draft.of(owner)}
+    pods = draft.of(owner)
+    if ordinals.undecided(draft.world, own, pods) is not None:
+        return False
+    by_ordinal = {pod.ordinal: pod for pod in pods}
     if _finish(draft, owner, spec=spec, by_ordinal=by_ordinal):
         return True
     done = _replicas(draft, owner, spec=spec, by_ordinal=by_ordinal)
@@ -89,7 +97,16 @@ def _replicas(draft: Draft, owner: int, *, spec: StatefulSetSpec, by_ordinal: di
                 return True
         elif not spec.is_parallel and not is_healthy(by_ordinal[ordinal]):
             return False
+    if done and spec.is_parallel:
+        _group(draft, owner, by_ordinal)
     return True if done else None
+
+
+def _group(draft: Draft, owner: int, before: Container[int]) -> None:
+    """Remember which pods were created at once."""
+    own: StatefulSetState = draft.sets[owner]
+    created = [pod for pod in draft.of(owner) if pod.ordinal not in before]
+    draft.sets[owner] = own._replace(free=ordinals.with_group(draft.world, own.free, created))
 
 
 def _create(draft: Draft, owner: int, *, spec: StatefulSetSpec, ordinal: int) -> None:
@@ -104,8 +121,8 @@ def _condemned(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) ->
 
     Returns True if it has deleted pods, False if it waits for a pod, and None if an update may go on.
     """
-    ordinals = sorted(set(by_ordinal).difference(spec.ordinals), reverse=True)
-    condemned = [by_ordinal[ordinal] for ordinal in ordinals]
+    descending = sorted(set(by_ordinal).difference(spec.ordinals), reverse=True)
+    condemned = [by_ordinal[ordinal] for ordinal in descending]
     if spec.is_parallel:
         remaining = [pod for pod in condemned if not is_terminating(pod)]
         draft.delete(remaining)

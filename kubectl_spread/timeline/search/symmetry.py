@@ -15,10 +15,10 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from kubectl_spread.objects.node import Node
-from kubectl_spread.timeline.controllers import deployment, statefulset
+from kubectl_spread.timeline.controllers import deployment, ordinals, statefulset
 from kubectl_spread.timeline.search.arrangement import Arrangement
 from kubectl_spread.timeline.search.node_tree import node_tree
-from kubectl_spread.timeline.state import at_stage, on_node, P, PENDING, Stage, State
+from kubectl_spread.timeline.state import at_stage, NO_ORDINAL, on_node, P, PENDING, Stage, State
 from kubectl_spread.timeline.world import World
 
 
@@ -35,6 +35,7 @@ class _Pools:
 _BOUND, _READY = int(Stage.BOUND), int(Stage.READY)  # perf: members of enums are slow
 _PLAIN = (_BOUND, _READY)
 _ANY = -2  # Placeholder for an ordinal that equal pods may exchange.
+_FIRST_GROUP = -3  # Placeholder for an ordinal of the first group of them; the others follow below.
 
 
 _NO_MARKS: Mapping[str, object] = {}
@@ -50,6 +51,7 @@ class Symmetry:
         named: Iterable[str] = (),
         *,
         joined: Collection[Node] = (),
+        keeps_ordinals: bool = False,
         marks: Mapping[str, object] = _NO_MARKS,
     ) -> None:
         """Compute the interchangeable nodes and domains.
@@ -59,10 +61,12 @@ class Symmetry:
             start: initial state; its contents distinguish nodes.
             named: nodes that the user's steps name.
             joined: nodes as the steps create them; a domain that one of them joins is unique.
+            keeps_ordinals: whether a later step may depend on the nodes of the ordinals of StatefulSets.
             marks: other distinctions between nodes, by name.
         """
         self._world = world
         self._named, self._joined = tuple(named), joined
+        self._keeps_ordinals = keeps_ordinals
         self.facts = start.facts
         tree = node_tree(world, start, self._named, joined=joined, marks=marks)
         self.traits: Mapping[int, str] = tree.traits  # by node; interchangeable nodes have equal traits
@@ -76,7 +80,9 @@ class Symmetry:
 
     def of(self, state: State, marks: Mapping[str, object] = _NO_MARKS) -> Symmetry:
         """Return the interchangeable nodes of another state of the same step; `marks` distinguish nodes by name."""
-        return Symmetry(self._world, state, self._named, joined=self._joined, marks=marks)
+        return Symmetry(
+            self._world, state, self._named, joined=self._joined, keeps_ordinals=self._keeps_ordinals, marks=marks
+        )
 
     def canonical(self, state: State) -> State:
         """Return the representative of all states that differ in interchangeable names only."""
@@ -122,6 +128,8 @@ class Symmetry:
         """Return which pods of a workload lose their readiness or their ordinal: the kind, and the revision."""
         if isinstance(own, deployment.DeploymentState):
             return True, self._world.specs[own.spec].rev
+        if isinstance(own, statefulset.StatefulSetState) and self._keeps_ordinals:
+            return own.free or None
         if isinstance(own, statefulset.StatefulSetState):
             spec = self._world.specs[own.spec]
             return (False, spec.rev) if own.current == spec.rev else None
@@ -135,7 +143,9 @@ class Symmetry:
         found = []
         for pod in state.pods:
             role = roles[pod.owner] if pod.owner >= 0 else None
-            if role is None or pod.rev != role[1] or pod.node == PENDING or pod.end:
+            if role is not None and isinstance(role[0], tuple):
+                found.append(self._in_group(pod, role, pools))
+            elif role is None or pod.rev != role[1] or pod.node == PENDING or pod.end:
                 found.append(pod)
             elif role[0]:
                 found.append(self._without_readiness(pod, pools))
@@ -166,11 +176,20 @@ class Symmetry:
         pools.is_used = True
         return pod._replace(ordinal=_ANY, cls=shape)
 
+    def _in_group(self, pod: P, groups: ordinals.Groups, pools: _Pools) -> P:
+        """Return a pod without its ordinal if it may exchange it with equal pods."""
+        group = ordinals.group_of(groups, pod.ordinal)
+        if group < 0:
+            return pod
+        pools.ordinals[pod.owner, _FIRST_GROUP - group, NO_ORDINAL].append(pod.ordinal)
+        pools.is_used = True
+        return pod._replace(ordinal=_FIRST_GROUP - group, cls=self._world.shape(pod.cls))
+
     def _all_named(self, pods: Iterable[P], pools: _Pools) -> list[P]:
         """Restore anonymous pods: the first pods get the lowest ordinals, and are ready."""
         found = []
         for pod in pods:
-            if pod.ordinal == _ANY:
+            if pod.ordinal <= _ANY:
                 found.append(self._with_ordinal(pod, pools))
             elif pod.stage != _BOUND or pod.end or pools.newest.get(pod.owner) != pod.rev:
                 found.append(pod)
@@ -179,9 +198,11 @@ class Symmetry:
         return found
 
     def _with_ordinal(self, pod: P, pools: _Pools) -> P:
-        ordinals = pools.ordinals[pod.owner, pod.cls, pod.stage]
-        lowest = min(ordinals)
-        ordinals.remove(lowest)
+        is_grouped = pod.ordinal <= _FIRST_GROUP
+        key = (pod.owner, pod.ordinal, NO_ORDINAL) if is_grouped else (pod.owner, pod.cls, pod.stage)
+        left = pools.ordinals[key]
+        lowest = min(left)
+        left.remove(lowest)
         return pod._replace(ordinal=lowest, cls=self._world.cls_of(pod.rev, lowest))
 
     def _with_readiness(self, pod: P, pools: _Pools) -> P:

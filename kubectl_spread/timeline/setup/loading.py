@@ -15,10 +15,9 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline import likeness
 from kubectl_spread.timeline.controllers import deployment, statefulset
-from kubectl_spread.timeline.doing import slot
 from kubectl_spread.timeline.nodes import UNREACHABLE
 from kubectl_spread.timeline.setup import reading
-from kubectl_spread.timeline.state import Deletion, NO_ORDINAL, P, PENDING, Stage, State
+from kubectl_spread.timeline.state import Deletion, NO_ORDINAL, P, PENDING, slot, Stage, State
 from kubectl_spread.timeline.world import Kubelet, World
 
 _DESIRED = "deployment.kubernetes.io/desired-replicas"
