@@ -105,7 +105,7 @@ def test_an_installed_package_runs_the_demo(wheel: Path, tmp_path: Path) -> None
 
 
 def test_a_checkout_finds_its_schemas_beside_the_package() -> None:
-    assert schemas.directory() == ROOT / "schemas"
+    assert schemas.directory() == str(ROOT / "schemas")
 
 
 def test_setup_cfg_names_every_package() -> None:

@@ -72,7 +72,7 @@ class _Typing(ModuleType):
 
 
 # The packages that a check without cluster facts imports: the others use numpy or pygls, which need the real module.
-_PACKAGES = ("records", "text", "objects", "lint", "sources", "operations", "report", "cli")
+_PACKAGES = ("records", "text", "objects", "lint", "sources", "operations", "report", "cli", "schemas", "cluster.facts")
 _ASKING = ("click.", *(f"kubectl_spread.{package}" for package in _PACKAGES))
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import re
-from string import ascii_letters, digits
 from typing import Any, Optional
 
 from kubectl_spread.text import scalars
@@ -15,7 +14,7 @@ from kubectl_spread.text.node import Mapping, Scalar, Sequence
 
 _MOST_BRACKETS = 20
 _LONGEST_KEY = 256
-_LETTERS = f"{ascii_letters}{digits}_./"
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./"
 _KEY = f"{_LETTERS}-"
 _QUOTED_KEY = f"{_KEY} "
 _FLAT = f"{_KEY} :,"

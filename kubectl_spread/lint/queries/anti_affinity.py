@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Optional, TYPE_CHECKING
 
-from kubectl_spread.cluster.facts import AntiAffinity
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.pod_requirements import REQUIRED
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.node import Route
+
+if TYPE_CHECKING:  # without cluster facts there are none of these
+    from kubectl_spread.cluster.facts import AntiAffinity
 
 
 def narrowest(subject: Subject, project: Project) -> Optional[AntiAffinity]:

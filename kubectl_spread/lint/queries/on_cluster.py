@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any, Optional, TYPE_CHECKING
 
-from kubectl_spread.cluster.facts import ConstraintFacts, PlacedReplicas
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.workloads.workload import Workload
+
+if TYPE_CHECKING:  # without cluster facts there are none of these
+    from kubectl_spread.cluster.facts import ConstraintFacts, PlacedReplicas
 
 
 def constraint_facts(subject: Subject, project: Project) -> Iterator[tuple[TopologySpreadConstraint, ConstraintFacts]]:
