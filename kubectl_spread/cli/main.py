@@ -9,7 +9,7 @@ from typing import Optional, Union
 import click
 
 from kubectl_spread import __version__
-from kubectl_spread.cli.console.stderr import complain, flush
+from kubectl_spread.cli.console.stderr import flush, print_error
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.lazy import CommandEntry, LazyGroup
 from kubectl_spread.errors import ConfigError, RequestError, SpreadError
@@ -96,17 +96,17 @@ def run(args: Optional[list[str]] = None) -> int:
         return Exit.INTERRUPTED
     except ConfigError as error:
         for problem in error.problems:
-            complain(problem)
+            print_error(problem)
         return Exit.USAGE
     except SpreadError as error:
-        complain(error)
+        print_error(error)
         return Exit.UNREADABLE
     except BrokenPipeError:
         # The reader closed the pipe, so Python must not flush its buffer at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.CLEAN
     except (OSError, MemoryError) as error:
-        complain(_of_machine(error))
+        print_error(_of_machine(error))
         return Exit.UNREADABLE
     except Exception as error:  # noqa: BLE001 (the one handler for bugs)
         return _bug(error)
@@ -140,7 +140,7 @@ def _program() -> str:
 
 def _usage(error: Union[click.UsageError, RequestError]) -> int:
     message = (error.format_message() if isinstance(error, click.UsageError) else str(error)).rstrip(".")
-    complain(message[:1].lower() + message[1:])
+    print_error(message[:1].lower() + message[1:])
     command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx is not None else _program()
     click.echo(f"See '{command} --help' for usage.", err=True)
     return Exit.USAGE

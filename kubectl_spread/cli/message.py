@@ -7,7 +7,7 @@ import sys
 import click
 
 from kubectl_spread.cli.console import terminal
-from kubectl_spread.cli.console.stderr import complain, flush
+from kubectl_spread.cli.console.stderr import flush, print_error
 from kubectl_spread.cli.exit import Exit
 
 _WIDTH = 80  # if the output is not a terminal
@@ -49,7 +49,7 @@ def explain_message(text: str, output: str, *, colour: bool, is_alone: bool) -> 
     if not missed:
         return Exit.CLEAN
     flush()
-    complain(
+    print_error(
         "one part of the text was not understood" if missed == 1 else f"{missed} parts of the text were not understood"
     )
     return Exit.FINDINGS

@@ -8,7 +8,7 @@ import click
 
 from kubectl_spread.cli.console.progress import Progress
 from kubectl_spread.cli.console.search import interruptible, ShownWatch
-from kubectl_spread.cli.console.stderr import complain, flush
+from kubectl_spread.cli.console.stderr import flush, print_error
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.outputs import page_source
 from kubectl_spread.operations import replica_table
@@ -43,7 +43,7 @@ def run(
         click.echo("\n".join(report.text(found, width=width)))
     flush()
     for error in found.errors:
-        complain(error)
+        print_error(error)
     if found.is_interrupted:
         return Exit.INTERRUPTED
     if found.errors:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kubectl_spread.cli.console.stderr import complain
+from kubectl_spread.cli.console.stderr import print_error
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.errors import SourceError
 from kubectl_spread.operations import check
@@ -31,14 +31,14 @@ def show_files(request: CheckRequest, config: Config) -> int:
     for found in files(given.paths, recursive=given.recursive, exclusion=given.exclusion):
         if isinstance(found, SourceError):
             errors += 1
-            complain(found)
+            print_error(found)
             continue
         paths.append(found.path)
         try:
             results += [asked.read(read_text(found.path))] if found.path != "-" else []
         except SourceError as error:
             errors += 1
-            complain(error)
+            print_error(error)
     roots = _roots(given, asked, results)
     is_one = len({root for names in roots.values() for root in names}) <= 1
     for path in paths:

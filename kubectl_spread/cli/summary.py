@@ -8,7 +8,7 @@ from typing import Optional, TYPE_CHECKING
 import click
 
 from kubectl_spread.cli.console import terminal
-from kubectl_spread.cli.console.stderr import complain, flush
+from kubectl_spread.cli.console.stderr import flush, print_error
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.fix_options import offer
 from kubectl_spread.cli.parameters.outputs import can_draw, Output, page_source
@@ -63,7 +63,7 @@ def print_result(outcome: CheckResult, outputs: list[Output], *, colour: bool, s
         _write(output, render(report, output.format, colour=colour and not output.file, width=width))
     flush()
     for error in (*outcome.errors, *outcome.missing):
-        complain(error)
+        print_error(error)
     if is_for_people(outputs):
         click.echo(_summary(outcome), err=True)
     if statistics:
@@ -180,9 +180,9 @@ def _summary(outcome: CheckResult) -> str:
 
 
 def _offer(outcome: CheckResult) -> str:
-    from kubectl_spread.operations.fix import fixable
+    from kubectl_spread.operations.fix import count_fixable
 
-    return offer(fixable(outcome))
+    return offer(count_fixable(outcome))
 
 
 def _checked(outcome: CheckResult) -> str:

@@ -175,7 +175,7 @@ class _Reading:
         from kubectl_spread.lint.unknown_kinds import outside  # needed by few sources
 
         if self.outside is None:
-            self.outside = outside.nothing()
+            self.outside = outside.empty_record()
         kind = manifest.workload_kind
         places = [] if kind is None else [place.template for place in kind.places(manifest.plain)]
         searching = outside.Searching(self.kinds, self.around, self.namespace, self.minor)
@@ -185,9 +185,9 @@ class _Reading:
 
     def _result(self) -> Result:
         if self.outside is not None:
-            from kubectl_spread.lint.unknown_kinds.outside import unmapped
+            from kubectl_spread.lint.unknown_kinds.outside import partial_check_finding
 
-            self.findings += [*self.outside.findings, *unmapped(self.outside)]
+            self.findings += [*self.outside.findings, *partial_check_finding(self.outside)]
         is_template = any(item.rule.code == "SPR002" for item in self.findings)
         names_constraints = FIELD in self.source.text
         workloads = tuple(AcceptedWorkload(item.workload, item.manifest) for item in self.subjects if not item.refusals)

@@ -11,7 +11,7 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.grouping.project import TargetCluster
 from kubectl_spread.lint.grouping.projects import Projects, RunContext
 from kubectl_spread.lint.grouping.roots import ONE_ROOT, RootRules
-from kubectl_spread.lint.run_rules import in_order
+from kubectl_spread.lint.run_rules import sort_findings
 from kubectl_spread.lint.selection.policy import Config, LintPolicy
 from kubectl_spread.objects.workloads.kinds import BUILT_IN, with_paths
 from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workload
@@ -88,7 +88,7 @@ def findings_of(
         findings, ignored = _suppressed(
             findings, results, policy, accepted=accepted, project=project, followed=followed
         )
-    return SelectedFindings(in_order([*findings, *unmatched], [*sources, *configs]), ignored, project.workloads)
+    return SelectedFindings(sort_findings([*findings, *unmatched], [*sources, *configs]), ignored, project.workloads)
 
 
 def _may_suppress(accepted: AcceptedItems, sources: Sequence[SourceFile]) -> bool:
@@ -128,9 +128,11 @@ def _suppressions(results: Sequence[Result], project: Projects) -> list[Suppress
     from kubectl_spread.lint.selection import suppress
 
     bare = [subject for result in results if result.outside is not None for subject in result.outside.lists]
-    annotated = (suppression for subject in (*project.subjects, *bare) for suppression in suppress.annotated(subject))
+    annotated = (
+        suppression for subject in (*project.subjects, *bare) for suppression in suppress.from_annotations(subject)
+    )
     return [
-        *(suppression for result in results for suppression in suppress.commented(result.source)),
+        *(suppression for result in results for suppression in suppress.from_comments(result.source)),
         *dict.fromkeys(annotated),  # an object with two templates has its annotation once
     ]
 
@@ -138,9 +140,9 @@ def _suppressions(results: Sequence[Result], project: Projects) -> list[Suppress
 def _unmatched(accepted: AcceptedItems, results: Sequence[Result], policy: LintPolicy) -> list[Finding]:
     if not accepted.paths:
         return []
-    from kubectl_spread.lint.unknown_kinds.podspec_paths import unmatched
+    from kubectl_spread.lint.unknown_kinds.podspec_paths import unmatched_entries
 
-    return policy.judged(unmatched(accepted.paths, results, is_whole=accepted.is_whole))
+    return policy.judged(unmatched_entries(accepted.paths, results, is_whole=accepted.is_whole))
 
 
 def _places(accepted: AcceptedItems) -> list[Place]:

@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import cast, Protocol
 
-from kubectl_spread.lint.catalogue.registry import RULES, superseded
+from kubectl_spread.lint.catalogue.registry import RULES, superseded_rules
 from kubectl_spread.lint.finding import Finding, RuleFinding, RuleMeta, RuleTarget
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.placeholder import is_filled_in
@@ -62,7 +62,7 @@ def check_subject(subject: Subject, project: Project, rules: Iterable[RuleMeta])
 
 def _follow(subject: Subject, project: Project, rules: Iterable[RuleMeta]) -> Iterator[Finding]:
     seen = project.seen_from(subject.manifest)
-    skipped = superseded(subject.refusals) if subject.refusals else ()
+    skipped = superseded_rules(subject.refusals) if subject.refusals else ()
     for rule in rules:
         if rule.code not in skipped and (rule.gate is None or rule.gate(subject, seen)):
             found = _workload_rule(rule.name).check(subject, seen)
@@ -102,7 +102,7 @@ def _finding(rule: RuleMeta, manifest: Manifest, found: RuleFinding) -> Finding:
     )
 
 
-def in_order(findings: Iterable[Finding], sources: Iterable[SourceFile]) -> list[Finding]:
+def sort_findings(findings: Iterable[Finding], sources: Iterable[SourceFile]) -> list[Finding]:
     """Sort findings by source, in the given order, then by place."""
     order = {id(source): number for number, source in enumerate(sources)}
     return sorted(findings, key=lambda finding: (order[id(finding.place.source)], finding.place.span.start))

@@ -28,29 +28,29 @@ class Args(NamedTuple):
     here: FieldPlace
 
 
-def readable(manifest: Manifest) -> Iterator[Args]:
+def decodable_args(manifest: Manifest) -> Iterator[Args]:
     """Yield the args that kube-scheduler can decode."""
     for args in _args(manifest):
         if not _problems(manifest, args):
             yield args
 
 
-def undecodable(manifest: Manifest) -> Iterator[RuleFinding]:
+def decoding_findings(manifest: Manifest) -> Iterator[RuleFinding]:
     """Yield findings about args that kube-scheduler cannot decode."""
     for args in _args(manifest):
         for problem in _problems(manifest, args):
             message = f"decoding args for plugin {names.POD_TOPOLOGY_SPREAD}: {problem.message}"
             at = LocatedError((*args.here.route, *problem.route), message)
-            yield found(manifest, at, hint=_hint(problem), key=problem.kind is decode.ProblemKind.UNKNOWN)
+            yield finding_of(manifest, at, hint=_hint(problem), key=problem.kind is decode.ProblemKind.UNKNOWN)
 
 
 def errors(manifest: Manifest, rule: spread_args.SpreadArgsRule) -> Iterator[LocatedError]:
     """Yield the errors of one rule in args that decode."""
-    for plain, here in readable(manifest):
+    for plain, here in decodable_args(manifest):
         yield from (error.problem for error in spread_args.errors(plain, here) if error.rule is rule)
 
 
-def found(manifest: Manifest, problem: LocatedError, *, hint: str = "", key: bool = False) -> RuleFinding:
+def finding_of(manifest: Manifest, problem: LocatedError, *, hint: str = "", key: bool = False) -> RuleFinding:
     """Return an error as a finding."""
     return RuleFinding(problem.message, place(manifest, problem.route, key=key), decode.path_text(problem.route), hint)
 

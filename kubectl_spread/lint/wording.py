@@ -21,7 +21,7 @@ def workload_name(workload: Workload) -> str:
     return f"{workload.kind} `{workload.name}`"
 
 
-def named(names: Iterable[str]) -> str:
+def list_names(names: Iterable[str]) -> str:
     """Return up to three names, and how many more there are."""
     listed = [f"`{name}`" if name else "the empty value" for name in names]
     more = len(listed) - _MOST_NAMES
@@ -52,12 +52,12 @@ _NODE_REASONS = {
 }
 
 
-def has(names: Sequence[str]) -> str:
+def has_or_have(names: Sequence[str]) -> str:
     """Return the verb for so many domains."""
     return "has" if len(names) == 1 else "have"
 
 
-def stay(pods: int) -> str:
+def stays_or_stay(pods: int) -> str:
     """Return the verb of so many pods."""
     return "stays" if pods == 1 else "stay"
 
@@ -69,7 +69,7 @@ def domain(key: str, *, plural: bool = False) -> str:
     return written if key in _NOUNS else f"{written} of `{key}`"
 
 
-def in_each(key: str) -> str:
+def in_each_domain(key: str) -> str:
     """Return `in each zone`, `on each node`, or ``in each domain of `rack` ``."""
     return f"{'on' if key == HOSTNAME else 'in'} each {domain(key)}"
 
@@ -82,4 +82,4 @@ def domains(number: int, key: str) -> str:
 def named_domains(key: str, values: list[str]) -> str:
     """Return `Zone `c``, `Nodes `a` and `b``, or ``Domain `r1` of `rack` ``, as the beginning of a sentence."""
     noun = _NOUNS.get(key, "domain").capitalize() + ("" if len(values) == 1 else "s")
-    return f"{noun} {named(values)}" + ("" if key in _NOUNS else f" of `{key}`")
+    return f"{noun} {list_names(values)}" + ("" if key in _NOUNS else f" of `{key}`")

@@ -12,7 +12,7 @@ from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.fixing.apply_fixes import apply_fixes, edits_of
 from kubectl_spread.lsp.client import Client
 from kubectl_spread.lsp.diagnostics import diagnostic
-from kubectl_spread.lsp.ignoring import ignoring
+from kubectl_spread.lsp.ignoring import ignore_edit
 from kubectl_spread.lsp.positions import offset, span_range
 from kubectl_spread.lsp.review import Review, ReviewedDocument
 from kubectl_spread.operations.inputs.documents import DocumentChecker
@@ -79,7 +79,7 @@ def _fixes(finding: Finding, checked: ReviewedDocument, desk: Desk) -> Iterator[
 
 
 def _ignores(finding: Finding, checked: ReviewedDocument, desk: Desk) -> Iterator[types.CodeAction]:
-    edit = ignoring(finding)
+    edit = ignore_edit(finding)
     if edit is not None:
         action = _action(f"ignore {finding.rule.code} here", checked, desk, edits=[edit])
         action.diagnostics = [diagnostic(finding, desk.client, uri=desk.review.uri)]

@@ -16,7 +16,7 @@ from kubectl_spread.lsp.positions import units_before
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
-def changed(text: str, changes: Iterable[types.TextDocumentContentChangeEvent], encoding: str) -> str:
+def apply_changes(text: str, changes: Iterable[types.TextDocumentContentChangeEvent], encoding: str) -> str:
     """Return a text after changes; one without a range is the whole text."""
     lines = _LINE.findall(text)
     for change in changes:

@@ -13,7 +13,7 @@ from kubectl_spread.text.source import SourceFile, Span
 _ALWAYS_TOLD = "SPR005"  # a useless suppression is not a finding in its line
 
 
-def ignoring(finding: Finding) -> Optional[Edit]:
+def ignore_edit(finding: Finding) -> Optional[Edit]:
     """Return the edit that suppresses a finding at the end of its line; None if no comment can do that.
 
     If the line has such a comment already, add the code to it.
@@ -28,7 +28,7 @@ def ignoring(finding: Finding) -> Optional[Edit]:
     moved = finding._replace(place=Place(edited, Span(start, start)))
     helps = any(
         finding.rule.code in suppression.words and suppression.covers(moved) and _overlaps(suppression, edit)
-        for suppression in suppress.commented(edited)
+        for suppression in suppress.from_comments(edited)
     )
     return edit if helps and _meaning(edited) == _meaning(source) else None
 
@@ -36,7 +36,7 @@ def ignoring(finding: Finding) -> Optional[Edit]:
 def _edit(finding: Finding, source: SourceFile) -> Edit:
     code = finding.rule.code
     number = source.position(finding.place.span.start).line
-    for suppression in suppress.commented(source):
+    for suppression in suppress.from_comments(source):
         start, end = suppression.place.span
         if source.position(start).line == number:
             if not source.text.endswith("]", start, end):

@@ -54,7 +54,7 @@ class Review(NamedTuple):
         return source.name
 
 
-def reviewed(opened: Iterable[OpenDocument], checker: DocumentChecker, *, before: Review) -> Review:
+def review_documents(opened: Iterable[OpenDocument], checker: DocumentChecker, *, before: Review) -> Review:
     """Check the open documents together. If a bug prevents that, check each one separately."""
     bugs: list[Exception] = []
     results = [(document, _result(document, checker, before=before, bugs=bugs)) for document in opened]

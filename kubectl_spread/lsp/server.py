@@ -28,14 +28,14 @@ from pygls.uris import to_fs_path
 from kubectl_spread import __version__
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lsp.actions import actions, Desk, FIX_ALL, QUICK_FIX
-from kubectl_spread.lsp.changes import changed as changed_text
+from kubectl_spread.lsp.changes import apply_changes as changed_text
 from kubectl_spread.lsp.client import Client, client_of
 from kubectl_spread.lsp.diagnostics import diagnostic
 from kubectl_spread.lsp.framing import FramedInput
 from kubectl_spread.lsp.hover import hover
 from kubectl_spread.lsp.positions import offset
 from kubectl_spread.lsp.refusal import of_parameters, Refusal
-from kubectl_spread.lsp.review import OpenDocument, Review, reviewed, ReviewedDocument
+from kubectl_spread.lsp.review import OpenDocument, Review, review_documents, ReviewedDocument
 from kubectl_spread.operations.inputs.documents import DocumentChecker
 
 _PAUSE_S = 0.2  # without a change, before a check starts
@@ -214,7 +214,7 @@ class _Session:
         async with self.turn:
             documents = tuple(self.documents.values())
             if documents != self.review.opened:
-                self.review = await asyncio.to_thread(reviewed, documents, self.checker, before=self.review)
+                self.review = await asyncio.to_thread(review_documents, documents, self.checker, before=self.review)
                 self._complain(self.review.bugs)
             return self.review
 

@@ -209,14 +209,14 @@ def prepare(request: CheckRequest) -> PreparedCheck:
     known = cluster_facts.load(asked.source, session, _question(read, asked) if session is not None else None)
     if known is not None:
         known = cluster_facts.with_manifests(known, [result.source for result in read.results], asked.namespace)
-    return prepared(asked, read, known)
+    return prepare_files(asked, read, known)
 
 
-def prepared(
+def prepare_files(
     asked: CheckSettings, read: ReadFiles, known: Optional[LoadedCluster], rollouts: Optional[Rollouts] = None
 ) -> PreparedCheck:
     """Place the workloads of files that were read; `rollouts` are of running workloads, not of files."""
-    placements = placed(read, known, namespace=asked.namespace)
+    placements = place_workloads(read, known, namespace=asked.namespace)
     if rollouts is None and known is not None:
         rollouts = _rollouts(read, known, placements)
     judged = judge(read, asked, known=known, placements=placements, rollouts=rollouts)
@@ -330,7 +330,7 @@ def root_rules_of(given: InputPaths, config: Config, sources: list[SourceFile], 
     return root_rules(sources, config, directories=named, texts=texts)
 
 
-def placed(read: ReadFiles, known: Optional[LoadedCluster], *, namespace: str) -> list[Placement]:
+def place_workloads(read: ReadFiles, known: Optional[LoadedCluster], *, namespace: str) -> list[Placement]:
     """Place the workloads' pods; without a cluster there are no placements."""
     if known is None:
         return []
@@ -361,7 +361,7 @@ def judge(
         policy=asked.policy,
         facts=_cluster_facts(asked, known, placements=placements, rollouts=rollouts, specs=_specs(read)),
         namespace=asked.namespace,
-        accepted=rule_choice.accepted(asked.choice, asked.config, is_whole=read.is_whole),
+        accepted=rule_choice.accepted_items(asked.choice, asked.config, is_whole=read.is_whole),
         rules=read.rules,
     )
 

@@ -17,7 +17,7 @@ from kubectl_spread.operations import baseline, check
 from kubectl_spread.operations.check import CheckResult, CheckSettings, ReadFiles
 from kubectl_spread.operations.inputs import cluster_facts, live_cluster, rule_choice
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
-from kubectl_spread.operations.inputs.missing import absent, is_missing, no_namespace
+from kubectl_spread.operations.inputs.missing import is_missing, missing_error, no_namespace
 from kubectl_spread.operations.inputs.rule_choice import RuleChoice
 from kubectl_spread.operations.inputs.selection import Selection
 from kubectl_spread.records import NamedTuple
@@ -83,7 +83,7 @@ def check_workloads(request: ClusterCheckRequest) -> CheckResult:
     known = _load(asked.source, session, selection)
     found = _running(known, asked, selection)
     # Rules may need the placement of each workload, and placing all at once is cheaper.
-    prepared = check.prepared(asked, found.read, known, found.rollouts)
+    prepared = check.prepare_files(asked, found.read, known, found.rollouts)
     judged = prepared.judge(found.read.results)
     findings = [item._replace(repair=None) for item in judged.findings]  # there is no file to fix
     new = baseline.new_findings(findings, found.read, asked)
@@ -174,7 +174,7 @@ def _of_wanted(pods: Iterable[Pod], cluster: Cluster, wanted: Selection) -> Iter
 def _missing(seen: set[OwnerKey], wanted: Selection, cluster: Cluster) -> tuple[SpreadError, ...]:
     there = {(key.kind, key.name) for key in seen}
     found = tuple(
-        absent(target.kind, target.name, namespace=wanted.namespace, cluster=cluster)
+        missing_error(target.kind, target.name, namespace=wanted.namespace, cluster=cluster)
         for target in wanted.targets
         if (target.kind, target.name) not in there
     )

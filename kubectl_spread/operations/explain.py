@@ -99,7 +99,7 @@ def read_inputs(request: ExplainRequest) -> ExplainInputs:
     source = request.source.or_live()
     session = cluster_facts.open_session(source)
     namespace = request.namespace or (session.target.namespace if session is not None else "default")
-    manifests = [*inputs(request.paths, recursive=False), *rule_choice.rendered(request.kustomize)]
+    manifests = [*inputs(request.paths, recursive=False), *rule_choice.render_directories(request.kustomize)]
     if session is None:
         known = cluster_facts.load_files(source)
     else:

@@ -99,7 +99,7 @@ def fix_files(request: CheckRequest, *, unsafe: bool = False) -> CheckResult:
         if os.path.realpath(refusal.place.source.name) not in errors:
             _warn(prepared, refusal, refusal.place)
     read = _on_disk(prepared.read, fixed, prepared.settings, errors)
-    return check.result_of(check.prepared(prepared.settings, read, prepared.known))
+    return check.result_of(check.prepare_files(prepared.settings, read, prepared.known))
 
 
 def refuse_texts(request: CheckRequest) -> None:
@@ -113,7 +113,7 @@ def refuse_texts(request: CheckRequest) -> None:
         raise RequestError("what kustomize renders cannot be fixed in place: see --diff")
 
 
-def fixable(result: CheckResult) -> Fixable:
+def count_fixable(result: CheckResult) -> Fixable:
     """Count the findings of a result that a run with fixes would fix."""
     if result.judge is None or all(item.repair is None for item in result.findings):
         return Fixable()
@@ -190,10 +190,10 @@ def _on_disk(read: ReadFiles, outcome: FixResult, asked: CheckSettings, errors: 
 
 def write(before: Sequence[Result], after: Sequence[Result]) -> dict[str, SourceError]:
     """Write the changed files. Return the errors of failed writes, by real path."""
-    from kubectl_spread.sources.atomic_write import clean, rewrite
+    from kubectl_spread.sources.atomic_write import remove_drafts, rewrite
 
     for directory in dict.fromkeys(os.path.dirname(os.path.realpath(result.source.name)) for result in before):
-        clean(directory)
+        remove_drafts(directory)
     errors = {}
     written = set()
     for old, new in zip(before, after, strict=True):

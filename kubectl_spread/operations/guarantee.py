@@ -169,7 +169,7 @@ def _selected(request: GuaranteeRequest, cluster: Cluster, read: SimulateInputs)
     )
     for target in selection.targets:
         if not any((key.kind, key.name) == target for key in found):
-            raise missing.absent(target.kind, target.name, namespace=own, cluster=cluster)
+            raise missing.missing_error(target.kind, target.name, namespace=own, cluster=cluster)
     if not found:
         raise NotFoundError(f"no workload found {selection.place}; to check manifests, name them with -f")
     return found

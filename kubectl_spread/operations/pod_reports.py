@@ -27,7 +27,7 @@ from kubectl_spread.objects.selectors.selector import compile_selector
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, Workload
 from kubectl_spread.operations.inputs.cluster_facts import place
 from kubectl_spread.operations.inputs.cluster_source import LoadedCluster
-from kubectl_spread.operations.inputs.missing import absent
+from kubectl_spread.operations.inputs.missing import missing_error
 from kubectl_spread.operations.inputs.selection import ObjectName
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.explain.pod_report import PodReport
@@ -105,7 +105,7 @@ def _pod(name: str, asked: ReportSettings) -> list[PodReport]:
     cluster = asked.known.cluster
     pods = [pod for pod in cluster.pods if pod.name == name and pod.namespace == asked.namespace]
     if not pods:
-        raise absent("Pod", name, namespace=asked.namespace, cluster=cluster)
+        raise missing_error("Pod", name, namespace=asked.namespace, cluster=cluster)
     known = asked.known
     prospects = Prospects(pods[:1], cluster, known.profiles, all_nodes=known.all_nodes)
     return [_suggesting(prospects.of(pods[0]), asked)]
@@ -117,7 +117,7 @@ def _workload(target: ObjectName, asked: ReportSettings) -> list[PodReport]:
     key = OwnerKey(target.kind, asked.namespace, target.name)
     state = state_of(key, OwnedPods(cluster))
     if state is None:
-        raise absent(target.kind, target.name, namespace=asked.namespace, cluster=cluster)
+        raise missing_error(target.kind, target.name, namespace=asked.namespace, cluster=cluster)
     known = asked.known
     prospects = Prospects(state.pending, cluster, known.profiles, all_nodes=known.all_nodes)
     groups = [group for alike in _alike(state.pending) for group in prospects.grouped(alike)]

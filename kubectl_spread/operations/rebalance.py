@@ -138,7 +138,7 @@ def _missing(selection: Selection, found: Rebalance, cluster: Cluster) -> tuple[
     namespace = selection.namespace
     there = {(key.kind, key.name) for key in found.checked}
     absent = tuple(
-        missing.absent(target.kind, target.name, namespace=namespace, cluster=cluster)
+        missing.missing_error(target.kind, target.name, namespace=namespace, cluster=cluster)
         for target in selection.targets
         if (target.kind, target.name) not in there
     )

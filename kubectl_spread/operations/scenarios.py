@@ -54,7 +54,7 @@ def run_scenarios(
     Raises:
         SourceError: there is no scenario, or a path cannot be read.
     """
-    files = tuple(scenarios.find(request.paths))
+    files = tuple(scenarios.find_scenarios(request.paths))
     if not files:
         raise SourceError(", ".join(request.paths), "no scenario in it (`kind: Scenario`)")
     watch = watch or Watch()

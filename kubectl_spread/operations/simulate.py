@@ -86,7 +86,7 @@ def read_inputs(request: SimulateRequest) -> SimulateInputs:
     namespace = request.namespace or (session.target.namespace if session is not None else "default")
     given = (
         *inputs(request.paths, recursive=False),
-        *(kustomizations.kustomized(request.kustomize) if request.kustomize else ()),
+        *(kustomizations.render_directories(request.kustomize) if request.kustomize else ()),
     )
     if session is None:
         return SimulateInputs(cluster_facts.load_files(source), given, namespace)

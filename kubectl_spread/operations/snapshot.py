@@ -70,7 +70,7 @@ def take_snapshot(request: SnapshotRequest) -> SnapshotResult:
         complete=found.complete,
         unread=found.unread,
     )
-    return SnapshotResult(document, snapshot_file.rendered(document, path), found.errors)
+    return SnapshotResult(document, snapshot_file.render_snapshot(document, path), found.errors)
 
 
 def write_snapshot(request: SnapshotRequest) -> SnapshotResult:

@@ -149,7 +149,7 @@ def _missing(statuses: list[WorkloadStatus], selection: Selection, cluster: Clus
     namespace = selection.namespace
     there = {(status.key.kind, status.key.name) for status in statuses}
     absent = tuple(
-        missing.absent(target.kind, target.name, namespace=namespace, cluster=cluster)
+        missing.missing_error(target.kind, target.name, namespace=namespace, cluster=cluster)
         for target in selection.targets
         if (target.kind, target.name) not in there
     )

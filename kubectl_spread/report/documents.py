@@ -10,10 +10,10 @@ API_VERSION = "kubectl-spread/v1"
 
 def dumps(document: dict[str, Any]) -> str:
     """Return a document as indented JSON, without characters that a terminal would obey."""
-    return harmless(json.dumps(document, indent=2, ensure_ascii=False))
+    return escape_json(json.dumps(document, indent=2, ensure_ascii=False))
 
 
-def harmless(text: str) -> str:
+def escape_json(text: str) -> str:
     """Return JSON with the same meaning, without characters that a terminal would obey, except line breaks."""
     if text.replace("\n", "").isprintable():
         return text

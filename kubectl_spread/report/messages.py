@@ -9,7 +9,7 @@ from kubectl_spread.messages import meaning as meanings
 from kubectl_spread.messages.form import Component
 from kubectl_spread.messages.message import Message, MinorRange, Part, Preemption
 from kubectl_spread.report.documents import API_VERSION
-from kubectl_spread.report.table import NARROWEST, paint, wrapped
+from kubectl_spread.report.table import NARROWEST, paint, wrap
 from kubectl_spread.text.wording import counted, safe
 
 # In JSON a component whose name has a space or a capital has an id.
@@ -166,4 +166,4 @@ def _after(message: Message, width: int, *, colour: bool) -> list[str]:
 
 
 def _wrapped(text: str, width: int, indent: str) -> list[str]:
-    return wrapped(text, min(width, _WIDEST), indent=indent)
+    return wrap(text, min(width, _WIDEST), indent=indent)

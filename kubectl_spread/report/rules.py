@@ -35,7 +35,7 @@ def _fenced(match: re.Match[str]) -> str:
     return f"\n\n```yaml\n{lines}\n```\n"
 
 
-def listed(rules: Iterable[RuleMeta]) -> list[str]:
+def list_rules(rules: Iterable[RuleMeta]) -> list[str]:
     """Return a line for each rule, below a header."""
     return table([("CODE", "NAME", "SEVERITY", "RUNS", "FIX", "FINDS"), *map(row, rules)])
 

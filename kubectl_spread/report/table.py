@@ -39,7 +39,7 @@ def paint(text: str, style: str, *, colour: bool) -> str:
     return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if colour else text
 
 
-def wrapped(text: str, width: Optional[int], *, indent: str = "", hanging: str = "") -> list[str]:
+def wrap(text: str, width: Optional[int], *, indent: str = "", hanging: str = "") -> list[str]:
     """Return a paragraph as lines of at most `width`; None breaks no line.
 
     The first line starts with `indent`, the others with `indent` and `hanging`.
@@ -58,27 +58,27 @@ def wrapped(text: str, width: Optional[int], *, indent: str = "", hanging: str =
     )
 
 
-def laid_out(blocks: Iterable[Block], width: Optional[int] = None) -> list[str]:
+def lay_out(blocks: Iterable[Block], width: Optional[int] = None) -> list[str]:
     """Return paragraphs and tables as lines of at most `width`; None breaks no line."""
     out: list[str] = []
     for block in blocks:
         if isinstance(block, Rows):
             out += table(block.rows, width, indent=block.indent)
         else:
-            out += [block] if width is None else fitted([block], width)
+            out += [block] if width is None else break_lines([block], width)
     return out
 
 
-def fitted(lines: Iterable[str], width: int) -> list[str]:
+def break_lines(lines: Iterable[str], width: int) -> list[str]:
     """Break the lines that are longer than `width`, with the indentation that they have."""
     out: list[str] = []
     for line in lines:
         lead = len(line) - len(line.lstrip())
-        out += wrapped(line.strip(), width, indent=" " * lead, hanging="  ") if len(line) > width else [line]
+        out += wrap(line.strip(), width, indent=" " * lead, hanging="  ") if len(line) > width else [line]
     return out
 
 
-def hung(lines: Iterable[str], width: Optional[int], *, hanging: str = "  ") -> list[str]:
+def hang_indent(lines: Iterable[str], width: Optional[int], *, hanging: str = "  ") -> list[str]:
     """Break lines that may be painted and are longer than `width`; None breaks no line.
 
     A line goes on with its own indentation and `hanging`.
@@ -152,9 +152,9 @@ def _blocks(cells: list[tuple[str, ...]], width: int, *, indent: str) -> list[st
     header, *rows = cells
     out = []
     for first, *others in rows:
-        out += wrapped(f"{header[0]}: {first}", width, indent=indent, hanging="    ")
+        out += wrap(f"{header[0]}: {first}", width, indent=indent, hanging="    ")
         for name, cell in zip(header[1:], others, strict=True):
-            out += wrapped(f"{name}: {cell}", width, indent=f"{indent}  ", hanging="  ")
+            out += wrap(f"{name}: {cell}", width, indent=f"{indent}  ", hanging="  ")
     return out
 
 

@@ -57,7 +57,7 @@ def write_bytes(path: str, content: bytes) -> None:
     _sync_directory(os.path.dirname(target))
 
 
-def clean(directory: str) -> None:
+def remove_drafts(directory: str) -> None:
     """Remove the draft files of runs that were killed."""
     try:
         names = [entry.name for entry in os.scandir(directory) if entry.name.startswith(_draft_prefix(None))]
@@ -89,8 +89,8 @@ def rewrite(source: SourceFile, text: str) -> None:
             source.name, f"not fixed: it has {state.st_nlink} hard links, which a new file would separate"
         )
     raw = files.read_bytes(source.name)
-    unpacked = files.unpacked(source.name, raw)
-    if files.decoded(source.name, unpacked) != source.text:
+    unpacked = files.decompress(source.name, raw)
+    if files.decode_text(source.name, unpacked) != source.text:
         raise SourceError(source.name, "not fixed: the file has changed since it was read")
     content = (codecs.BOM_UTF8 if unpacked.startswith(codecs.BOM_UTF8) else b"") + text.encode()
     write_bytes(source.name, content if unpacked is raw else _packed(content))

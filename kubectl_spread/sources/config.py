@@ -8,7 +8,7 @@ from typing import Optional
 from kubectl_spread.errors import ConfigError, SourceError
 from kubectl_spread.lint.finding import Place, Severity
 from kubectl_spread.lint.selection.policy import Config, FileChoice, NamedPath, RuleSelection
-from kubectl_spread.lint.selection.select import named, RuleProfile, UnknownRuleError
+from kubectl_spread.lint.selection.select import named_codes, RuleProfile, UnknownRuleError
 from kubectl_spread.lint.selection.suppress import Waiver
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.releases.version import minor_of, VersionError
@@ -170,7 +170,7 @@ class _Reading:
 
     def _names_a_rule(self, word: str, place: Span) -> bool:
         try:
-            named([word])
+            named_codes([word])
         except UnknownRuleError as error:
             self.problems.append((place, str(error)))
             return False

@@ -117,7 +117,7 @@ def read_text(path: str) -> SourceFile:
         SourceError: the file does not exist, may not be read, or is not UTF-8 text.
     """
     name = "<stdin>" if path == STDIN else path
-    return SourceFile(name, decoded(name, unpacked(name, _bytes(path, name))))
+    return SourceFile(name, decode_text(name, decompress(name, _bytes(path, name))))
 
 
 def read_bytes(path: str) -> bytes:
@@ -129,7 +129,7 @@ def read_bytes(path: str) -> bytes:
     return _bytes(path, path)
 
 
-def unpacked(name: str, raw: bytes) -> bytes:
+def decompress(name: str, raw: bytes) -> bytes:
     """Return gzip content decompressed; other bytes are returned as the same object.
 
     Raises:
@@ -163,7 +163,7 @@ def _unpacked(name: str, raw: bytes) -> bytes:
     return b"".join(found)
 
 
-def decoded(name: str, raw: bytes) -> str:
+def decode_text(name: str, raw: bytes) -> str:
     """Return UTF-8 text without its byte order mark.
 
     Raises:

@@ -96,7 +96,7 @@ class Scenario(NamedTuple):
         return self.topology is not None or bool(self.snapshot)
 
 
-def find(paths: tuple[str, ...]) -> Iterator[str]:
+def find_scenarios(paths: tuple[str, ...]) -> Iterator[str]:
     """Yield the named files, and the scenarios in and below named directories, sorted by name.
 
     Raises:

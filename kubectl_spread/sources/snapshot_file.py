@@ -52,7 +52,7 @@ def _unread(item: Unread, *, redact: bool) -> Plain:
     return {"kind": item.kind, "resource": item.plural, **where}
 
 
-def rendered(snapshot: Plain, path: str) -> bytes:
+def render_snapshot(snapshot: Plain, path: str) -> bytes:
     """Return a Snapshot in the format of the file name: .yaml or .yml, else JSON; compressed for .gz."""
     name = path.removesuffix(".gz")
     text = _yaml(snapshot) if name.endswith((".yaml", ".yml")) else _json(snapshot)

@@ -53,7 +53,7 @@ class StepObjects:
         """
         given = list(files.inputs(tuple(map(self._path, paths)), recursive=recursive))
         if directories:
-            given += kustomize.kustomized(tuple(map(self._path, directories)))
+            given += kustomize.render_directories(tuple(map(self._path, directories)))
         found = self.of_inputs(given, namespace)
         if not found and self.errors:
             raise self.errors.pop()

@@ -17,7 +17,7 @@ SHOWN = 3  # Number of suggestions to show by default.
 ALL = 10  # From this number on, harmful suggestions are shown, too.
 
 
-def arranged(found: Iterable[TriedChange]) -> list[TriedChange]:
+def arrange(found: Iterable[TriedChange]) -> list[TriedChange]:
     """Return the suggestions in the order to show them."""
     ordered = _distinct(sorted(found, key=_order))
     first: list[TriedChange] = []

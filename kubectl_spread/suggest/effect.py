@@ -18,7 +18,7 @@ Ranges = dict[str, dict[str, tuple[int, int]]]
 Skews = dict[str, tuple[int, int]]  # topology key -> the least and the greatest
 
 
-def merged(actions: Sequence[Action]) -> list[Action]:
+def merge_edits(actions: Sequence[Action]) -> list[Action]:
     """Return the actions with all edits of the pod's manifest merged into one."""
     ops = tuple(op for action in actions if isinstance(action, EditSpec) for op in action.ops)
     others: list[Action] = [action for action in actions if not isinstance(action, EditSpec)]
@@ -57,7 +57,7 @@ def _skew(counts: dict[str, int]) -> Optional[int]:
     return ConstraintCounts(counts).skew
 
 
-def counted(pod: Pod, scheduler: Scheduler) -> Counts:
+def count_pods(pod: Pod, scheduler: Scheduler) -> Counts:
     """Return the matching pods per domain of the pod's constraints, for the domains that they count."""
     filtered = scheduler.filter(pod)
     hard = next((item.state.counts for item in filtered.plugin_results if isinstance(item.state, PreFilterState)), ())

@@ -79,11 +79,11 @@ class _Search:
         if self._problem.pod.key in self._before.bound:
             return Suggestions()
         ladders = _different(ladder for propose in MOVES for ladder in propose(self._problem))
-        best = arrange.arranged(self._probed(ladder for ladder in ladders if self._may_be_enough(ladder)))
+        best = arrange.arrange(self._probed(ladder for ladder in ladders if self._may_be_enough(ladder)))
         chosen, left = self._judged(best, most)
         if not chosen:
             pairs = itertools.islice(self._pairs(ladders), _MOST_PAIRS)
-            chosen, left = self._judged(arrange.arranged(self._probed(pairs)), most)
+            chosen, left = self._judged(arrange.arrange(self._probed(pairs)), most)
         items = [suggestion(item, item.judged, self._judge) for item in chosen if item.judged is not None]
         items.sort(key=lambda item: not item.verified)
         harmful = sum(map(arrange.is_harmful, left))

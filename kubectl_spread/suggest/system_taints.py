@@ -75,7 +75,7 @@ def is_down(node: Node) -> bool:
     return any(taint.key in _DOWN and taint.repels for taint in node.taints)
 
 
-def waited_for(node: Node) -> tuple[Taint, ...]:
+def temporary_taints(node: Node) -> tuple[Taint, ...]:
     """Return the taints that the node loses when it becomes Ready; none for a node that is being removed."""
     if is_leaving(node):
         return ()

@@ -24,7 +24,7 @@ def suggestion(item: TriedChange, judged: JudgedChange, judge: Judge) -> Suggest
     change, scene = item.change, item.scene
     problem = scene.problem
     plain = scene.problem_scene()
-    actions = effect.merged(change.actions)
+    actions = effect.merge_edits(change.actions)
     notes = [*change.notes, *_of_equals(item), *_of_lost(judged)]
     if change.is_of_manifest:
         notes += [*_of_revision(scene), *_of_target(problem)]

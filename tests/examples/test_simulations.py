@@ -10,7 +10,7 @@ from kubectl_spread.cli.main import run
 from kubectl_spread.sources import scenario
 
 FOLDER = Path(__file__).parents[2] / "examples" / "simulations"
-FILES = sorted(scenario.find((str(FOLDER),)))
+FILES = sorted(scenario.find_scenarios((str(FOLDER),)))
 
 
 def test_there_are_scenarios() -> None:

@@ -17,7 +17,7 @@ from kubectl_spread.lint.check_source import check_source, Result
 from kubectl_spread.lint.finding import Finding, RuleMeta, RuleTarget
 from kubectl_spread.lint.fixing.apply_fixes import apply_fixes, FixResult
 from kubectl_spread.lint.grouping.project import Project, TargetCluster
-from kubectl_spread.lint.run_rules import check_workloads, in_order
+from kubectl_spread.lint.run_rules import check_workloads, sort_findings
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
 from kubectl_spread.simulate.cluster_facts import KnownCluster
 from kubectl_spread.sources import scheduler_config, snapshot, topology
@@ -93,7 +93,7 @@ def judge(case: dict[str, Any], codes: frozenset[str], folder: Path) -> Callable
         others = [manifest for result in results for manifest in result.others]
         by_source = [item for result in results for item in result.findings if item.rule.code in codes]
         workloads = check_workloads(Project(subjects, others, target=target, facts=facts), codes)
-        return in_order([*by_source, *workloads], [result.source for result in results])
+        return sort_findings([*by_source, *workloads], [result.source for result in results])
 
     return judged
 

@@ -13,7 +13,7 @@ from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Finding, Fix
 from kubectl_spread.lint.grouping.project import Project, TargetCluster
 from kubectl_spread.lint.run_rules import check_workloads
-from kubectl_spread.lint.selection.select import selected
+from kubectl_spread.lint.selection.select import selected_codes
 from kubectl_spread.text.edit import Append, Change, Drop, Put
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
@@ -31,7 +31,7 @@ def check(text: str, code: str, minor: Optional[int] = None) -> list[Finding]:
     """What a rule, and the rules that are followed by default, find in a manifest."""
     result = check_source(SourceFile("case.yaml", text), named=True)
     project = Project(result.subjects, result.others, target=TargetCluster(minor))
-    return [*result.findings, *check_workloads(project, selected([], [], [code]))]
+    return [*result.findings, *check_workloads(project, selected_codes([], [], [code]))]
 
 
 def constraint(**fields: Any) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def changes(code: str, text: str, minor: Optional[int] = None) -> list[Change]:
 @pytest.mark.parametrize("code", FIXED)
 def test_an_example_has_nothing_left_once_it_is_fixed(code: str, tmp_path: Path) -> None:
     """Neither its own rule nor one that is followed by default finds anything in the result."""
-    outcome = mended(example(RULES[code]).manifest, judge({}, selected([], [], [code]), tmp_path))
+    outcome = mended(example(RULES[code]).manifest, judge({}, selected_codes([], [], [code]), tmp_path))
 
     assert ([], []) == (outcome.findings, outcome.refused)
 

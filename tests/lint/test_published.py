@@ -12,7 +12,7 @@ from kubectl_spread.lint import pipeline
 from kubectl_spread.lint.check_source import check_source, Result
 from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.lint.selection.policy import LintPolicy
-from kubectl_spread.sources.files import decoded
+from kubectl_spread.sources.files import decode_text
 from kubectl_spread.text.source import SourceFile
 
 FOLDER = Path(__file__).parent / "published"
@@ -143,7 +143,7 @@ EXPECTED = {
 
 
 def check(name: str) -> Result:
-    return check_source(SourceFile(name, decoded(name, (FOLDER / name).read_bytes())), named=True)
+    return check_source(SourceFile(name, decode_text(name, (FOLDER / name).read_bytes())), named=True)
 
 
 def found(result: Result) -> tuple[Finding, ...]:

@@ -206,11 +206,11 @@ def test_no_broken_object_of_the_scheduler_is_a_bug_of_ours(server: ApiServer, c
     for new in (None, 5, "../x", [5], {"a": 5}, True):
         for route in routes(pod["spec"]):
             server.put({**pod, "spec": with_value(pod["spec"], route, new)}, data)
-            assert scheduler_configuration.find(transport).said
+            assert scheduler_configuration.find_configuration(transport).said
         server.put(pod)
         for route in routes(data["data"]):
             server.put({**data, "data": with_value(data["data"], route, new)})
-            assert scheduler_configuration.find(transport).said
+            assert scheduler_configuration.find_configuration(transport).said
 
 
 def test_names_are_quoted_in_paths(server: ApiServer, config: str) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from kubectl_spread.lsp.changes import changed
+from kubectl_spread.lsp.changes import apply_changes
 from kubectl_spread.lsp.positions import offset, position
 from kubectl_spread.text.source import SourceFile
 
@@ -49,7 +49,7 @@ def test_changes_are_made_one_after_the_other(
         expected = expected[:first] + new + expected[max(first, last) :]
     changes = [partial(*edit) for edit in edits]
 
-    assert expected == changed(text, changes, encoding)
+    assert expected == apply_changes(text, changes, encoding)
 
 
 @given(TEXTS, st.sampled_from(list(CODECS)), st.integers(0, 30))
@@ -67,10 +67,10 @@ def test_a_place_and_its_offset_are_the_same(text: str, encoding: str, at: int) 
 def test_a_change_without_a_range_is_the_whole_text() -> None:
     changes = [types.TextDocumentContentChangeWholeDocument("b\n"), partial((0, 0), (0, 1), "c")]
 
-    assert "c\n" == changed("a", changes, "utf-16")
+    assert "c\n" == apply_changes("a", changes, "utf-16")
 
 
 @pytest.mark.parametrize("encoding", CODECS)
 def test_half_of_a_surrogate_pair_is_one_unit(encoding: str) -> None:
     """An editor may send one."""
-    assert "\ud800c" == changed("\ud800b", [partial((0, 3 if encoding == "utf-8" else 1), (0, 9), "c")], encoding)
+    assert "\ud800c" == apply_changes("\ud800b", [partial((0, 3 if encoding == "utf-8" else 1), (0, 9), "c")], encoding)

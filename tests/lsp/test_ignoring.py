@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.selection.policy import Config, LintPolicy
-from kubectl_spread.lsp.ignoring import ignoring
+from kubectl_spread.lsp.ignoring import ignore_edit
 from kubectl_spread.operations.inputs.documents import DocumentChecker
 from kubectl_spread.text.edit import with_edits
 from kubectl_spread.text.source import SourceFile
@@ -33,7 +33,7 @@ def findings(text: str, name: str = "pod.yaml") -> list[Finding]:
 def commented(text: str, code: str, name: str = "pod.yaml") -> Optional[str]:
     """A text once the first finding of a rule is ignored; None where that is not offered."""
     finding = next(item for item in findings(text, name) if item.rule.code == code)
-    edit = ignoring(finding)
+    edit = ignore_edit(finding)
     return None if edit is None else with_edits(text, [edit])
 
 

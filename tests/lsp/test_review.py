@@ -5,7 +5,7 @@ from __future__ import annotations
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.selection.policy import Config, LintPolicy
-from kubectl_spread.lsp.review import OpenDocument, Review, reviewed
+from kubectl_spread.lsp.review import OpenDocument, Review, review_documents
 from kubectl_spread.operations.inputs.documents import DocumentChecker
 from kubectl_spread.text.source import SourceFile
 
@@ -22,8 +22,8 @@ def opened(name: str, text: str, version: int = 1) -> OpenDocument:
 
 def test_what_did_not_change_is_not_read_again() -> None:
     """A new version with the same text is none, too."""
-    first = reviewed([opened("a", TEXT), opened("b", TEXT)], JUDGE, before=EMPTY)
-    second = reviewed([opened("a", TEXT, 2), opened("b", TEXT + "#")], JUDGE, before=first)
+    first = review_documents([opened("a", TEXT), opened("b", TEXT)], JUDGE, before=EMPTY)
+    second = review_documents([opened("a", TEXT, 2), opened("b", TEXT + "#")], JUDGE, before=first)
 
     assert first.documents["file:///a"].result is second.documents["file:///a"].result
     assert first.documents["file:///b"].result is not second.documents["file:///b"].result
@@ -32,7 +32,7 @@ def test_what_did_not_change_is_not_read_again() -> None:
 
 def test_a_source_is_known_by_its_document() -> None:
     """And one that is not open by its name."""
-    review = reviewed([opened("a", TEXT), opened("b", TEXT)], JUDGE, before=EMPTY)
+    review = review_documents([opened("a", TEXT), opened("b", TEXT)], JUDGE, before=EMPTY)
 
     assert "file:///b" == review.uri(review.documents["file:///b"].result.source)
     assert "c.yaml" == review.uri(SourceFile("c.yaml", TEXT))
@@ -47,7 +47,7 @@ def test_a_bug_that_only_all_together_meet_hides_nothing() -> None:
                 raise KeyError("together")
             return super().findings(results)
 
-    review = reviewed([opened("a", TEXT), opened("b", TEXT)], FailsTogether(*JUDGE), before=EMPTY)
+    review = review_documents([opened("a", TEXT), opened("b", TEXT)], FailsTogether(*JUDGE), before=EMPTY)
 
     assert ["KeyError('together')"] == [repr(bug) for bug in review.bugs]
     assert all(checked.findings for checked in review.documents.values())

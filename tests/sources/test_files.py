@@ -39,7 +39,7 @@ def described(path: Path, found: Iterator[Union[files.Input, SourceError]]) -> l
 )
 def test_text_is_utf_8_without_its_byte_order_mark(raw: bytes, expected: str) -> None:
     """Line breaks stay as they are."""
-    assert expected == files.decoded("f", raw)
+    assert expected == files.decode_text("f", raw)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_text_is_utf_8_without_its_byte_order_mark(raw: bytes, expected: str) ->
 def test_what_is_no_text_has_the_place_of_its_first_byte(raw: bytes, expected: str) -> None:
     """The line, and the column in characters."""
     with pytest.raises(SourceError) as caught:
-        files.decoded("f", raw)
+        files.decode_text("f", raw)
 
     assert expected == str(caught.value)
 

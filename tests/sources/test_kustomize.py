@@ -10,7 +10,7 @@ import pytest
 from kubectl_spread.cli.main import run
 from kubectl_spread.errors import SourceError
 from kubectl_spread.sources.files import Input
-from kubectl_spread.sources.kustomizing.kustomize import kustomized
+from kubectl_spread.sources.kustomizing.kustomize import render_directories
 
 Install = Callable[[str, str], None]
 
@@ -40,13 +40,13 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 
 def only(directory: str, timeout_s: float = 60.0) -> Input:
-    (given,) = kustomized([directory], timeout_s=timeout_s)
+    (given,) = render_directories([directory], timeout_s=timeout_s)
     assert isinstance(given, Input)
     return given
 
 
 def refused(directory: str, timeout_s: float = 60.0) -> str:
-    (error,) = kustomized([directory], timeout_s=timeout_s)
+    (error,) = render_directories([directory], timeout_s=timeout_s)
     assert isinstance(error, SourceError)
     return str(error)
 

@@ -88,7 +88,7 @@ def test_what_the_api_server_adds_for_match_label_keys_is_not_written() -> None:
     }
     stored = read.pod(pod("p", labels={"app": "web", "pod-template-hash": "1"}, topologySpreadConstraints=[constraint]))
     spec = spec_of(stored.cls)
-    changed = patch.applied(spec, [patch.put(("topologySpreadConstraints", 0, "maxSkew"), 2)])
+    changed = patch.apply_ops(spec, [patch.put_op(("topologySpreadConstraints", 0, "maxSkew"), 2)])
     anew = Recreation(spec, changed, labels={"pod-template-hash": "2"}).pod(stored)
 
     assert [{"matchLabels": {"app": "web"}}] == [item["labelSelector"] for item in spec["topologySpreadConstraints"]]
@@ -99,8 +99,8 @@ def test_what_the_api_server_adds_for_match_label_keys_is_not_written() -> None:
 def test_edits_share_what_they_do_not_touch() -> None:
     """A copy is changed, along the path only."""
     value: Plain = {"a": {"b": [1, 2]}, "c": {}}
-    ops = [patch.test(("a", "b", 0), 1), patch.drop(("a", "b", 0)), patch.put(("a", "b", patch.END), 3)]
-    changed = patch.applied(value, ops)
+    ops = [patch.test(("a", "b", 0), 1), patch.drop(("a", "b", 0)), patch.put_op(("a", "b", patch.END), 3)]
+    changed = patch.apply_ops(value, ops)
 
     assert {"a": {"b": [2, 3]}, "c": {}} == changed
     assert {"a": {"b": [1, 2]}, "c": {}} == value
@@ -110,13 +110,13 @@ def test_edits_share_what_they_do_not_touch() -> None:
 def test_a_failing_test_fails() -> None:
     """As the API server refuses the patch."""
     with pytest.raises(ValueError, match="/a/b~1c"):
-        patch.applied({"a": {"b/c": 1}}, [patch.test(("a", "b/c"), 2)])
+        patch.apply_ops({"a": {"b/c": 1}}, [patch.test(("a", "b/c"), 2)])
 
 
 def test_commands_are_safe_for_shells() -> None:
     """Whatever an object is called; and pods that nobody replaces are deleted."""
     target = TemplateOwner("StatefulSet", "o'ne; rm -rf /", "we b", ("spec", "template", "spec"), is_live=True)
-    ops = [patch.put(("nodeSelector", "it's"), "$(x)")]
+    ops = [patch.put_op(("nodeSelector", "it's"), "$(x)")]
     waiting = [read.pod(pod("web-0"))]
 
     assert [

@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.check_source import check_source
-from kubectl_spread.sources.files import decoded
+from kubectl_spread.sources.files import decode_text
 from kubectl_spread.text import compose, node
 from kubectl_spread.text.source import SourceFile
 
@@ -166,7 +166,7 @@ def test_a_mutated_manifest_never_fails_the_check(edits: list[tuple[int, int, by
     for at, length, piece in edits:
         raw = raw[:at] + piece + raw[at + length :]
     try:
-        text = decoded("f", raw)
+        text = decode_text("f", raw)
     except SourceError:
         return
     result = check_source(SourceFile("f", text), named=True)

@@ -10,7 +10,7 @@ from kubectl_spread.cli import complete
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.console import terminal
 from kubectl_spread.cli.console.progress import progress
-from kubectl_spread.cli.console.stderr import complain, flush
+from kubectl_spread.cli.console.stderr import flush, print_error
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.options import (
     as_usage_errors,
@@ -19,9 +19,9 @@ from kubectl_spread.cli.parameters.options import (
     kustomize_option,
     wants_colour,
 )
-from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirected
+from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
 from kubectl_spread.cli.parameters.sections import SectionedCommand
-from kubectl_spread.cli.parameters.targets import named
+from kubectl_spread.cli.parameters.targets import parse_targets
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.operations.inputs.selection import ObjectName
@@ -129,7 +129,7 @@ def command(
         from kubectl_spread.cli.message import explain_message
 
         is_alone = not (targets or filename or kustomize or node or facts.is_given)
-        with redirected(output):
+        with redirect_output(output):
             return explain_message(message, output.format, colour=wants_colour(color), is_alone=is_alone)
     request_fields = (tuple(_named(targets, ctx)), filename, kustomize, facts, namespace, node, suggestions)
     with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
@@ -138,7 +138,7 @@ def command(
         given = explain.read_inputs(explain.ExplainRequest(*request_fields))
         under_way.stage = "explaining"
         found = explain.explain(given)
-    with redirected(output):
+    with redirect_output(output):
         if found.reports or not found.missing:
             _print(found, output.format, colour=wants_colour(color), is_wide=wide)
         _print_unread(found.known.cluster, output.format)
@@ -146,7 +146,7 @@ def command(
     for note in found.notes:
         click.echo(safe(note), err=True)
     for error in (*found.errors, *found.missing):
-        complain(error)
+        print_error(error)
     if found.errors or any(isinstance(error, ClusterError) for error in found.missing):
         return Exit.UNREADABLE
     return Exit.CLEAN if found.is_fine else Exit.FINDINGS
@@ -162,7 +162,7 @@ def _print_unread(cluster: Cluster, output: str) -> None:
 
 def _named(words: tuple[str, ...], ctx: click.Context) -> list[ObjectName]:
     """Parse `pod a b` or `pod/a deploy/b` as kubectl does; a type without a name is an error."""
-    found = named(words, ctx, verb="explain")
+    found = parse_targets(words, ctx, verb="explain")
     if found.kinds:
         raise click.UsageError(f"the name is missing: write {words[0]} NAME or {words[0]}/NAME", ctx)
     return list(found.targets)

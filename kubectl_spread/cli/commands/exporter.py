@@ -11,7 +11,7 @@ from typing import Optional
 import click
 
 from kubectl_spread.cli import complete
-from kubectl_spread.cli.console.stderr import complain
+from kubectl_spread.cli.console.stderr import print_error
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.options import as_usage_errors, live_cluster
 from kubectl_spread.cli.parameters.sections import SectionedCommand
@@ -179,7 +179,7 @@ def _serve(request: StatusRequest, address: tuple[str, int], *, interval: float,
 def _report(problem: Optional[str]) -> None:
     """Print the message of a failed reading, or that readings succeed again."""
     if problem is not None:
-        complain(problem)
+        print_error(problem)
     else:
         click.echo("the cluster was read", err=True)
 

@@ -11,7 +11,7 @@ import click
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.console.progress import Progress, progress
-from kubectl_spread.cli.console.stderr import complain, flush
+from kubectl_spread.cli.console.stderr import flush, print_error
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.options import (
     as_usage_errors,
@@ -20,9 +20,9 @@ from kubectl_spread.cli.parameters.options import (
     kustomize_option,
     wants_colour,
 )
-from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirected
+from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
 from kubectl_spread.cli.parameters.sections import SectionedCommand
-from kubectl_spread.cli.parameters.targets import named
+from kubectl_spread.cli.parameters.targets import parse_targets
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.policy import parse
 from kubectl_spread.policy.parse import PolicyTextError
@@ -243,18 +243,18 @@ def command(
             kustomize,
             recursive,
             facts,
-            named(targets, ctx, verb="judge"),
+            parse_targets(targets, ctx, verb="judge"),
             namespace,
             max_states,
             timeout,
             recommend,
         )
         found = _decided(request, under_way)
-    with redirected(output):
+    with redirect_output(output):
         _print(found, output.format, colour=wants_colour(color) and not output.file, is_wide=wide)
     flush()
     for error in found.errors:
-        complain(error)
+        print_error(error)
     return _code(found)
 
 

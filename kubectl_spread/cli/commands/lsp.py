@@ -9,7 +9,7 @@ from typing import Optional, TYPE_CHECKING
 import click
 
 from kubectl_spread.cli.complete import FILE
-from kubectl_spread.cli.console.stderr import complain
+from kubectl_spread.cli.console.stderr import print_error
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.errors import SpreadError
 from kubectl_spread.operations.inputs.rule_choice import load_config, policy, RuleChoice
@@ -72,7 +72,7 @@ def command(
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in _OF_THE_EXTRA:
             raise
-        complain("the language server needs pygls 2: pip install 'kubectl-spread[lsp]'")
+        print_error("the language server needs pygls 2: pip install 'kubectl-spread[lsp]'")
         return Exit.USAGE
     return Exit.CLEAN if serve(judge) else Exit.FINDINGS
 
@@ -87,6 +87,6 @@ def _judge(choices: RuleChoice) -> DocumentChecker:
     except SpreadError as error:
         if choices.config is not None:
             raise
-        complain(error)
+        print_error(error)
         config = Config(os.getcwd())
     return DocumentChecker(policy(choices, config, minor=None), config)

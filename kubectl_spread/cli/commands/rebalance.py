@@ -10,7 +10,7 @@ import click
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.console.progress import Progress, progress
-from kubectl_spread.cli.console.stderr import complain, flush
+from kubectl_spread.cli.console.stderr import flush, print_error
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.options import (
     as_usage_errors,
@@ -19,7 +19,7 @@ from kubectl_spread.cli.parameters.options import (
     kustomize_option,
     wants_colour,
 )
-from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirected
+from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
 from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.cli.parameters.targets import selection
 from kubectl_spread.errors import ClusterError, RefusedError
@@ -142,7 +142,7 @@ def command(
         except RefusedError as error:
             click.echo(safe(str(error)), err=True)
             return Exit.FINDINGS
-    with redirected(output):
+    with redirect_output(output):
         if output.format == "json":
             _print_json(found)
         elif output.format == "html":
@@ -151,7 +151,7 @@ def command(
             _print(found, colour=wants_colour(color) and not output.file, is_wide=wide)
     flush()
     for problem in (*found.errors, *found.missing):
-        complain(problem)
+        print_error(problem)
     return _code(found)
 
 

@@ -66,9 +66,9 @@ def command(rules: tuple[str, ...], output: str) -> int:
     elif (rules and names_rules) or len(chosen) == 1:
         click.echo("\n\n".join(map(report.page, chosen)))
     elif names_rules:
-        click.echo("\n".join(report.listed(chosen)))
+        click.echo("\n".join(report.list_rules(chosen)))
     else:
-        click.echo("\n".join(report.listed(chosen[:_MOST_SHOWN])))
+        click.echo("\n".join(report.list_rules(chosen[:_MOST_SHOWN])))
         flush()
         left = len(chosen) - _MOST_SHOWN
         more = f"{counted(left, 'more rule')} of lower rank; " if left > 0 else ""
@@ -108,11 +108,11 @@ def _search(words: tuple[str, ...]) -> list[RuleMeta]:
 
 
 def _codes(words: tuple[str, ...]) -> list[str]:
-    from kubectl_spread.lint.selection.select import selected, UnknownRuleError
+    from kubectl_spread.lint.selection.select import selected_codes, UnknownRuleError
 
     if not all(word.strip(" ,") for word in words):
         raise click.UsageError("a rule is empty: name a code, a code prefix or a name")
     try:
-        return sorted(selected(words or ("ALL",), ()))
+        return sorted(selected_codes(words or ("ALL",), ()))
     except UnknownRuleError as error:
         raise click.UsageError(str(error)) from None

@@ -10,7 +10,7 @@ import click
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.console.progress import Progress, progress
-from kubectl_spread.cli.console.stderr import complain, flush
+from kubectl_spread.cli.console.stderr import flush, print_error
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.options import (
     as_usage_errors,
@@ -19,7 +19,7 @@ from kubectl_spread.cli.parameters.options import (
     kustomize_option,
     wants_colour,
 )
-from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirected
+from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
 from kubectl_spread.cli.parameters.step_words import StepCommand
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
@@ -195,7 +195,7 @@ def command(
     if words[:1] == ("run",):
         if any((then, filename, kustomize, replicas, hpa)):
             raise click.UsageError("a scenario names its manifests and steps itself: leave out -f, -k and --then", ctx)
-        with redirected(output):
+        with redirect_output(output):
             return _run(words[1:], facts, namespace, looked_at, style, ctx)
     if output.format == "junit":
         raise click.UsageError("-o junit is for `run`, whose scenarios have expectations", ctx)
@@ -208,17 +208,17 @@ def command(
         request = SimulateRequest(commands, filename, kustomize, facts, namespace, looked_at.limits(), hpa)
         try:
             if hpa or replicas is not None or has_range(commands):
-                with redirected(output):
+                with redirect_output(output):
                     return _table(request, replicas, style, under_way)
             found = _simulated(request, under_way, has_frames=output.format == "html")
         except RefusedError as error:
             click.echo(safe(str(error)), err=True)
             return Exit.FINDINGS
-    with redirected(output):
+    with redirect_output(output):
         _print(found, style)
     flush()
     for unreadable in found.errors:
-        complain(unreadable)
+        print_error(unreadable)
     return _code(found)
 
 

@@ -8,7 +8,7 @@ import click
 
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.console.progress import progress
-from kubectl_spread.cli.console.stderr import complain, flush
+from kubectl_spread.cli.console.stderr import flush, print_error
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.options import as_usage_errors, cluster_facts
 from kubectl_spread.cli.parameters.sections import SectionedCommand
@@ -60,5 +60,5 @@ def command(ctx: click.Context, facts: ClusterSource, output: str, redact: bool)
         click.echo(found.content, nl=False)
     flush()
     for error in found.errors:
-        complain(error)
+        print_error(error)
     return Exit.UNREADABLE if found.errors else Exit.CLEAN

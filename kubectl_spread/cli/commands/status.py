@@ -11,10 +11,10 @@ from kubectl_spread.cli import complete
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.console import terminal
 from kubectl_spread.cli.console.progress import progress
-from kubectl_spread.cli.console.stderr import complain, flush
+from kubectl_spread.cli.console.stderr import flush, print_error
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.options import as_usage_errors, cluster_facts
-from kubectl_spread.cli.parameters.outputs import can_draw, FormatChoice, Output, page_source, redirected
+from kubectl_spread.cli.parameters.outputs import can_draw, FormatChoice, Output, page_source, redirect_output
 from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.cli.parameters.targets import selection
 from kubectl_spread.errors import ClusterError, SpreadError
@@ -131,7 +131,7 @@ def command(
             _watch(reader, shown, interval)
         with progress("reading the cluster facts"):
             found = reader.read()
-    with redirected(output):
+    with redirect_output(output):
         if form in _DOCUMENTS or found.statuses or not found.missing:
             _print(found, form, shows_all=reader.shows_all, has_headers=not no_headers)
         if form not in _DOCUMENTS:
@@ -139,7 +139,7 @@ def command(
             _print_unread(found)
     flush()
     for error in (*found.errors, *found.missing):
-        complain(error)
+        print_error(error)
     return _exit_code(found, form)
 
 
@@ -310,5 +310,5 @@ def _watch(reader: StatusReader, shown: _Shown, interval_s: float) -> None:
             shown.show(found)
             problem = "; ".join(map(str, found.errors))
         if problem and problem != printed:
-            complain(problem)
+            print_error(problem)
         printed = problem

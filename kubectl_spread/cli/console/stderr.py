@@ -18,7 +18,7 @@ def flush() -> None:
         sys.stdout.flush()
 
 
-def complain(what: Union[SpreadError, str]) -> None:
+def print_error(what: Union[SpreadError, str]) -> None:
     """Print an error."""
     click.echo(f"error: {safe(str(what))}", err=True)
 

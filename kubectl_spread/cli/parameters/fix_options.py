@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kubectl_spread.cli.console.stderr import complain
+from kubectl_spread.cli.console.stderr import print_error
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.parameters.options import gathering
+from kubectl_spread.cli.parameters.options import gather_options
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import counted
 
@@ -39,7 +39,7 @@ _OPTIONS = (
 )
 
 
-fix_options = gathering("fixes", FixOptions, _OPTIONS, fields=FixOptions._fields)
+fix_options = gather_options("fixes", FixOptions, _OPTIONS, fields=FixOptions._fields)
 
 
 def offer(count: Fixable) -> str:
@@ -65,7 +65,7 @@ def show(request: CheckRequest, fixes: FixOptions, *, colour: bool) -> int:
 
     found = preview_fixes(request, unsafe=fixes.unsafe_fixes)
     for error in found.errors:
-        complain(error)
+        print_error(error)
     for source, text in found.changes:
         click.echo(render(source, text, colour=colour), nl=False, color=True)
     if found.changes:

@@ -126,7 +126,7 @@ def live_cluster(function: F, *, timeout: str = "0") -> F:
 
 def _facts(function: F, hidden: frozenset[str]) -> F:
     source = functools.partial(ClusterSource, listener=announce)
-    return gathering("facts", source, _OPTIONS, fields=_FACTS, section=sections.FACTS, hidden=hidden)(function)
+    return gather_options("facts", source, _OPTIONS, fields=_FACTS, section=sections.FACTS, hidden=hidden)(function)
 
 
 def connection(function: F, *, timeout: str = "0") -> F:
@@ -138,10 +138,10 @@ def connection(function: F, *, timeout: str = "0") -> F:
     """
     help_text = f"Time limit for each request: 5s, 1m30s; 0 is none.  [default: {timeout}]"
     options = (*_CONNECTION, click.option("--request-timeout", metavar="DURATION", help=help_text))
-    return gathering("connection", Flags, options, fields=Flags._fields, section=sections.CONNECTION)(function)
+    return gather_options("connection", Flags, options, fields=Flags._fields, section=sections.CONNECTION)(function)
 
 
-def gathering(
+def gather_options(
     name: str,
     record: Callable[..., object],
     options: tuple[Callable[[F], F], ...],

@@ -44,7 +44,7 @@ class FormatChoice(click.Choice):  # type: ignore[type-arg]
 
 
 @contextlib.contextmanager
-def redirected(output: Optional[Output]) -> Iterator[None]:
+def redirect_output(output: Optional[Output]) -> Iterator[None]:
     """Write standard output to the file of an output, if it has one.
 
     Raises:

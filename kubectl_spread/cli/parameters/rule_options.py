@@ -6,7 +6,7 @@ import click
 
 from kubectl_spread.cli.complete import FILE, levels_of_rules, rules
 from kubectl_spread.cli.parameters import sections
-from kubectl_spread.cli.parameters.options import F, gathering
+from kubectl_spread.cli.parameters.options import F, gather_options
 from kubectl_spread.operations.inputs.rule_choice import LEVELS, RuleChoice
 
 _OPTIONS = (
@@ -82,4 +82,4 @@ _OPTIONS = (
 
 def choice_options(function: F) -> F:
     """Add these options; the command gets them as one argument, `choices`."""
-    return gathering("choices", RuleChoice, _OPTIONS, fields=RuleChoice._fields, section=sections.RULES)(function)
+    return gather_options("choices", RuleChoice, _OPTIONS, fields=RuleChoice._fields, section=sections.RULES)(function)

@@ -23,11 +23,11 @@ def selection(words: tuple[str, ...], label_selector: Optional[str], ctx: click.
     Raises:
         click.UsageError: kubectl would refuse them, too.
     """
-    names = named(words, ctx, verb=verb)
+    names = parse_targets(words, ctx, verb=verb)
     return names._replace(selector=_selector(label_selector, names, ctx))
 
 
-def named(words: tuple[str, ...], ctx: click.Context, *, verb: str) -> Selection:
+def parse_targets(words: tuple[str, ...], ctx: click.Context, *, verb: str) -> Selection:
     """Parse `deploy`, `deploy,sts`, `deploy web api` or `deploy/web sts/db`.
 
     Args:

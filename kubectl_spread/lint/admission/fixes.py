@@ -87,7 +87,7 @@ def for_field(route: Route, siblings: Any) -> Optional[Fix]:
     return Fix(f"write {near}", (Rename(route, near),), is_safe=True)
 
 
-def moved(manifest: Manifest, route: Route, target: Route) -> Optional[Fix]:
+def for_misplaced(manifest: Manifest, route: Route, target: Route) -> Optional[Fix]:
     """Return the fix that moves a list of constraints, if its place is free and no comment would be lost."""
     if nodes.follow(manifest.document.root, (*manifest.route, *target)) is not None:
         return None

@@ -17,7 +17,7 @@ from kubectl_spread.text.node import Route
 _NAMES = (FIELD.lower(), FIELD.lower()[:-1])  # in whatever case, and of one constraint
 
 
-def misplaced(manifest: Manifest, kind: WorkloadKind, places: list[PodPlace]) -> list[Finding]:
+def find_misplaced(manifest: Manifest, kind: WorkloadKind, places: list[PodPlace]) -> list[Finding]:
     """Return findings for constraints in a place where the API server drops or refuses them."""
     right = {(*place.spec, FIELD) for place in places}
     if not manifest.route and _is_named_rightly(manifest, right):
@@ -39,7 +39,7 @@ def misplaced(manifest: Manifest, kind: WorkloadKind, places: list[PodPlace]) ->
             else f"move it to {decode.path_text((*home.spec, FIELD)).replace('.' + EVERY, EVERY)}",
             key=True,
         )
-        fix = fixes.moved(manifest, route, (*home.spec, FIELD)) if home in places else None
+        fix = fixes.for_misplaced(manifest, route, (*home.spec, FIELD)) if home in places else None
         findings.append(refusal.with_fix(finding, fix, manifest))
     return findings
 

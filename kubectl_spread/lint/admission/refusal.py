@@ -40,7 +40,7 @@ def text_at(manifest: Manifest, route: Route) -> str:
     return manifest.document.source.text[span.start : span.end]
 
 
-def cannot_be_handled(manifest: Manifest, why: str) -> str:
+def unhandled_kind_message(manifest: Manifest, why: str) -> str:
     """Return the API server's message for its own kinds; for other kinds their pods fail."""
     if manifest.workload_kind is not None and not manifest.workload_kind.has_fixed_place:
         return f"no pod of this {manifest.kind} can be created: {why}"
@@ -52,5 +52,5 @@ def unknown_field(manifest: Manifest, path: str) -> str:
     """Return kubectl's message; Helm and others do not ask for strict decoding."""
     if manifest.workload_kind is not None and not manifest.workload_kind.has_fixed_place:
         return f'unknown field "{path}": strict validation refuses it, otherwise it is dropped'
-    refusal = cannot_be_handled(manifest, f'strict decoding error: unknown field "{path}"')
+    refusal = unhandled_kind_message(manifest, f'strict decoding error: unknown field "{path}"')
     return f"{refusal}; without strict decoding it is dropped, with a warning from 1.27 on"

@@ -38,7 +38,7 @@ _WHERE_FILLED_IN = {
 }
 
 
-def open_by(manifest: Manifest, owner: Workload, *, error: FieldError, spec: Route) -> DecidedBy:
+def decider_of(manifest: Manifest, owner: Workload, *, error: FieldError, spec: Route) -> DecidedBy:
     """Return who has yet to decide about the field of an error; `spec` is the route of the pod spec."""
     route = (*spec, *error.route)
     if error.rule is Rule.MIN_DOMAINS_ON_SOFT:
@@ -84,7 +84,7 @@ def without(manifest: Manifest, routes: Iterable[Route]) -> Manifest:
     return found
 
 
-def informing(finding: Finding) -> Finding:
+def as_information(finding: Finding) -> Finding:
     """Return the finding as one about a value that is not what will be applied."""
     return finding._replace(rule=finding.rule._replace(severity=Severity.INFO), hint=hints.PLACEHOLDER, repair=None)
 

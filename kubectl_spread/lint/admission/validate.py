@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from kubectl_spread.lint.admission import fixes, hints, refusal, spelling, unresolved
-from kubectl_spread.lint.admission.misplaced import misplaced
+from kubectl_spread.lint.admission.misplaced import find_misplaced
 from kubectl_spread.lint.admission.unresolved import DecidedBy
 from kubectl_spread.lint.finding import Finding, Label, Place
 from kubectl_spread.lint.workload import FIELD, is_live, Subject
@@ -49,7 +49,7 @@ def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = N
     findings = _undecodable_values(manifest, problems, open_routes)
     is_undecodable = any(item.kind is decode.ProblemKind.TYPE and item.route not in open_routes for item in problems)
     places = kind.places(manifest.plain)
-    findings += misplaced(manifest, kind, places)
+    findings += find_misplaced(manifest, kind, places)
     if is_undecodable:
         return CheckedObject(findings, [], is_undecodable=True)
     subjects = []
@@ -80,9 +80,9 @@ def _check_pod_spec(
     constraints = constraint_reader.constraints(owner.template.get("spec") or {})
     errors = _field_errors(manifest, owner, place, constraints=constraints, minor=minor)
     lasting = errors if spec is None else _lasting(errors, manifest, owner, place, spec, minor)
-    openness = {id(error): unresolved.open_by(manifest, owner, error=error, spec=place.spec) for error, _ in errors}
+    openness = {id(error): unresolved.decider_of(manifest, owner, error=error, spec=place.spec) for error, _ in errors}
     findings = [
-        finding if openness[id(error)] is DecidedBy.MANIFEST else unresolved.informing(finding)
+        finding if openness[id(error)] is DecidedBy.MANIFEST else unresolved.as_information(finding)
         for error, finding in lasting
         if openness[id(error)] in (DecidedBy.MANIFEST, DecidedBy.TOOL)
     ]
@@ -226,11 +226,11 @@ def _undecodable(manifest: Manifest, problem: decode.Problem, *, is_open: bool) 
         "SPR113",
         manifest,
         problem.route,
-        message=refusal.cannot_be_handled(manifest, problem.message),
+        message=refusal.unhandled_kind_message(manifest, problem.message),
         path=path,
         hint=hints.for_type(problem, value, written=written),
     )
     if is_open:
-        return unresolved.informing(finding)
+        return unresolved.as_information(finding)
     fix = fixes.for_type(problem, value=value, written=written)
     return refusal.with_fix(finding, fix, manifest)._replace(is_unreadable=True)

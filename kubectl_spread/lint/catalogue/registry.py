@@ -739,6 +739,6 @@ def kinds_around(codes: Container[str]) -> frozenset[str]:
     return _AUTOSCALERS.union(*(rule.needs if rule.target is RuleTarget.AROUND else rule.around for rule in rules))
 
 
-def superseded(refusals: frozenset[str]) -> frozenset[str]:
+def superseded_rules(refusals: frozenset[str]) -> frozenset[str]:
     """Return the codes of the rules that stay silent about a workload which the API server refuses with `refusals`."""
     return frozenset[str]().union(*(RULES[code].supersedes for code in refusals))

@@ -139,7 +139,7 @@ class SelectorGroup:
                 if item.topology_key == topology_key
                 and ((own := member.selector(item)) == selector or requirements(own) == wanted)
             }
-            kind = frozenset((action, compared(item)) for action, item in theirs.items())
+            kind = frozenset((action, fields_to_compare(item)) for action, item in theirs.items())
             if theirs and seen[kind] < _MOST_OF_A_KIND:
                 seen[kind] += 1
                 yield Twin(at, member, theirs, kind)
@@ -186,7 +186,7 @@ def requirements(selector: Selector) -> Requirements:
     return frozenset((item.key, item.operator, frozenset(item.values)) for item in selector.requirements or ())
 
 
-def compared(constraint: TopologySpreadConstraint) -> Compared:
+def fields_to_compare(constraint: TopologySpreadConstraint) -> Compared:
     """Return the fields of a constraint that should be the same in all workloads of a group."""
     return (
         ("maxSkew", constraint.max_skew),
@@ -201,5 +201,5 @@ def first_difference(here: TopologySpreadConstraint, there: TopologySpreadConstr
     """Return the first field of a constraint that another has with another value; None if they are alike."""
     if here[1] == there[1] and here[3] == there[3] and here[6:] == there[6:]:
         return None  # perf: most are alike as they are written
-    pairs = zip(compared(here), compared(there), strict=True)
+    pairs = zip(fields_to_compare(here), fields_to_compare(there), strict=True)
     return next((field for field, other in pairs if field != other), None)

@@ -184,14 +184,14 @@ class Project:
             return ReplicaRange(owner.replicas, owner.replicas)
         if owner.kind == "Service":
             return ReplicaRange(*knative_scale(owner.template))
-        written = replica_range.whole(fields(runner.plain.get("spec")).get("replicas"), None)
+        written = replica_range.whole_number(fields(runner.plain.get("spec")).get("replicas"), None)
         if ("spec", "replicas") in runner.defaults:
             return replica_range.times(ReplicaRange(None, None, written=written), owner.group.size)
         overlaid = self._set_replicas(runner)
         if overlaid is None:
             return replica_range.times(ReplicaRange(written, written, written=written), owner.group.size)
         return replica_range.times(
-            replica_range.widest([replica_range.of_overlay(item, written) for item in overlaid]), owner.group.size
+            replica_range.widest_range([replica_range.of_overlay(item, written) for item in overlaid]), owner.group.size
         )
 
     def group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:

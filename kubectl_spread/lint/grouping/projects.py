@@ -10,7 +10,7 @@ from kubectl_spread.lint.catalogue.registry import RULES
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.grouping.project import Project, TargetCluster
-from kubectl_spread.lint.grouping.replica_range import ReplicaRange, widest
+from kubectl_spread.lint.grouping.replica_range import ReplicaRange, widest_range
 from kubectl_spread.lint.grouping.roots import Held, Root, RootRules, roots
 from kubectl_spread.lint.run_rules import findings_by_object
 from kubectl_spread.lint.workload import Subject
@@ -70,7 +70,7 @@ class Projects:
         if key not in self._replicas:
             holders = self._holders[id(subject.manifest)][:_MOST_ROOTS]
             ranges = [project.replicas_here(project.same(subject)) for project in holders]
-            self._replicas[key] = ranges[0] if len(ranges) == 1 else widest(ranges)
+            self._replicas[key] = ranges[0] if len(ranges) == 1 else widest_range(ranges)
         return self._replicas[key]
 
     def is_overlaid(self, manifest: Manifest) -> bool:

@@ -32,7 +32,7 @@ class ReplicaRange(NamedTuple):
         return self.written if self.maximum is None else self.maximum
 
 
-def whole(value: Any, default: Optional[int]) -> Optional[int]:
+def whole_number(value: Any, default: Optional[int]) -> Optional[int]:
     """Return a whole number, 3.0 as well as 3, or the default."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value // 1:
         return default
@@ -42,10 +42,10 @@ def whole(value: Any, default: Optional[int]) -> Optional[int]:
 def of_autoscaler(autoscaler: Manifest) -> ReplicaRange:
     spec = fields(autoscaler.plain.get("spec"))
     if autoscaler.kind == "ScaledObject":
-        least = whole(spec.get("minReplicaCount"), _KEDA_MINIMUM)
-        return ReplicaRange(least, whole(spec.get("maxReplicaCount"), _KEDA_MAXIMUM), autoscaler)
-    most = whole(spec.get("maxReplicas"), None)
-    return ReplicaRange(whole(spec.get("minReplicas"), 1), most, autoscaler)
+        least = whole_number(spec.get("minReplicaCount"), _KEDA_MINIMUM)
+        return ReplicaRange(least, whole_number(spec.get("maxReplicaCount"), _KEDA_MAXIMUM), autoscaler)
+    most = whole_number(spec.get("maxReplicas"), None)
+    return ReplicaRange(whole_number(spec.get("minReplicas"), 1), most, autoscaler)
 
 
 def of_overlay(overlay: SetReplicas, written: Optional[int]) -> ReplicaRange:
@@ -58,7 +58,7 @@ def of_overlay(overlay: SetReplicas, written: Optional[int]) -> ReplicaRange:
     return ReplicaRange(count, count, written=written, origins=() if origin is None else (origin,))
 
 
-def widest(ranges: Sequence[ReplicaRange]) -> ReplicaRange:
+def widest_range(ranges: Sequence[ReplicaRange]) -> ReplicaRange:
     """Return the range of a workload that several roots or overlays have, from the least to the most."""
     if len(ranges) == 1:
         return ranges[0]

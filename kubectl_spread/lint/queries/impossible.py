@@ -21,7 +21,7 @@ class Unsatisfiable(NamedTuple):
     best: Impossible
 
 
-def unsatisfiable(subject: Subject, project: Project) -> Optional[Unsatisfiable]:
+def find_conflict(subject: Subject, project: Project) -> Optional[Unsatisfiable]:
     """Return why the hard constraints together leave a pod Pending; None if a placement exists or one alone does."""
     if project.facts is None or not subject.hard or subject.refusals:
         return None

@@ -15,7 +15,7 @@ def stays_pending(subject: Subject) -> bool:
     return not is_job and subject.spec.get("schedulerName") in (None, "", "default-scheduler")
 
 
-def allowed(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> frozenset[str]:
+def allowed_values(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> frozenset[str]:
     """Return the values that node affinity allows, if they are fewer than minDomains; else an empty set."""
     if (
         subject.workload.kind == "DaemonSet"

@@ -11,7 +11,7 @@ from kubectl_spread.objects.releases.version import FIELD_SINCE
 from kubectl_spread.text.node import Route
 
 
-def too_new(subject: Subject, minor: int) -> Iterator[tuple[str, list[Route]]]:
+def unknown_fields(subject: Subject, minor: int) -> Iterator[tuple[str, list[Route]]]:
     """Yield the fields that an API server 1.`minor` does not keep, and their routes."""
     for name in FIELD_SINCE:
         places = [
@@ -30,6 +30,6 @@ def effect(name: str, minor: int, *, server: str) -> str:
     return f"{without}: {server} silently drops the field, whose feature gate is off until 1.{since}"
 
 
-def again(subject: Subject, places: list[Route]) -> tuple[Label, ...]:
+def labels_of_others(subject: Subject, places: list[Route]) -> tuple[Label, ...]:
     """Return labels for the other constraints with the field."""
     return tuple(Label(subject.place(route, key=True), "also here") for route in places)

@@ -9,7 +9,9 @@ from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
 
 
-def shadowed(subject: Subject, project: Project) -> Iterator[tuple[TopologySpreadConstraint, TopologySpreadConstraint]]:
+def shadowed_constraints(
+    subject: Subject, project: Project
+) -> Iterator[tuple[TopologySpreadConstraint, TopologySpreadConstraint]]:
     """Yield the soft constraints that have no effect, each with the hard one that determines the placement."""
     strict = [item for item in subject.hard if item.max_skew == 1 and subject.is_in_its_group(item)]
     for soft in subject.soft:

@@ -24,7 +24,7 @@ class Unreachable(NamedTuple):
     severity: Severity
 
 
-def unreachable(subject: Subject, project: Project) -> Iterator[Unreachable]:
+def unreachable_domains(subject: Subject, project: Project) -> Iterator[Unreachable]:
     """Yield counted domains that no pod can go to; SPR307 reports those outside the pod's node affinity."""
     for constraint, account in hard_constraint_facts(subject, project):
         domains = [domain for domain in account.unreachable if domain.chosen]

@@ -49,7 +49,7 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Label, Place, RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import anti_affinity
-from kubectl_spread.lint.wording import domains, in_each
+from kubectl_spread.lint.wording import domains, in_each_domain
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text.wording import counted
@@ -66,7 +66,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         yield RuleFinding(
             f"{counted(replicas.maximum - bound.room, 'replica')} would stay Pending if the {replicas.autoscaler.kind} "
             f"asks for its maximum of {replicas.maximum}. Required pod anti-affinity allows one pod "
-            f"{in_each(bound.topology_key)}, and only {domains(bound.room, bound.topology_key)} can take one",
+            f"{in_each_domain(bound.topology_key)}, and only {domains(bound.room, bound.topology_key)} can take one",
             subject.place(route),
             subject.path(route),
             "use a spread constraint over this key with maxSkew 1, which also places the other pods",

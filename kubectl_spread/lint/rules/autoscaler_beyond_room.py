@@ -54,7 +54,7 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts, outcome
-from kubectl_spread.lint.queries.unreachable import unreachable
+from kubectl_spread.lint.queries.unreachable import unreachable_domains
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.text.wording import counted, joined
 
@@ -69,7 +69,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         return
     if least is None or most is None or least >= most or not _is_placed(subject, project):
         return
-    if not any(hard_constraint_facts(subject, project)) or any(unreachable(subject, project)):
+    if not any(hard_constraint_facts(subject, project)) or any(unreachable_domains(subject, project)):
         return
     then = project.facts.outcome(subject.workload._replace(replicas=min(most, _MOST)))
     if then is None or not then.falls_short or not then.is_spread_conflict:

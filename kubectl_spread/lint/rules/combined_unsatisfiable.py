@@ -46,8 +46,8 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Label, RuleFinding
 from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.queries.impossible import unsatisfiable
-from kubectl_spread.lint.wording import stay
+from kubectl_spread.lint.queries.impossible import find_conflict
+from kubectl_spread.lint.wording import stays_or_stay
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.text.wording import counted, joined
@@ -55,7 +55,7 @@ from kubectl_spread.text.wording import counted, joined
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints without which all pods find nodes, and with which no order of placing them does."""
-    found = unsatisfiable(subject, project)
+    found = find_conflict(subject, project)
     if found is None:
         return
     became, hard = found.outcome, subject.hard
@@ -78,8 +78,8 @@ def _message(pods: int, most: int, *, conflict: tuple[str, ...]) -> str:
         return f"all pods stay Pending: no node satisfies all constraints together{because}"
     left = pods - most
     return (
-        f"{left} of {counted(pods, 'pod')} {stay(left)} Pending however the pods are placed: the constraints cannot be "
-        f"satisfied together{because}"
+        f"{left} of {counted(pods, 'pod')} {stays_or_stay(left)} Pending however the pods are placed: the constraints "
+        f"cannot be satisfied together{because}"
     )
 
 

@@ -50,4 +50,4 @@ def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find selectors of default constraints."""
     for error in scheduler_args.errors(manifest, spread_args.SpreadArgsRule.DEFAULT_HAS_SELECTOR):
         fix = Fix("remove labelSelector", (Drop(error.route),), is_safe=True)
-        yield scheduler_args.found(manifest, error, hint="remove labelSelector", key=True)._replace(fix=fix)
+        yield scheduler_args.finding_of(manifest, error, hint="remove labelSelector", key=True)._replace(fix=fix)

@@ -43,8 +43,8 @@ from kubectl_spread.objects.workloads.manifest import Manifest
 
 def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find what does not decode, and what is not valid."""
-    yield from scheduler_args.undecodable(manifest)
+    yield from scheduler_args.decoding_findings(manifest)
     for error in scheduler_args.errors(manifest, spread_args.SpreadArgsRule.DEFAULT_INVALID):
         is_item = isinstance(error.route[-1], int)  # the later of two
         at = error._replace(route=(*error.route, "topologyKey")) if is_item else error
-        yield scheduler_args.found(manifest, at)
+        yield scheduler_args.finding_of(manifest, at)

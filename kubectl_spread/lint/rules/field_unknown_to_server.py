@@ -55,12 +55,12 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         return
     minor = f"1.{server.minor}"
     api_server = f"the API server ({minor})" if server.is_certain else f"an API server as old as its kubelets ({minor})"
-    for name, places in new_fields.too_new(subject, server.minor):
+    for name, places in new_fields.unknown_fields(subject, server.minor):
         yield RuleFinding(
             new_fields.effect(name, server.minor, server=api_server),
             subject.place(places[0], key=True),
             subject.path(places[0]),
             f"remove the field, or upgrade to 1.{FIELD_SINCE[name]}",
-            new_fields.again(subject, places[1:]),
+            new_fields.labels_of_others(subject, places[1:]),
             severity=None if server.is_certain else Severity.WARNING,
         )

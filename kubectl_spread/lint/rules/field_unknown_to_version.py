@@ -57,11 +57,11 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     minor = project.target.minor
     if minor is None:
         return
-    for name, places in new_fields.too_new(subject, minor):
+    for name, places in new_fields.unknown_fields(subject, minor):
         yield RuleFinding(
             new_fields.effect(name, minor, server=f"Kubernetes 1.{minor}"),
             subject.place(places[0], key=True),
             subject.path(places[0]),
             "remove the field, or use this manifest only for newer clusters",
-            new_fields.again(subject, places[1:]),
+            new_fields.labels_of_others(subject, places[1:]),
         )

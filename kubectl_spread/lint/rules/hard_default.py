@@ -45,7 +45,7 @@ from kubectl_spread.objects.workloads.manifest import Manifest
 
 def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints in lists that count; not where System forbids the list (SPR802)."""
-    for args, here in scheduler_args.readable(manifest):
+    for args, here in scheduler_args.decodable_args(manifest):
         if args.get("defaultingType") != spread_args.LIST:
             continue
         for index, constraint in enumerate(args.get("defaultConstraints") or ()):

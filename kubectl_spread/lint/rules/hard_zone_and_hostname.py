@@ -59,7 +59,7 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import Label, RuleFinding
 from kubectl_spread.lint.fixing import fix_builders
 from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.queries.impossible import unsatisfiable
+from kubectl_spread.lint.queries.impossible import find_conflict
 from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
@@ -74,7 +74,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     pair = [by_key[key] for key in (ZONE, HOSTNAME) if key in by_key]
     if len(pair) < 2 or not all(_can_stall(subject, constraint, project) for constraint in pair):
         return
-    if unsatisfiable(subject, project) is None:
+    if find_conflict(subject, project) is None:
         route = subject.route(by_key[HOSTNAME], "whenUnsatisfiable")
         other = subject.place(subject.route(by_key[ZONE], "whenUnsatisfiable"))
         yield RuleFinding(

@@ -67,7 +67,7 @@ from collections.abc import Iterator
 from typing import Optional
 
 from kubectl_spread.lint.finding import Label, RuleFinding
-from kubectl_spread.lint.grouping.group import compared, first_difference, Twin
+from kubectl_spread.lint.grouping.group import fields_to_compare, first_difference, Twin
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import Subject
@@ -104,7 +104,7 @@ def _found(
 
 
 def _there(other: Subject, twin: TopologySpreadConstraint, *, name: str) -> Label:
-    value = dict(compared(twin))[name]
+    value = dict(fields_to_compare(twin))[name]
     place = other.place(other.route(twin, name))
     return Label(place, f"{name} {value} in {workload_name(other.workload)}")
 

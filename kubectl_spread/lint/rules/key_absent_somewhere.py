@@ -56,7 +56,7 @@ from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import misspelt_keys
 from kubectl_spread.lint.queries.on_cluster import constraint_facts, lacks_nowhere
-from kubectl_spread.lint.wording import domain, named
+from kubectl_spread.lint.wording import domain, list_names
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.selectors.labels import HOSTNAME
@@ -99,7 +99,7 @@ def _hidden(known: list[tuple[TopologySpreadConstraint, ConstraintFacts]], lacke
 
 def _hides(key: str, values: list[str]) -> str:
     does, noun = ("does", f"a {domain(key)}") if len(values) == 1 else ("do", domain(key, plural=True))
-    return f". Because of this, {named(values)} {does} not count as {noun}"
+    return f". Because of this, {list_names(values)} {does} not count as {noun}"
 
 
 def _message(constraint: TopologySpreadConstraint, account: ConstraintFacts, lacking: list[str]) -> str:
@@ -111,6 +111,6 @@ def _message(constraint: TopologySpreadConstraint, account: ConstraintFacts, lac
     then = "the pods never run on" if constraint.is_hard else "ScheduleAnyway constraints give no score to"
     lack = "lacks" if len(lacking) == 1 else "lack"
     return (
-        f"{then} {named(lacking)}: {len(lacking)} of {account.candidates} nodes that the pod can use {lack} the label "
-        f"`{key}`"
+        f"{then} {list_names(lacking)}: {len(lacking)} of {account.candidates} nodes that the pod can use {lack} the "
+        f"label `{key}`"
     )

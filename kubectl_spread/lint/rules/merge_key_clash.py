@@ -48,7 +48,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Label, RuleFinding
 from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.queries.shadowed import shadowed
+from kubectl_spread.lint.queries.shadowed import shadowed_constraints
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 
@@ -59,7 +59,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     Not where one of the two is to be removed anyway (SPR211).
     """
     first: dict[str, TopologySpreadConstraint] = {}
-    idle = {soft.position for soft, _ in shadowed(subject, project)}
+    idle = {soft.position for soft, _ in shadowed_constraints(subject, project)}
     for constraint in subject.constraints:
         if constraint.position in idle:
             continue

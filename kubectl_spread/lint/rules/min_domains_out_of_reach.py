@@ -62,7 +62,7 @@ from kubectl_spread.text.wording import counted
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that wait for a domain which no node may be in."""
     for constraint in subject.hard:
-        values = min_domains.allowed(subject, constraint, project)
+        values = min_domains.allowed_values(subject, constraint, project)
         if not values or len(values) < 2:
             continue
         replicas = project.replicas(subject)

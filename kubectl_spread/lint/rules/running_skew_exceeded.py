@@ -47,7 +47,7 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.on_cluster import constraint_facts
-from kubectl_spread.lint.wording import has, named
+from kubectl_spread.lint.wording import has_or_have, list_names
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 
@@ -61,7 +61,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         if live is None or live.skew is None or not account.counts_own or live.skew <= account.max_skew:
             continue
         against = (
-            f"{named(live.minimum_in)} {has(live.minimum_in)} {live.minimum}"
+            f"{list_names(live.minimum_in)} {has_or_have(live.minimum_in)} {live.minimum}"
             if live.minimum_in
             else f"there are fewer than {account.min_domains} domains, so the emptiest counts as 0"
         )

@@ -50,7 +50,7 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
-from kubectl_spread.lint.wording import has, named
+from kubectl_spread.lint.wording import has_or_have, list_names
 from kubectl_spread.lint.workload import Subject
 
 
@@ -69,8 +69,9 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         route = subject.route(constraint, "maxSkew")
         yield RuleFinding(
             f"after scaling down to {fewest} at once, the pods are unevenly spread: at best `{then.fullest}` has "
-            f"{then.most}, and {named(then.minimum_in)} {has(then.minimum_in)} {then.minimum}. That is a skew of "
-            f"{then.skew}, and maxSkew is {account.max_skew}: a ReplicaSet removes pods by node, not by constraint",
+            f"{then.most}, and {list_names(then.minimum_in)} {has_or_have(then.minimum_in)} {then.minimum}. That is a "
+            f"skew of {then.skew}, and maxSkew is {account.max_skew}: a ReplicaSet removes pods by node, not by "
+            "constraint",
             subject.place(route),
             subject.path(route),
             "also spread over nodes, or restart the workload after scaling down",

@@ -44,7 +44,7 @@ from kubectl_spread.cluster.facts import ConstraintFacts
 from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.on_cluster import constraint_facts
-from kubectl_spread.lint.wording import named
+from kubectl_spread.lint.wording import list_names
 from kubectl_spread.lint.workload import Subject
 
 
@@ -67,6 +67,6 @@ def _message(account: ConstraintFacts) -> str:
     more = len(account.sharing) - 1
     others = f" ({more} more {'value is' if more == 1 else 'values are'} shared)" if more else ""
     return (
-        f"{named(nodes)} together get as many pods as one other node: they have the same `kubernetes.io/hostname`, "
-        f"`{value}`{others}"
+        f"{list_names(nodes)} together get as many pods as one other node: they have the same "
+        f"`kubernetes.io/hostname`, `{value}`{others}"
     )

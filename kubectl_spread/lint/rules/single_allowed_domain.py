@@ -84,7 +84,7 @@ def _severity(subject: Subject, constraint: TopologySpreadConstraint, project: P
 
 
 def _is_capped(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
-    return constraint.is_hard and bool(min_domains.allowed(subject, constraint, project))
+    return constraint.is_hard and bool(min_domains.allowed_values(subject, constraint, project))
 
 
 def _effect(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> str:

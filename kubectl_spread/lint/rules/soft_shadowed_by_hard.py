@@ -53,13 +53,13 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import Label, RuleFinding
 from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.queries.shadowed import shadowed
+from kubectl_spread.lint.queries.shadowed import shadowed_constraints
 from kubectl_spread.lint.workload import Subject
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find soft constraints that a hard one with maxSkew 1 says already."""
-    for soft, hard in shadowed(subject, project):
+    for soft, hard in shadowed_constraints(subject, project):
         route = subject.route(soft, "whenUnsatisfiable")
         yield RuleFinding(
             f"this constraint has no effect: the DoNotSchedule constraint over `{hard.topology_key}` with maxSkew 1 "

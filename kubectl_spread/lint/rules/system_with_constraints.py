@@ -49,4 +49,4 @@ def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find lists that System forbids."""
     for error in scheduler_args.errors(manifest, spread_args.SpreadArgsRule.SYSTEM_WITH_CONSTRAINTS):
         fix = Fix("write defaultingType: List", (Put(error.route, spread_args.LIST),))
-        yield scheduler_args.found(manifest, error, hint="write defaultingType: List")._replace(fix=fix)
+        yield scheduler_args.finding_of(manifest, error, hint="write defaultingType: List")._replace(fix=fix)

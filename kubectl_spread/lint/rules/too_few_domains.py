@@ -49,7 +49,7 @@ from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import min_domains
 from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts, outcome
-from kubectl_spread.lint.wording import domain, domains, stay
+from kubectl_spread.lint.wording import domain, domains, stays_or_stay
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.wording import counted
 
@@ -58,7 +58,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that wait for a domain which the cluster does not have."""
     for constraint, account in hard_constraint_facts(subject, project):
         number, key = len(account.counted), constraint.topology_key
-        if not account.is_below_min_domains or not number or min_domains.allowed(subject, constraint, project):
+        if not account.is_below_min_domains or not number or min_domains.allowed_values(subject, constraint, project):
             continue
         became = outcome(subject, project)
         if became is None or not became.falls_short or became.pods <= account.room:
@@ -67,9 +67,9 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         left = became.pods - account.room
         there_are = "is" if number == 1 else "are"
         yield RuleFinding(
-            f"{left} of {counted(became.pods, 'pod')} {stay(left)} Pending: there {there_are} {domains(number, key)}, "
-            "fewer "
-            f"than minDomains {account.min_domains}, so each takes at most {counted(account.max_skew, 'pod')}",
+            f"{left} of {counted(became.pods, 'pod')} {stays_or_stay(left)} Pending: there {there_are} "
+            f"{domains(number, key)}, fewer than minDomains {account.min_domains}, so each takes at most "
+            f"{counted(account.max_skew, 'pod')}",
             subject.place(route),
             subject.path(route),
             f"add nodes in another {domain(key)}, or write minDomains: {number}",

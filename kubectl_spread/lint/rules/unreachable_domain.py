@@ -60,7 +60,7 @@ from kubectl_spread.cluster.facts import DomainFacts
 from kubectl_spread.lint.finding import Fix, RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.on_cluster import with_fewest_replicas, with_field
-from kubectl_spread.lint.queries.unreachable import Unreachable, unreachable
+from kubectl_spread.lint.queries.unreachable import Unreachable, unreachable_domains
 from kubectl_spread.lint.wording import domain, named_domains, node_reasons
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import HONOR, TopologySpreadConstraint
@@ -73,7 +73,7 @@ from kubectl_spread.text.wording import counted
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find counted domains out of reach, and whether honouring taints would help."""
-    for fault in unreachable(subject, project):
+    for fault in unreachable_domains(subject, project):
         route = subject.route(fault.constraint, "topologyKey")
         helps = _honor_helps(subject, project, fault=fault)
         yield RuleFinding(

@@ -63,7 +63,7 @@ from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import volumes
 from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
 from kubectl_spread.lint.queries.volumes import ClaimTemplate
-from kubectl_spread.lint.wording import domain, named
+from kubectl_spread.lint.wording import domain, list_names
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.text.wording import counted
 
@@ -88,7 +88,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             it = "it" if len(excluded) == 1 else "them"
             yield RuleFinding(
                 f"pods beyond {room} stay Pending. The StorageClass allows no volume in "
-                f"{named(item.value for item in excluded)}, but the constraint counts {it}, so no other "
+                f"{list_names(item.value for item in excluded)}, but the constraint counts {it}, so no other "
                 f"{domain(constraint.topology_key)} takes more than {counted(most_in_a_domain, 'pod')}"
                 f"{_shown(subject, project, room=room)}",
                 subject.place(route),

@@ -17,7 +17,7 @@ from typing import Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.finding import Finding, Place, Severity
 from kubectl_spread.lint.grouping.project import TargetCluster
-from kubectl_spread.lint.selection.select import named, RuleProfile, selected, severities
+from kubectl_spread.lint.selection.select import named_codes, RuleProfile, selected_codes, severities
 from kubectl_spread.objects.workloads.kinds import PodSpecPath
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.glob import Globs
@@ -43,7 +43,7 @@ class RuleSelection(NamedTuple):
             UnknownRuleError: a word names no rule.
         """
         for words in (self.select, self.extend, self.ignore, tuple(word for word, _ in self.severity)):
-            named(words)
+            named_codes(words)
 
 
 class FileChoice(NamedTuple):
@@ -153,7 +153,7 @@ def _settings(profile: RuleProfile, choices: tuple[RuleSelection, ...], *, autos
     severity: dict[str, Severity] = {}
     minor = None
     for choice in choices:
-        codes = selected(choice.select, choice.ignore, choice.extend, base=codes)
+        codes = selected_codes(choice.select, choice.ignore, choice.extend, base=codes)
         severity.update(severities(choice.severity))
         minor = minor if choice.minor is None else choice.minor
     return Settings(codes, severity, TargetCluster(minor, autoscaler))

@@ -51,7 +51,7 @@ class UnknownRuleError(Exception):
         return f"no rule is called `{self.word}`" + (f": {near}" if near else "")
 
 
-def selected(
+def selected_codes(
     select: Iterable[str],
     ignore: Iterable[str],
     extend: Iterable[str] = (),
@@ -89,7 +89,7 @@ def severities(choices: Iterable[tuple[str, Severity]]) -> dict[str, Severity]:
     return {code: severity for code, (_, severity) in found.items()}
 
 
-def named(words: Iterable[str]) -> frozenset[str]:
+def named_codes(words: Iterable[str]) -> frozenset[str]:
     """Return the codes of the rules that words name.
 
     Raises:

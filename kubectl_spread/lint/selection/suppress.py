@@ -17,7 +17,7 @@ from typing import Optional, Union
 
 from kubectl_spread.lint.catalogue.registry import RENAMED, RULES
 from kubectl_spread.lint.finding import DocumentFix, Finding, Fix, ObjectRef, Place
-from kubectl_spread.lint.selection.select import named
+from kubectl_spread.lint.selection.select import named_codes
 from kubectl_spread.lint.workload import reference, Subject
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import compose
@@ -90,7 +90,7 @@ class Waiver(NamedTuple):
 
     def codes(self, word: str) -> frozenset[str]:
         """Return the rules of a code, prefix or name."""
-        return named([word])
+        return named_codes([word])
 
 
 AnySuppression = Union[Suppression, Waiver]
@@ -105,7 +105,7 @@ class SuppressResult(NamedTuple):
     used: Used
 
 
-def commented(source: SourceFile) -> Iterator[Suppression]:
+def from_comments(source: SourceFile) -> Iterator[Suppression]:
     """Yield the suppressions that a source's comments ask for."""
     text = source.text
     if "spread:" not in text:
@@ -122,7 +122,7 @@ def commented(source: SourceFile) -> Iterator[Suppression]:
             )
 
 
-def annotated(subject: Subject) -> Iterator[Suppression]:
+def from_annotations(subject: Subject) -> Iterator[Suppression]:
     """Yield the suppressions that the annotations of a workload and of its pod template ask for."""
     root = subject.node(())
     for route in {("metadata", "annotations"), (*subject.template_route, "metadata", "annotations")}:

@@ -42,7 +42,7 @@ class Outside(NamedTuple):
     skipped: list[Place]
 
 
-def nothing() -> Outside:
+def empty_record() -> Outside:
     """Return an empty record to fill."""
     return Outside([], [], [], [])
 
@@ -162,7 +162,7 @@ _HINT = "add its path to .kubectl-spread.yaml (podspecPaths), or check the workl
 _HINTS = dict.fromkeys(("Application", "ApplicationSet", "HelmRelease", "HelmChart", "HelmChartConfig"), _OF_A_CHART)
 
 
-def unmapped(outside: Outside) -> list[Finding]:
+def partial_check_finding(outside: Outside) -> list[Finding]:
     """Return one finding for all custom resources of a file: their lists were checked without their pods."""
     subjects = [subject for subject in outside.lists if _is_unmapped(subject)]
     if not subjects:

@@ -12,7 +12,7 @@ from kubectl_spread.objects.workloads.kinds import leads_to, PodSpecPath
 from kubectl_spread.objects.workloads.manifest import Manifest
 
 
-def unmatched(paths: Sequence[NamedPath], results: Sequence[Result], *, is_whole: bool) -> Iterator[Finding]:
+def unmatched_entries(paths: Sequence[NamedPath], results: Sequence[Result], *, is_whole: bool) -> Iterator[Finding]:
     """Yield entries that match nothing; where the run is not whole, only those whose kind is in it."""
     for named in paths:
         kind, path = named.path.kind, named.path.path

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _BETWEEN = {"Deployment": ("ReplicaSet",), "CronJob": ("Job",)}
 
 
-def absent(kind: str, name: str, *, namespace: str, cluster: Cluster) -> SpreadError:
+def missing_error(kind: str, name: str, *, namespace: str, cluster: Cluster) -> SpreadError:
     """Return the error for a missing object: NotFoundError, or ClusterError if a permission is missing."""
     if is_missing(namespace, cluster):
         return no_namespace(namespace)

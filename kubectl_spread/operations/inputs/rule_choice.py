@@ -117,7 +117,7 @@ def policy(choice: RuleChoice, config: Config, *, minor: Optional[int]) -> LintP
     return asked
 
 
-def accepted(choice: RuleChoice, config: Config, *, is_whole: bool) -> AcceptedItems:
+def accepted_items(choice: RuleChoice, config: Config, *, is_whole: bool) -> AcceptedItems:
     """Return which findings the configuration accepts."""
     from kubectl_spread.lint.pipeline import AcceptedItems
 
@@ -162,15 +162,15 @@ def read_inputs(given: InputPaths) -> Iterator[Union[Input, SourceError]]:
     from kubectl_spread.sources import files
 
     yield from files.inputs(given.paths, recursive=given.recursive, exclusion=given.exclusion)
-    yield from rendered(given.kustomized)
+    yield from render_directories(given.kustomized)
 
 
-def rendered(directories: tuple[str, ...]) -> Iterator[Union[Input, SourceError]]:
+def render_directories(directories: tuple[str, ...]) -> Iterator[Union[Input, SourceError]]:
     """Yield kustomize's output for directories."""
     if directories:
         from kubectl_spread.sources.kustomizing import kustomize  # subprocess: 5 ms
 
-        yield from kustomize.kustomized(directories)
+        yield from kustomize.render_directories(directories)
 
 
 def _severity(text: str) -> tuple[str, Severity]:

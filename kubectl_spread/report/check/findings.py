@@ -7,7 +7,7 @@ from typing import Optional
 
 from kubectl_spread.lint.finding import Finding, ObjectRef, Place, Severity
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.report.table import hung, NARROWEST, paint
+from kubectl_spread.report.table import hang_indent, NARROWEST, paint
 from kubectl_spread.text.source import Position
 from kubectl_spread.text.wording import safe
 
@@ -22,13 +22,13 @@ def lines(finding: Finding, width: Optional[int] = None, *, colour: bool) -> lis
     """
     severity = finding.rule.severity
     head = f"{paint(severity.value, _STYLES[severity], colour=colour)} {finding.rule.code} {finding.rule.name}"
-    out = hung([f"{location(finding.place)}: {head}"], width, hanging="    ")
-    out += hung([f"  {safe(finding.message)}", *_origin(finding)], width)
+    out = hang_indent([f"{location(finding.place)}: {head}"], width, hanging="    ")
+    out += hang_indent([f"  {safe(finding.message)}", *_origin(finding)], width)
     out += _excerpt(finding.place, width, colour=colour)
-    out += hung((f"  {location(label.place)}: {safe(label.text)}" for label in finding.related), width)
+    out += hang_indent((f"  {location(label.place)}: {safe(label.text)}" for label in finding.related), width)
     if finding.hint:
         hint = f"  {paint('hint:', 'bold', colour=colour)} {safe(finding.hint)}"
-        out += hung([hint], width, hanging=" " * len("hint: "))
+        out += hang_indent([hint], width, hanging=" " * len("hint: "))
     return out
 
 

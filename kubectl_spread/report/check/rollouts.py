@@ -145,7 +145,7 @@ def _way(result: RolloutResult) -> list[str]:
 def _sentences(result: RolloutResult) -> list[str]:
     """Return the events after the user's step."""
     played = result.played
-    return story.way(played, ())[1:] if played is not None and played.summary.witness else []
+    return story.way_to_get_stuck(played, ())[1:] if played is not None and played.summary.witness else []
 
 
 def _name(result: RolloutResult) -> str:

@@ -17,7 +17,7 @@ _OUT_OF_REACH = "SPR903"
 def render(report: CheckReport) -> str:
     """Return blocks with an empty line between them."""
     blocks = [finding_text.lines(finding, report.width, colour=report.colour) for finding in report.findings]
-    others = (table.hung(block, report.width) for block in _blocks_after_findings(report))
+    others = (table.hang_indent(block, report.width) for block in _blocks_after_findings(report))
     return "\n\n".join("\n".join(block) for block in (*blocks, *others))
 
 

@@ -15,8 +15,8 @@ from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE
 from kubectl_spread.objects.node_reason import NodeReason
 from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.report.explain import constraint_words
-from kubectl_spread.report.explain.verdict import since
-from kubectl_spread.report.table import table, wrapped
+from kubectl_spread.report.explain.verdict import deletion_text
+from kubectl_spread.report.table import table, wrap
 from kubectl_spread.text.wording import counted, listed, safe
 
 Reasons = tuple[NodeReason, ...]
@@ -35,7 +35,7 @@ def lines(report: ConstraintReport, *, width: Optional[int] = None) -> list[str]
         width: the width to wrap lines at; None to wrap none.
     """
     head = heading(report)
-    out = [*wrapped(head, width, hanging="    "), *_wrapped(facts(report), width), *_domain_table(report, width)]
+    out = [*wrap(head, width, hanging="    "), *_wrapped(facts(report), width), *_domain_table(report, width)]
     return out + _wrapped(details(report), width)
 
 
@@ -58,7 +58,7 @@ def _wrapped(texts: Iterable[str], width: Optional[int]) -> list[str]:
     out = []
     for text in texts:
         indent = " " * (len(text) - len(text.lstrip()) + 2)
-        out += wrapped(text.lstrip(), width, indent=indent, hanging="  ")
+        out += wrap(text.lstrip(), width, indent=indent, hanging="  ")
     return out
 
 
@@ -115,7 +115,7 @@ def _values(values: Iterable[str]) -> str:
 
 def _domain_table(report: ConstraintReport, width: Optional[int]) -> list[str]:
     rows = [("DOMAIN", "NODES", "USABLE", "MATCHING", "IF PLACED HERE", "FITS")]
-    visible = shown(report.domains)
+    visible = domains_to_show(report.domains)
     for domain in visible:
         rows.append(
             (
@@ -135,7 +135,7 @@ def _domain_table(report: ConstraintReport, width: Optional[int]) -> list[str]:
     return out
 
 
-def shown(domains: tuple[DomainReport, ...]) -> tuple[DomainReport, ...]:
+def domains_to_show(domains: tuple[DomainReport, ...]) -> tuple[DomainReport, ...]:
     """Return all domains if there are few; else a selection, half of them feasible and half usable but full.
 
     Each half has the emptiest domains first. If one half is short, the other half grows, then the remaining domains
@@ -233,7 +233,7 @@ def _cut(names: tuple[str, ...], number: int) -> str:
 
 
 def _matching_pods(report: ConstraintReport) -> Iterator[str]:
-    having = [domain for domain in shown(report.domains) if domain.pods]
+    having = [domain for domain in domains_to_show(report.domains) if domain.pods]
     if not having:
         return
     yield "matching pods:"
@@ -307,7 +307,7 @@ def _terminating(report: ConstraintReport) -> Iterator[str]:
 
 def _leaving(pod: TerminatingPod) -> str:
     """`web-2 on c1 has been terminating since 2026-01-01T10:00:00Z (finalizer x/y)`."""
-    return f"{safe(pod.name)} on {safe(pod.node)} has been terminating{since(pod.since, pod.finalizers)}"
+    return f"{safe(pod.name)} on {safe(pod.node)} has been terminating{deletion_text(pod.since, pod.finalizers)}"
 
 
 def selector_text(selector: Selector) -> str:

@@ -47,12 +47,12 @@ def _page(report: PodReport) -> dict[str, Any]:
         "constraints": list(map(_constraint, explanation.constraints, document["constraints"])),
         "conflicts": [_conflict(item, explanation.node_names) for item in explanation.conflicts[:_MOST_CONFLICTS]],
         "conflicts_heading": conflicts.HEADING,
-        "sections": [[_block(block) for block in section] for section in text.further(report, _WIDE)],
+        "sections": [[_block(block) for block in section] for section in text.detail_sections(report, _WIDE)],
         "suggestions": _suggestions(report),
         "suggestions_heading": suggestions.VERIFIED,
         "no_suggestions": _without_suggestions(report),
         "events": [
-            f"{event.reason}{reported_message.when(event.last, event.times)}: {event.message}"
+            f"{event.reason}{reported_message.times_text(event.last, event.times)}: {event.message}"
             for event in report.other_events[:_MOST_EVENTS]
         ],
         "not_reported": text.not_reported_sentence(report.not_reported) if report.not_reported else "",
@@ -98,7 +98,7 @@ def _block(block: Block) -> dict[str, Any]:
 def _shown(report: ConstraintReport, document: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the documents of the domains that are worth a line."""
     by_value = {domain["value"]: domain for domain in document["domains"]}
-    return [by_value[domain.value] for domain in constraints.shown(report.domains)]
+    return [by_value[domain.value] for domain in constraints.domains_to_show(report.domains)]
 
 
 def _suggestions(report: PodReport) -> list[dict[str, Any]]:

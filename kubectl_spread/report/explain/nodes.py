@@ -87,7 +87,7 @@ def which(names: tuple[str, ...], explanation: Explanation, style: Style) -> str
 
 def one_node_lines(found: NodeView, style: Style) -> list[str]:
     """Return `one_node_blocks` as text."""
-    return table.laid_out(one_node_blocks(found), style.width)
+    return table.lay_out(one_node_blocks(found), style.width)
 
 
 def one_node_blocks(found: NodeView) -> list[Block]:

@@ -16,7 +16,7 @@ from kubectl_spread.explain.scores import (
     SoftDomain,
     SoftVote,
 )
-from kubectl_spread.report.table import Block, laid_out, Rows, table
+from kubectl_spread.report.table import Block, lay_out, Rows, table
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.wording import counted, listed, safe
 
@@ -54,7 +54,7 @@ def blocks(scores: ScoreTable, *, own: str = "", width: int = 120, wide: bool = 
 
 def lines(scores: ScoreTable, *, own: str = "", width: int = 120, wide: bool = False) -> list[str]:
     """Return `blocks` as text."""
-    return laid_out(blocks(scores, own=own, width=width, wide=wide))
+    return lay_out(blocks(scores, own=own, width=width, wide=wide))
 
 
 def _title(scores: ScoreTable) -> str:
@@ -164,7 +164,7 @@ _AGAIN = {
 
 def bound_pod_lines(bound: BoundPodReport, node: str, *, width: int = 120, wide: bool = False) -> list[str]:
     """Return `bound_pod_blocks` as text."""
-    return laid_out(bound_pod_blocks(bound, node, width=width, wide=wide))
+    return lay_out(bound_pod_blocks(bound, node, width=width, wide=wide))
 
 
 def bound_pod_blocks(bound: BoundPodReport, node: str, *, width: int = 120, wide: bool = False) -> list[Block]:

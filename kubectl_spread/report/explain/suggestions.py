@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from kubectl_spread.report.table import paint, wrapped
+from kubectl_spread.report.table import paint, wrap
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.suggest.arrange import ALL
 from kubectl_spread.suggest.editing.managed import Manager
@@ -43,7 +43,7 @@ def _more(suggestions: Suggestions, width: int) -> list[str]:
         some = str(suggestions.harmful) if suggestions.harmful < more else "all"
         harm = f"{some} of which end or restart running pods, or lose data"
     words = counted(more, "more change") + " may help" + (f", {harm}" if suggestions.harmful else "")
-    return wrapped(f"{words}: --suggestions {max(suggestions.verified, ALL)}", width)
+    return wrap(f"{words}: --suggestions {max(suggestions.verified, ALL)}", width)
 
 
 VERIFIED = "Suggestions, each simulated:"
@@ -67,21 +67,21 @@ def _left_out(suggestions: Suggestions) -> list[str]:
 
 
 def _item(item: Suggestion, number: int, *, colour: bool, width: int) -> list[str]:
-    out = wrapped(title(item), width, indent=_INDENT)
+    out = wrap(title(item), width, indent=_INDENT)
     out[0] = paint(f"{number}. {out[0][len(_INDENT) :]}", "cyan", colour=colour)
     for line in item.lines:
-        out += wrapped(line, width, indent=f"{_INDENT}  ", hanging="  ")
-    out += wrapped(effect_sentence(item), width, indent=_INDENT)
+        out += wrap(line, width, indent=f"{_INDENT}  ", hanging="  ")
+    out += wrap(effect_sentence(item), width, indent=_INDENT)
     for spread in item.effect.spreads:
-        out += wrapped(spread_sentence(spread), width, indent=_INDENT)
+        out += wrap(spread_sentence(spread), width, indent=_INDENT)
     if item.gives_up:
-        out += wrapped(f"gives up: {safe(item.gives_up)}", width, indent=_INDENT)
+        out += wrap(f"gives up: {safe(item.gives_up)}", width, indent=_INDENT)
     for note in item.notes:
-        out += wrapped(f"note: {safe(note)}", width, indent=_INDENT)
+        out += wrap(f"note: {safe(note)}", width, indent=_INDENT)
     for what in item.rollout.not_followed:
-        out += wrapped(f"not simulated: {safe(what)}", width, indent=_INDENT)
+        out += wrap(f"not simulated: {safe(what)}", width, indent=_INDENT)
     if item.managed_by is not None:
-        out += wrapped(managed_sentence(item), width, indent=_INDENT)
+        out += wrap(managed_sentence(item), width, indent=_INDENT)
     return out + [f"{_INDENT}$ {safe(command)}" for command in item.commands]
 
 

@@ -43,7 +43,7 @@ def text(reports: Iterable[PodReport], style: Style) -> str:
             head = _headline(state, style)
         elif placement is not None and placement.pending and placement.workload.key not in headed:
             headed.add(placement.workload.key)
-            head = [*table.wrapped(headline(report), style.width), ""]
+            head = [*table.wrap(headline(report), style.width), ""]
         blocks.append("\n".join([*head, *lines(report, style)]))
     return "\n\n".join(blocks)
 
@@ -51,14 +51,14 @@ def text(reports: Iterable[PodReport], style: Style) -> str:
 def lines(report: PodReport, style: Style) -> list[str]:
     """Return the text about one pod, from the verdict to the evidence."""
     explanation = report.explanation
-    sentence = table.wrapped(verdict.sentence(explanation), style.width)
+    sentence = table.wrap(verdict.sentence(explanation), style.width)
     out = [paint(line, "bold", colour=style.colour) for line in sentence]
     if explanation.others:
-        out += table.wrapped(f"The same holds for {listed(explanation.others, most=_MOST_NAMES)}.", style.width)
+        out += table.wrap(f"The same holds for {listed(explanation.others, most=_MOST_NAMES)}.", style.width)
     if explanation.verdict is PodVerdict.NOT_PREDICTABLE:
         needs = " and ".join(explanation.beyond)
         what = f"It depends on {needs}, which the dry run does not evaluate."
-        out += table.wrapped(what, style.width)
+        out += table.wrap(what, style.width)
     if explanation.ignored.fields:
         out.append(verdict.ignored_sentence(explanation.ignored))
     for part in (*_parts(report, style), _not_reported(report.not_reported, style)):
@@ -78,8 +78,8 @@ def _parts(report: PodReport, style: Style) -> Iterable[list[str]]:
         yield nodes.lines(explanation, style)
     for account in explanation.constraints:
         yield constraints.lines(account, width=style.width)
-    for section in further(report, style):
-        yield table.laid_out(section, style.width)
+    for section in detail_sections(report, style):
+        yield table.lay_out(section, style.width)
     if explanation.conflicts:
         yield conflicts.lines(explanation, width=style.width)
     if report.suggestions is not None:
@@ -93,7 +93,7 @@ def shows_nodes(explanation: Explanation) -> bool:
 
 
 def _not_reported(names: tuple[str, ...], style: Style) -> list[str]:
-    return table.wrapped(not_reported_sentence(names), style.width) if names else []
+    return table.wrap(not_reported_sentence(names), style.width) if names else []
 
 
 def not_reported_sentence(names: tuple[str, ...]) -> str:
@@ -102,7 +102,7 @@ def not_reported_sentence(names: tuple[str, ...]) -> str:
     return f"{what} not explained: {listed(names, most=_MOST_NAMES)}. To explain a pod, name it."
 
 
-def further(report: PodReport, style: Style) -> Iterator[list[Block]]:
+def detail_sections(report: PodReport, style: Style) -> Iterator[list[Block]]:
     """Yield sections on preemption, a bound pod's current state, scores, and the forecast for its workload."""
     explanation = report.explanation
     if explanation.preemption is not None and explanation.verdict is PodVerdict.PENDING:
@@ -160,7 +160,7 @@ def _from_to(least: int, most: int) -> str:
 
 
 def _headline(state: WorkloadState, style: Style) -> list[str]:
-    return [*table.laid_out(workload_lines(state), style.width), ""]
+    return [*table.lay_out(workload_lines(state), style.width), ""]
 
 
 def workload_lines(state: WorkloadState) -> list[str]:
@@ -176,7 +176,7 @@ def workload_lines(state: WorkloadState) -> list[str]:
             f"{safe(state.waiting)} is Ready, and that pod has no node yet."
         )
     for failure in state.failures[:_MOST_FAILURES]:
-        when = reported_message.when(failure.at, failure.times)
+        when = reported_message.times_text(failure.at, failure.times)
         out.append(f"  {safe(failure.about.kind)} {safe(failure.about.name)}: {safe(failure.reason)}{when}:")
         out += [f"    {safe(text)}" for text in (failure.message, _meaning(failure.message)) if text]
     if state.missing and not (state.failures or state.waiting or state.is_paused or state.is_suspended):
@@ -199,7 +199,7 @@ def _message(report: PodReport, style: Style) -> list[str]:
         return []
     out = ["Message:"]
     if explanation.message:
-        out += table.wrapped(explanation.message, style.width, indent="  ")
+        out += table.wrap(explanation.message, style.width, indent="  ")
     if report.comparison is not None:
         out += _reported(report.reported, report.comparison, style)
     return out
@@ -209,9 +209,9 @@ def _reported(reported: ReportedMessage, comparison: MessageComparison, style: S
     """Return the reported message, compared with the present one."""
     out = []
     for line in reported_message.sentences(reported, comparison):
-        out += table.wrapped(line, style.width)
+        out += table.wrap(line, style.width)
     if comparison.status is not MessageStatus.SAME:
-        out += table.wrapped(reported.message, style.width, indent="  ")
+        out += table.wrap(reported.message, style.width, indent="  ")
     return out
 
 
@@ -220,6 +220,6 @@ def _notices(events: tuple[ClusterEvent, ...], style: Style) -> list[str]:
         return []
     out = ["Other events of the pod:"]
     for event in events[:_MOST_NOTICES]:
-        what = f"{event.reason}{reported_message.when(event.last, event.times)}: {event.message}"
-        out += table.wrapped(what, style.width, indent="  ", hanging="  ")
+        what = f"{event.reason}{reported_message.times_text(event.last, event.times)}: {event.message}"
+        out += table.wrap(what, style.width, indent="  ", hanging="  ")
     return out

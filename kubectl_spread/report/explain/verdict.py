@@ -68,7 +68,7 @@ def _finished(explanation: Explanation) -> str:
 
 def _terminating(explanation: Explanation) -> str:
     pod = explanation.pod
-    when = since(pod.deleted, pod.finalizers)
+    when = deletion_text(pod.deleted, pod.finalizers)
     if not pod.node_name:
         return f"has been terminating{when}, and the scheduler ignores terminating pods."
     return (
@@ -103,7 +103,7 @@ def _waits_for_volume(explanation: Explanation) -> str:
 
 def _waits_for_preemption(explanation: Explanation) -> str:
     node, victims = safe(explanation.nominated_node), explanation.victims
-    names = listed((victim.key + since("", victim.finalizers) for victim in victims), most=_MOST_VICTIMS)
+    names = listed((victim.key + deletion_text("", victim.finalizers) for victim in victims), most=_MOST_VICTIMS)
     noun, has = ("pod", "has") if len(victims) == 1 else ("pods", "have")
     return (
         f"waits for {noun} {names} to end on node {node}. The scheduler evicted {'it' if has == 'has' else 'them'} "
@@ -194,7 +194,7 @@ def _scheduler(explanation: Explanation) -> str:
     return what + (f"; is {safe(near[0])} meant?" if near else ".")
 
 
-def since(deleted: str, finalizers: Sequence[str]) -> str:
+def deletion_text(deleted: str, finalizers: Sequence[str]) -> str:
     """Return the time of a pod's deletion and its finalizers: ` since 2026-01-01T10:00:00Z (finalizer x/y)`."""
     when = f" since {safe(deleted)}" if deleted else ""
     if not finalizers:

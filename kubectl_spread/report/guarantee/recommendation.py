@@ -14,7 +14,7 @@ from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus
 from kubectl_spread.policy.parse import short_key
 from kubectl_spread.policy.wording import domain, rule_text
 from kubectl_spread.report.guarantee import words
-from kubectl_spread.report.table import Style, table, wrapped
+from kubectl_spread.report.table import Style, table, wrap
 from kubectl_spread.text import emit
 from kubectl_spread.text.wording import counted, listed
 
@@ -56,9 +56,9 @@ def _short_names(constraints: tuple[Hard, ...]) -> str:
 
 
 def _blocks(found: Recommendation, head: str, style: Style) -> Iterator[list[str]]:
-    yield wrapped(head, style.width)
+    yield wrap(head, style.width)
     if found.why_not:
-        yield wrapped(_WHY_NOT[found.why_not], style.width)
+        yield wrap(_WHY_NOT[found.why_not], style.width)
         return
     if found.relaxed and found.impossible:
         yield [line for item in found.impossible for line in _formula(item, style)]
@@ -67,9 +67,9 @@ def _blocks(found: Recommendation, head: str, style: Style) -> Iterator[list[str
         yield list(_attempts(found, style))
     if found.relaxed:
         sentence = "With `at most` instead of `less than`, these constraints keep the policy and leave no pod Pending:"
-        yield wrapped(sentence, style.width)
+        yield wrap(sentence, style.width)
     if not found.options and found.tried:
-        yield wrapped(_without_option(found), style.width)
+        yield wrap(_without_option(found), style.width)
     yield [line for item in found.formulas for line in _formula(item, style)]
     for number, option in enumerate(found.options, 1):
         yield list(_option(number, option, style))
@@ -86,12 +86,12 @@ def _refused(refused: RefusedCandidate, style: Style) -> Iterator[str]:
     names = _names(refused.constraints)
     verdict = refused.verdict
     if verdict.verdict is ProofStatus.UNDECIDED:
-        yield from wrapped(f"{names}: not decided for `{rule_text(verdict.rule)}`.", style.width)
+        yield from wrap(f"{names}: not decided for `{rule_text(verdict.rule)}`.", style.width)
     elif verdict.witness is not None:
         sentence = f"{names} does not work: {words.violation(verdict.witness)} ({words.REGIMES[refused.regime]})."
-        yield from wrapped(sentence, style.width)
+        yield from wrap(sentence, style.width)
         for number, line in enumerate(words.story(verdict.witness), 1):
-            yield from wrapped(f"{number}. {line}", style.width, indent="  ", hanging="   ")
+            yield from wrap(f"{number}. {line}", style.width, indent="  ", hanging="   ")
 
 
 def _attempts(found: Recommendation, style: Style) -> Iterator[str]:
@@ -101,12 +101,12 @@ def _attempts(found: Recommendation, style: Style) -> Iterator[str]:
     for item in others:
         by_reason.setdefault(_reason(item), []).append(_candidate(item.constraints))
     if found.is_exhaustive:
-        yield from wrapped("No other maxSkew within these rules works either:", style.width)
+        yield from wrap("No other maxSkew within these rules works either:", style.width)
     elif others:
-        yield from wrapped("Of the other candidates,", style.width)
+        yield from wrap("Of the other candidates,", style.width)
     for reason, names in by_reason.items():
         shown = listed(names, most=10_000 if style.is_wide else _MOST_NAMES)
-        yield from wrapped(f"{shown}: {reason}.", style.width, indent="  ", hanging="  ")
+        yield from wrap(f"{shown}: {reason}.", style.width, indent="  ", hanging="  ")
 
 
 def _reason(refused: RefusedCandidate) -> str:
@@ -128,11 +128,11 @@ def _formula(item: Formula, style: Style) -> list[str]:
     where = domain(item.rule.topology_key)
     sentence = f"{rule_text(item.rule)}: of {counted(item.pods, 'pod')} at most {item.most} ({_arithmetic(item)}), "
     if not item.most:
-        return wrapped(f"{sentence}so no {where} may hold a pod.", style.width, hanging="  ")
+        return wrap(f"{sentence}so no {where} may hold a pod.", style.width, hanging="  ")
     if item.needs > item.domains:
         sentence += f"so {item.needs} {domain(item.rule.topology_key, plural=True)} are needed; there "
         sentence += f"{'is' if item.domains == 1 else 'are'} {item.domains}"
-        return wrapped(f"{sentence}.", style.width, hanging="  ")
+        return wrap(f"{sentence}.", style.width, hanging="  ")
     sentence += f"so maxSkew is {item.most} while some {where} is empty"
     if item.proved and item.proved < item.most:
         reached = (item.pods + (item.domains - 1) * item.most) // item.domains
@@ -140,7 +140,7 @@ def _formula(item: Formula, style: Style) -> list[str]:
             f". Once every {where} has a pod, it lets {reached} into one: "
             f"floor(({item.pods} + {item.domains - 1} x {item.most}) / {item.domains}). maxSkew {item.proved} is proved"
         )
-    return wrapped(f"{sentence}.", style.width, hanging="  ")
+    return wrap(f"{sentence}.", style.width, hanging="  ")
 
 
 def _arithmetic(item: Formula) -> str:
@@ -155,7 +155,7 @@ def _arithmetic(item: Formula) -> str:
 
 
 def _option(number: int, option: Option, style: Style) -> Iterator[str]:
-    yield from wrapped(f"{number}. {_head(option)}", style.width, hanging="   ")
+    yield from wrap(f"{number}. {_head(option)}", style.width, hanging="   ")
     for line in pod_spec_lines(option):
         yield f"     {line}"
     yield "   Patch:"
@@ -169,10 +169,10 @@ def _option(number: int, option: Option, style: Style) -> Iterator[str]:
                 item is last or item is option.result.results[_shown(option)]
             ):
                 sentence = f"{words.REGIMES[item.regime]}: {rule_text(verdict.rule)}: {words.proof(verdict)}"
-                yield from wrapped(sentence, style.width, indent="     ", hanging="  ")
+                yield from wrap(sentence, style.width, indent="     ", hanging="  ")
     yield "   Cost:"
     for sentence in _costs(option):
-        yield from wrapped(sentence, style.width, indent="     ", hanging="  ")
+        yield from wrap(sentence, style.width, indent="     ", hanging="  ")
 
 
 def _shown(option: Option) -> int:

@@ -11,7 +11,7 @@ from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.wording import domain, rule_text
 from kubectl_spread.report.guarantee import gaps, recommendation, words
 from kubectl_spread.report.simulation.words import name
-from kubectl_spread.report.table import paint, Style, table, wrapped
+from kubectl_spread.report.table import paint, Style, table, wrap
 from kubectl_spread.text.wording import counted, listed
 
 _STYLES = {ProofStatus.PROVED: "green", ProofStatus.REFUTED: "red", ProofStatus.UNDECIDED: "yellow"}
@@ -39,17 +39,17 @@ def _worst(verdicts: Sequence[ProofStatus]) -> ProofStatus:
 
 def _group(result: GroupResult, style: Style) -> Iterator[list[str]]:
     workloads = listed([name(key) for key in result.workloads], most=10_000 if style.is_wide else _MOST_WORKLOADS)
-    yield wrapped(f"Group {result.name}: {workloads}; {counted(result.pods, 'pod')}", style.width, hanging="  ")
+    yield wrap(f"Group {result.name}: {workloads}; {counted(result.pods, 'pod')}", style.width, hanging="  ")
     yield _overview(result, style)
     for at in range(len(result.results[0].rules) if result.results else 0):
         yield list(_rule([(item.regime, item.rules[at]) for item in result.results], style))
     if result.neighbours:
         names = listed([name(key) for key in result.neighbours], most=10_000 if style.is_wide else _MOST_WORKLOADS)
         sentence = f"Also followed, because it decides where these pods can go: {names}"
-        yield wrapped(sentence, style.width, hanging="  ")
+        yield wrap(sentence, style.width, hanging="  ")
     if result.gaps:
         notes = map(gaps.sentence, result.gaps)
-        yield ["Not simulated:", *[line for note in notes for line in wrapped(note, style.width, indent="  ")]]
+        yield ["Not simulated:", *[line for note in notes for line in wrap(note, style.width, indent="  ")]]
 
 
 def _overview(result: GroupResult, style: Style) -> list[str]:
@@ -76,9 +76,9 @@ def _rule(found: list[tuple[Regime, RuleVerdict]], style: Style) -> Iterator[str
     for text, regimes in regimes_by_text.items():
         head = f"{words.regimes_text(regimes)}: "
         if text != "refuted" or refuted is None or refuted.witness is None:
-            yield from wrapped(head + text, style.width, indent="  ", hanging="  ")
+            yield from wrap(head + text, style.width, indent="  ", hanging="  ")
             continue
-        yield from wrapped(f"{head}refuted: {words.violation(refuted.witness)}", style.width, indent="  ", hanging="  ")
+        yield from wrap(f"{head}refuted: {words.violation(refuted.witness)}", style.width, indent="  ", hanging="  ")
         yield from _witness(refuted, style)
 
 
@@ -93,27 +93,27 @@ def _witness(item: RuleVerdict, style: Style) -> Iterator[str]:
     if witness is None:
         return
     if witness.from_running and not witness.events:
-        yield from wrapped("The pods that run now violate it.", style.width, indent="    ")
+        yield from wrap("The pods that run now violate it.", style.width, indent="    ")
         yield from _counts(witness, style)
         return
     how = "The shortest way there" if witness.is_shortest else "A way there"
     begin = "starting with the running pods" if witness.from_running else "starting without pods"
-    yield from wrapped(f"{how}, {begin}:", style.width, indent="    ")
+    yield from wrap(f"{how}, {begin}:", style.width, indent="    ")
     numbered = [f"{number}. {line}" for number, line in enumerate(words.story(witness), 1)]
     if len(numbered) > _MOST_SENTENCES and not style.is_wide:
         cut = len(numbered) - 2 * _ENDS
         numbered = [*numbered[:_ENDS], f"... {cut} more; --wide prints all of them", *numbered[-_ENDS:]]
     for line in numbered:
-        yield from wrapped(line, style.width, indent="    ", hanging="   ")
+        yield from wrap(line, style.width, indent="    ", hanging="   ")
     yield from _counts(witness, style)
 
 
 def _counts(witness: Witness, style: Style) -> Iterator[str]:
     for key, counts in witness.counts.items():
         sentence = f"Pods by {domain(key)} at the end: {words.counts_text(counts)}."
-        yield from wrapped(sentence, style.width, indent="    ", hanging="  ")
+        yield from wrap(sentence, style.width, indent="    ", hanging="  ")
     if words.surge(witness):
-        yield from wrapped(words.surge(witness), style.width, indent="    ")
+        yield from wrap(words.surge(witness), style.width, indent="    ")
 
 
 __all__ = ["RegimeResult", "render"]

@@ -32,7 +32,7 @@ def frames(drawings: Iterable[Drawing]) -> Iterator[Frame]:
         last = now
 
 
-def framed(moments: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def frames_of(moments: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the moments of a run, each with the frame of its `drawing`."""
     found = list(moments)
     made = frames(moment["drawing"] for moment in found)

@@ -16,7 +16,7 @@ from kubectl_spread.policy.wording import domain, rule_text
 from kubectl_spread.report.guarantee import gaps, recommendation, words
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.charts import bars, Chart
-from kubectl_spread.report.pages.frames import framed
+from kubectl_spread.report.pages.frames import frames_of
 from kubectl_spread.report.pages.witness import WitnessArtist
 from kubectl_spread.report.simulation.words import name
 from kubectl_spread.report.table import Style
@@ -123,7 +123,7 @@ def _way(item: RuleVerdict, result: GroupResult, cluster: Cluster) -> Plain:
         "violation": words.violation(witness),
         "title": f"{how}, from {begin}, event by event",
         "surge": words.surge(witness),
-        "run": framed(shown),
+        "run": frames_of(shown),
         "legend": artist.legend(),
         "last": moments[-1][1],
         "charts": list(_charts(witness, item)),

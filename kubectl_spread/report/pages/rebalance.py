@@ -16,7 +16,7 @@ from kubectl_spread.report.pages.charts import bars, Chart
 from kubectl_spread.report.pages.drawing import draw, Drawing, DrawnPod, Look, Shape
 from kubectl_spread.report.pages.pods import ClusterPods
 from kubectl_spread.report.rebalance import commands
-from kubectl_spread.report.rebalance.text import landing, RepairText, span
+from kubectl_spread.report.rebalance.text import landing_nodes, RepairText, span
 from kubectl_spread.report.simulation.words import name
 from kubectl_spread.text.wording import counted
 
@@ -74,7 +74,7 @@ def _repair(item: Repair, cluster: Cluster, pods: ClusterPods) -> Plain:
         "badge": text.verdict(),
         "tone": _TONES[item.verdict],
         "warning": list(_warning(text, item)),
-        "steps": [(str(at), one.pod, one.node, landing(one)) for at, one in enumerate(evictions, 1)],
+        "steps": [(str(at), one.pod, one.node, landing_nodes(one)) for at, one in enumerate(evictions, 1)],
         "drawing": _drawing(item, cluster, pods),
         "charts": [chart for change in changes for chart in _charts(change, is_alone=len(item.keys) == 1)],
         "sentences": list(_sentences(text, item)),

@@ -9,7 +9,7 @@ from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report import unread as unread_text
 from kubectl_spread.report.pages import page
-from kubectl_spread.report.pages.frames import framed
+from kubectl_spread.report.pages.frames import frames_of
 from kubectl_spread.report.pages.moments import Artist
 from kubectl_spread.report.simulation import replicas, scenarios
 from kubectl_spread.report.simulation.scenarios import ScenarioResult
@@ -230,7 +230,7 @@ def _pictures(step: PlayedStep, concerned: Sequence[WorkloadSummary], room: int,
         "sides": sides,
         "legend": artist.legend(),
         "more_endings": len(endings) - shown,
-        "run": framed(_run(step, frames, artist, most=room * 2 // 3 // boxes)) if has_run else [],
+        "run": frames_of(_run(step, frames, artist, most=room * 2 // 3 // boxes)) if has_run else [],
         "run_title": _run_title(step.summary),
         "is_without_pictures": False,
     }

@@ -22,7 +22,7 @@ from kubectl_spread.rebalance.plan import (
 from kubectl_spread.report.rebalance import commands, reasons
 from kubectl_spread.report.rebalance.words import series
 from kubectl_spread.report.simulation.words import name, plural
-from kubectl_spread.report.table import paint, table, wrapped
+from kubectl_spread.report.table import paint, table, wrap
 
 _MOST_DOMAINS = 12
 _MOST_NODES = 4
@@ -47,7 +47,7 @@ def render(found: Rebalance, *, width: int, colour: bool, is_wide: bool = False)
     if found.is_cut_short:
         blocks.append("A search was cut short; --timeout gives it more time.")
     if found.notes:
-        lines = [line for note in found.notes for line in wrapped(note, width, indent="  ", hanging="  ")]
+        lines = [line for note in found.notes for line in wrap(note, width, indent="  ", hanging="  ")]
         blocks.append("\n".join(["Not simulated:", *lines]))
     return "\n\n".join(blocks)
 
@@ -77,7 +77,7 @@ class RepairText:
                 yield lines
 
     def _wrap(self, text: str, indent: str = "") -> list[str]:
-        return wrapped(text, self.width, indent=indent, hanging="  " if indent else "")
+        return wrap(text, self.width, indent=indent, hanging="  " if indent else "")
 
     def _headline(self) -> Iterator[str]:
         names = series([name(key) for key in self.item.keys])
@@ -147,7 +147,7 @@ class RepairText:
     def _table(self, plan: EvictionPlan) -> list[str]:
         rows = [("", "POD", "NODE", "THE NEW POD GOES TO")]
         shown = plan.evictions if self.is_wide else plan.evictions[:_MOST_EVICTIONS]
-        rows += [(str(at), item.pod, item.node, landing(item)) for at, item in enumerate(shown, 1)]
+        rows += [(str(at), item.pod, item.node, landing_nodes(item)) for at, item in enumerate(shown, 1)]
         lines = table([(at or "#", *cells) for at, *cells in rows], self.width, indent="  ")
         left = len(plan.evictions) - len(shown)
         return [*lines, f"  and {plural(left, 'more eviction')}; --wide lists all"] if left else lines
@@ -277,7 +277,7 @@ def span(found: OutcomeRange | None) -> str:
     return str(found.least) if found.least == found.most else f"{found.least} to {found.most}"
 
 
-def landing(item: Eviction) -> str:
+def landing_nodes(item: Eviction) -> str:
     """Return the nodes on which the new pod may land; their domain instead of many names."""
     if len(item.nodes) <= _MOST_NODES:
         return series(item.nodes, "or")

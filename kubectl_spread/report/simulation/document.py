@@ -142,7 +142,7 @@ def _witness(played: PlayedStep, before: tuple[PlayedStep, ...]) -> Optional[Pla
             {"object": _key(pod.owner), "pod": pod.name, "revision": pod.number or None, "node": pod.node or None}
             for pod in summary.begin
         ],
-        "text": story.way(played, before),
+        "text": story.way_to_get_stuck(played, before),
         "events": [_event(event) for part in summary.witness for event in part],
     }
 

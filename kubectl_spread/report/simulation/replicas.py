@@ -9,7 +9,7 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.simulation.words import name, span, VERDICTS
-from kubectl_spread.report.table import table, wrapped
+from kubectl_spread.report.table import table, wrap
 from kubectl_spread.timeline.results.domain_pods import Range
 from kubectl_spread.timeline.results.summary import PlayedStep, Verdict, WorkloadSummary
 
@@ -46,7 +46,7 @@ class ReplicaTable(NamedTuple):
 
 def text(found: ReplicaTable, *, width: int) -> list[str]:
     """Return the table of numbers of replicas, with its heading."""
-    return [*wrapped(f"{heading(found)}:", width), "", *table(rows(found), width, indent="  ")]
+    return [*wrap(f"{heading(found)}:", width), "", *table(rows(found), width, indent="  ")]
 
 
 def heading(found: ReplicaTable) -> str:

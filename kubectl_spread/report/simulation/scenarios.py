@@ -11,7 +11,7 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.simulation.document import document as simulation_document
 from kubectl_spread.report.simulation.words import plural, VERDICTS
-from kubectl_spread.report.table import paint, wrapped
+from kubectl_spread.report.table import paint, wrap
 from kubectl_spread.text.wording import safe
 from kubectl_spread.timeline.results.summary import Simulation
 
@@ -63,7 +63,7 @@ def lines(result: ScenarioResult, *, width: int, colour: bool) -> list[str]:
     lines = [f"{word}  {safe(result.name)} ({safe(result.file)})"]
     lines += [f"  {safe(str(error))}" for error in result.errors]
     for failure in result.failures:
-        lines += wrapped(sentence(result, failure), width, indent="  ", hanging="    ")
+        lines += wrap(sentence(result, failure), width, indent="  ", hanging="    ")
     if not (result.is_fine or result.failures or result.errors):
         lines += [f"  {step.text}: {VERDICTS[step.summary.verdict]}" for step in result.simulation.steps]
     return lines

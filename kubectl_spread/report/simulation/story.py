@@ -15,7 +15,7 @@ from kubectl_spread.timeline.state import EventKind
 _MOST_PLACES = 12
 
 
-def way(played: PlayedStep, before: Sequence[PlayedStep]) -> list[str]:
+def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep]) -> list[str]:
     """Return the way to get stuck, sentence by sentence.
 
     Args:
@@ -47,7 +47,7 @@ def _finds(number: int) -> str:
     return "finds no node, and stays Pending." if number == 1 else "find no node, and stay Pending."
 
 
-def beginning(played: PlayedStep) -> str:
+def places_before(played: PlayedStep) -> str:
     """Return the places of the pods that a step concerns, before it begins; empty if there are many."""
     concerned = {item.key for item in played.summary.workloads if item.is_concerned}
     places = Counter((pod.owner, pod.node) for pod in played.summary.begin if pod.owner in concerned)

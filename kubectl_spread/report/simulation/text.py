@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from kubectl_spread.report.simulation import story
 from kubectl_spread.report.simulation.extremes import extremes
 from kubectl_spread.report.simulation.words import certainty, name, plural, pods, share, span, VERDICTS
-from kubectl_spread.report.table import paint, table, wrapped
+from kubectl_spread.report.table import paint, table, wrap
 from kubectl_spread.timeline.results.domain_pods import DomainPods, Range
 from kubectl_spread.timeline.results.summary import (
     PlayedStep,
@@ -32,9 +32,9 @@ def render(simulation: Simulation, *, width: int, colour: bool, is_wide: bool = 
         number = f"Step {at}: " if len(simulation.steps) > 1 else ""
         blocks += _Step(step, simulation, at=at, width=width, colour=colour, is_wide=is_wide).blocks(number)
     if simulation.is_interrupted:
-        blocks.append(wrapped("The search was interrupted: this is what is known so far.", width))
+        blocks.append(wrap("The search was interrupted: this is what is known so far.", width))
     if simulation.notes:
-        lines = [line for note in simulation.notes for line in wrapped(note, width, indent="  ", hanging="  ")]
+        lines = [line for note in simulation.notes for line in wrap(note, width, indent="  ", hanging="  ")]
         blocks.append(["Not simulated:", *lines])
     return "\n\n".join("\n".join(block) for block in blocks)
 
@@ -65,7 +65,7 @@ class _Step:
             self._lost(),
             self._story(),
         ]
-        parts.append(wrapped(certainty(self.summary), self.width))
+        parts.append(wrap(certainty(self.summary), self.width))
         for part in parts:
             lines = list(part)
             if lines:
@@ -78,7 +78,7 @@ class _Step:
         return paint(VERDICTS[verdict], _STYLES[verdict], colour=self.colour)
 
     def _wrapped(self, texts: Iterable[str]) -> list[str]:
-        return [line for text in texts for line in wrapped(text, self.width, hanging="  ")]
+        return [line for text in texts for line in wrap(text, self.width, hanging="  ")]
 
     def _refusal(self) -> list[str]:
         return self._wrapped(self.played.refusal.splitlines())
@@ -90,13 +90,13 @@ class _Step:
             return
         paused = "; it is paused, so its template has to wait" if item.is_paused else ""
         yield f"{name(item.key)} {verdict}{paused}"
-        yield from wrapped(numbers(item), self.width, indent="  ", hanging="  ")
+        yield from wrap(numbers(item), self.width, indent="  ", hanging="  ")
         if self._is_brief and not self.is_wide:
             return
         for spread in item.spreads:
             yield ""
             yield from self._spread(spread, item.revision)
-            yield from wrapped(extremes(self.summary, item.key, spread), self.width, indent="  ", hanging="  ")
+            yield from wrap(extremes(self.summary, item.key, spread), self.width, indent="  ", hanging="  ")
 
     @property
     def _is_brief(self) -> bool:
@@ -124,7 +124,7 @@ class _Step:
         lines = table([head, *shown], self.width, indent="  ")
         if len(shown) < len(rows):
             lines.append(f"  and {plural(len(rows) - len(shown), 'more domain')}")
-        return [*lines, *wrapped(skew(spread), self.width, indent="  ", hanging="  ")]
+        return [*lines, *wrap(skew(spread), self.width, indent="  ", hanging="  ")]
 
     def _nothing(self) -> list[str]:
         if any(item.is_concerned for item in self.summary.workloads) or self.played.refusal:
@@ -139,16 +139,16 @@ class _Step:
         ]
         if not stuck:
             return []
-        return wrapped(f"Already incomplete before this step, and not changed by it: {', '.join(stuck)}", self.width)
+        return wrap(f"Already incomplete before this step, and not changed by it: {', '.join(stuck)}", self.width)
 
     def _waiting(self) -> Iterator[str]:
         if self.summary.waiting:
             yield "Pending:"
         for item in self.summary.waiting:
             whose = f"{pods(item.pods)} of {name(item.owner)}" if item.owner is not None else f"pod {item.pod}"
-            yield from wrapped(f"{whose}{self._share(item.outcomes)}", self.width, indent="  ", hanging="  ")
+            yield from wrap(f"{whose}{self._share(item.outcomes)}", self.width, indent="  ", hanging="  ")
             if item.message:
-                yield from wrapped(item.message, self.width, indent="    ")
+                yield from wrap(item.message, self.width, indent="    ")
 
     def _share(self, outcomes: int) -> str:
         found = share(outcomes, len(self.summary.endings))
@@ -159,7 +159,7 @@ class _Step:
             yield "Evictions that stay refused:"
         for item in self.summary.refused:
             sentence = f"{item.pod} on {item.node}{self._share(item.outcomes)}: {item.cause}"
-            yield from wrapped(sentence, self.width, indent="  ", hanging="  ")
+            yield from wrap(sentence, self.width, indent="  ", hanging="  ")
 
     def _lost(self) -> list[str]:
         if not self.summary.lost:
@@ -169,17 +169,17 @@ class _Step:
     def _story(self) -> Iterator[str]:
         if not self.summary.witness:
             return
-        lines = story.way(self.played, self.simulation.steps[: self.at - 1])
-        begin = story.beginning(self.played)
+        lines = story.way_to_get_stuck(self.played, self.simulation.steps[: self.at - 1])
+        begin = story.places_before(self.played)
         yield "The shortest way to get stuck:" if self.summary.is_exact else "A way to get stuck:"
         if begin:
-            yield from wrapped(begin, self.width, indent="  ", hanging="  ")
+            yield from wrap(begin, self.width, indent="  ", hanging="  ")
         numbered = [f"{number}. {line}" for number, line in enumerate(lines, 1)]
         if len(numbered) > _MOST_SENTENCES and not self.is_wide:
             cut = len(numbered) - 2 * _ENDS
             numbered = [*numbered[:_ENDS], f"... {cut} more; --wide prints all of them", *numbered[-_ENDS:]]
         for line in numbered:
-            yield from wrapped(line, self.width, indent="  ", hanging="   ")
+            yield from wrap(line, self.width, indent="  ", hanging="   ")
 
 
 def numbers(item: WorkloadSummary) -> str:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Union
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.sources.files import decoded, Input
+from kubectl_spread.sources.files import decode_text, Input
 from kubectl_spread.text.source import SourceFile
 
 _COMMANDS = (("kubectl", "kustomize"), ("kustomize", "build"))
@@ -21,12 +21,14 @@ _LOGGED = re.compile(r'[EF]\d{4} [\d:.]+ +\d+ [\w.]+:\d+\] "command failed" err=
 TIMEOUT_S = 60.0  # A remote base may have to be cloned.
 
 
-def kustomized(directories: Iterable[str], *, timeout_s: float = TIMEOUT_S) -> Iterator[Union[Input, SourceError]]:
+def render_directories(
+    directories: Iterable[str], *, timeout_s: float = TIMEOUT_S
+) -> Iterator[Union[Input, SourceError]]:
     """Yield the rendered directories; a failure is yielded as an error."""
     for directory in directories:
         name = f"{directory} (kustomize)"
         try:
-            text = decoded(name, _rendered(directory, name, timeout_s=timeout_s))
+            text = decode_text(name, _rendered(directory, name, timeout_s=timeout_s))
             origins = partial(_origins, text, directory, timeout_s=timeout_s)
             yield Input(SourceFile(name, text, origins), named=True, is_file=False)
         except SourceError as error:

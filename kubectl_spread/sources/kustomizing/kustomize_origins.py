@@ -64,7 +64,7 @@ def _annotated(directory: str, render: Callable[[str], bytes]) -> Optional[tuple
             resource = os.path.relpath(os.path.realpath(directory), base)
             with open(os.path.join(base, "kustomization.yaml"), "w", encoding="utf-8") as file:
                 file.write(_KUSTOMIZATION.format(resource))
-            return base, files.decoded(directory, render(base))
+            return base, files.decode_text(directory, render(base))
         except (SourceError, OSError, ValueError):  # Kustomize is too old, or the path is on another drive.
             return None
 

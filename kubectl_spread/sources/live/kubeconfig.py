@@ -21,7 +21,7 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import files
 from kubectl_spread.sources.live import auth_providers
 from kubectl_spread.sources.live.flags import Flags
-from kubectl_spread.sources.live.kubeconfig_files import Entry, merged_files, MergedFiles, paths_of
+from kubectl_spread.sources.live.kubeconfig_files import Entry, merge_files, MergedFiles, paths_of
 
 Plain = dict[str, Any]
 
@@ -67,7 +67,7 @@ def load(flags: Flags) -> ApiServer:
         ConfigError: a flag names an entry that is in no file.
         ClusterError: there is no cluster.
     """
-    merged = merged_files(paths_of(flags.kubeconfig), is_explicit=flags.kubeconfig is not None)
+    merged = merge_files(paths_of(flags.kubeconfig), is_explicit=flags.kubeconfig is not None)
     if not merged.clusters and not merged.contexts and not flags.server:
         return _in_cluster(flags, merged)
     context = _context(flags, merged)

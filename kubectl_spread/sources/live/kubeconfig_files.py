@@ -128,7 +128,7 @@ def names(explicit: Optional[str], section: str) -> list[str]:
     Raises:
         SourceError: a kubeconfig cannot be read.
     """
-    merged = merged_files(paths_of(explicit), is_explicit=explicit is not None)
+    merged = merge_files(paths_of(explicit), is_explicit=explicit is not None)
     entries: dict[str, Entry] = getattr(merged, section)
     return sorted(entries)
 
@@ -141,7 +141,7 @@ def paths_of(explicit: Optional[str]) -> list[str]:
     return listed or [os.path.join(os.path.expanduser("~"), ".kube", "config")]
 
 
-def merged_files(paths: Iterable[str], *, is_explicit: bool) -> MergedFiles:
+def merge_files(paths: Iterable[str], *, is_explicit: bool) -> MergedFiles:
     """Merge the files: for each name, the first file that has it wins. Missing files are skipped."""
     merged = MergedFiles((), "", {}, {}, {})
     for path in dict.fromkeys(paths):

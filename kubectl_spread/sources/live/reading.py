@@ -167,7 +167,7 @@ def _switching() -> Iterator[None]:
 
 
 def _read(transport: Transport, question: Question, *, minor: int, finds_scheduler: bool) -> LiveFacts:
-    found = Task(lambda: scheduler.find(transport)) if finds_scheduler else None
+    found = Task(lambda: scheduler.find_configuration(transport)) if finds_scheduler else None
     wanted = question.resources(minor)
     collected = _side_by_side(transport, question, wanted)
     builder = ClusterBuilder()

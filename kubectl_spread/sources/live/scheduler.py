@@ -32,7 +32,7 @@ class ConfigurationText(NamedTuple):
     is_certain: bool = True
 
 
-def find(transport: Transport) -> ConfigurationText:
+def find_configuration(transport: Transport) -> ConfigurationText:
     """Return the configuration of the cluster's scheduler."""
     answer = transport.get(_PODS, {"labelSelector": _SELECTOR, "limit": "10"})
     if answer.status == 403:

@@ -84,7 +84,7 @@ class SetRollout(NamedTuple):
     def documents(self, scene: HypotheticalCluster) -> list[Plain]:
         target = scene.problem.target
         path = ("spec", "strategy", "rollingUpdate")
-        ops = [patch.put((*path, "maxSurge"), 0), patch.put((*path, "maxUnavailable"), 1)]
+        ops = [patch.put_op((*path, "maxSurge"), 0), patch.put_op((*path, "maxUnavailable"), 1)]
         return [
             {
                 **object_of(target.kind, target.namespace, target.name),

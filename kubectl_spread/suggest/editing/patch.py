@@ -34,7 +34,7 @@ class Op(NamedTuple):
         return document if self.op == REMOVE else {**document, "value": self.value}
 
 
-def put(path: Route, value: Any) -> Op:
+def put_op(path: Route, value: Any) -> Op:
     """Return the operation that sets a field, whether it exists or not; its parent must exist."""
     return Op(ADD, path, value)
 
@@ -54,7 +54,7 @@ def pointer(path: Route) -> str:
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
-def applied(value: Any, ops: Iterable[Op]) -> Any:
+def apply_ops(value: Any, ops: Iterable[Op]) -> Any:
     """Return the value after all operations, in order; parts that they do not touch are shared with the original.
 
     Raises:

@@ -31,7 +31,7 @@ class FinalState(NamedTuple):
     restarts: int
 
 
-def reached(scene: HypotheticalCluster, others: Sequence[Pod]) -> Optional[FinalState]:
+def find_final_state(scene: HypotheticalCluster, others: Sequence[Pod]) -> Optional[FinalState]:
     """Return the final state of a change; None if a pod of the workload or of the others stays Pending.
 
     Args:
@@ -60,7 +60,7 @@ def _settled(
     return FinalState(placed.scheduler, {pod.key: placed.bound[pod.key].node_name for pod in own}, restarts)
 
 
-def left_out(scene: HypotheticalCluster, found: FinalState) -> str:
+def phrase_of_omissions(scene: HypotheticalCluster, found: FinalState) -> str:
     """Return a phrase for the outcomes that placing in batches leaves out."""
     words = _REPLACED if scene.is_recreated else _PLACED
     return words.format(pods=len(found.placed))

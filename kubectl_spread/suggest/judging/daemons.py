@@ -13,7 +13,7 @@ from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.timeline.controllers.daemonset import verdict_on
 
 
-def coming(cluster: Cluster, node: Node) -> list[Pod]:
+def daemon_pods(cluster: Cluster, node: Node) -> list[Pod]:
     """Return the pods that DaemonSets create on a new node."""
     return [daemon(owner, node.name) for owner in _starting(cluster, node)]
 

@@ -100,7 +100,7 @@ class HypotheticalCluster(NamedTuple):
 
     def with_spec(self, ops: Iterable[Op]) -> HypotheticalCluster:
         """Return the cluster after editing the template of the problem's pods."""
-        changed = self._replace(spec=patch.applied(self.spec, ops))
+        changed = self._replace(spec=patch.apply_ops(self.spec, ops))
         return changed._replace(cluster=with_controllers([changed.new_owner()], self.cluster))
 
     def with_nodes(self, changed: Iterable[Node], *, without: Iterable[str] = ()) -> HypotheticalCluster:

@@ -106,7 +106,7 @@ class Judge:
             KeyError, IndexError, TypeError, ValueError: it does not fit the objects.
         """
         plan = plans.Plan(self.problem, self._start)
-        for action in effect.merged(change.actions):
+        for action in effect.merge_edits(change.actions):
             action.plan(plan, scene)
         if not self.problem.exists and not plan.has_new_template:
             plan.create_written()
@@ -133,11 +133,11 @@ class Judge:
     def _in_batches(self, scene: HypotheticalCluster) -> Optional[JudgedChange]:
         """Return the result of a change of many pods, placed in batches."""
         problem = self.problem
-        found = bounded.reached(scene, [*scene.evicted])
+        found = bounded.find_final_state(scene, [*scene.evicted])
         if found is None:
             return None
         model = next(pod for pod in scene.own() if pod.key == problem.pod.key)
-        counts = effect.counted(model, found.scheduler)
+        counts = effect.count_pods(model, found.scheduler)
         stays = 0 if scene.is_recreated else len(problem.given.running)
         nodes = tuple(found.placed.values())
         return JudgedChange(
@@ -151,7 +151,7 @@ class Judge:
             ranges={},
             skews={},
             lost=(),
-            not_followed=(bounded.left_out(scene, found),),
+            not_followed=(bounded.phrase_of_omissions(scene, found),),
         )
 
     def _is_good(self, outcomes: Sequence[Outcome], plan: plans.Plan) -> bool:
@@ -311,8 +311,8 @@ class Judge:
         """Return the matching pods per domain of the pod's constraints without any change."""
         if self._is_large:
             columns = self.problem.columns.changed(self.problem.cluster._replace(pods=()))
-            return effect.counted(self.problem.pod, Scheduler(columns, self.problem.profiles, all_nodes=True))
+            return effect.count_pods(self.problem.pod, Scheduler(columns, self.problem.profiles, all_nodes=True))
         return self._counts(self.before.outcomes[0], self.problem.pod)
 
     def _counts(self, outcome: Outcome, model: Pod) -> effect.Counts:
-        return effect.counted(model, scheduler_of(self.problem, outcome.cluster()))
+        return effect.count_pods(model, scheduler_of(self.problem, outcome.cluster()))

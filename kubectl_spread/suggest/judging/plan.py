@@ -131,7 +131,7 @@ class Plan:
     def add_nodes(self, nodes: Iterable[Node]) -> None:
         """Add steps in which new nodes join, with room for their DaemonSet pods."""
         for node in nodes:
-            pods = daemons.coming(self._start, node)
+            pods = daemons.daemon_pods(self._start, node)
             self.ops.append(steps.ChangeNodes((daemons.with_room(node, pods),)))
 
     def delete_node(self, name: str) -> None:
@@ -221,5 +221,5 @@ def _like(pod: Pod, key: OwnerKey, cluster: Cluster) -> Controller:
 
 
 def _patched(owner: Workload, ops: Sequence[Op]) -> Workload:
-    spec = patch.applied(owner.template.get("spec") or {}, ops)
+    spec = patch.apply_ops(owner.template.get("spec") or {}, ops)
     return owner._replace(template={**owner.template, "spec": spec}, known_hash="")

@@ -13,7 +13,7 @@ from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.suggest import misspelt
 from kubectl_spread.suggest.actions.manifest import EditSpec, SetRollout
 from kubectl_spread.suggest.change import Change, Ladder, of_plugin, of_spec, Rank, single
-from kubectl_spread.suggest.editing.patch import drop, END, Op, put, test
+from kubectl_spread.suggest.editing.patch import drop, END, Op, put_op, test
 from kubectl_spread.suggest.editing.pod_spec import PREFERRED, REQUIRED
 from kubectl_spread.suggest.moves import rollout
 from kubectl_spread.suggest.problem import PendingPodProblem
@@ -59,7 +59,7 @@ def _preferred(field: str, rules: Plain, at: int, term: Plain) -> Change:
     ops = [
         test((*path, REQUIRED, at, "topologyKey"), key),
         drop((*path, REQUIRED) if only else (*path, REQUIRED, at)),
-        put((*path, PREFERRED, END), weighted) if there else put((*path, PREFERRED), [weighted]),
+        put_op((*path, PREFERRED, END), weighted) if there else put_op((*path, PREFERRED), [weighted]),
     ]
     what = "anti-affinity" if field == "podAntiAffinity" else "affinity"
     lost = f"pods may share one value of {key}"
@@ -93,7 +93,7 @@ def _of_revision(problem: PendingPodProblem, at: int, term: Plain) -> Iterator[L
     if all(dict(group.labels).get(label, own) == own for group in old):
         return
     path = ("affinity", "podAntiAffinity", REQUIRED, at)
-    ops = (test((*path, "topologyKey"), term.get("topologyKey")), put((*path, "matchLabelKeys"), [*keys, label]))
+    ops = (test((*path, "topologyKey"), term.get("topologyKey")), put_op((*path, "matchLabelKeys"), [*keys, label]))
     title = f"add matchLabelKeys: [{label}] to the pod anti-affinity on {term.get('topologyKey')}"
     gives_up = f"an old and a new pod may share one {term.get('topologyKey')} while a rollout lasts"
     edit = EditSpec(ops)
@@ -112,7 +112,7 @@ def _node_selector(problem: PendingPodProblem) -> Iterator[Ladder]:
         path = ("nodeSelector", key)
         meant_key, meant_value = _meant(problem, key, value or "")
         if (meant_key, meant_value) != (key, value):
-            ops = [test(path, value), drop(path), put(("nodeSelector", meant_key), meant_value)]
+            ops = [test(path, value), drop(path), put_op(("nodeSelector", meant_key), meant_value)]
             written = value if meant_key == key else f"{key}: {value}"
             title = f"write nodeSelector {meant_key}: {meant_value} instead of {written}, which no node has"
             yield single(of_spec(title, ops, family="nodeSelector", rank=Rank.MISTAKE, relaxes=relaxes))
@@ -184,9 +184,9 @@ def _corrected(problem: PendingPodProblem, where: Route, expression: Plain) -> I
     if (meant_key, meant_values) == (key, list(values)):
         return
     corrected = {**expression, "key": meant_key, **({"values": meant_values} if values else {})}
-    ops = [test((*where, "key"), key), put((*where, "key"), meant_key)]
+    ops = [test((*where, "key"), key), put_op((*where, "key"), meant_key)]
     if values:
-        ops.append(put((*where, "values"), meant_values))
+        ops.append(put_op((*where, "values"), meant_values))
     written, now = (_condition(item) for item in (expression, corrected))
     title = f"write node affinity {now} instead of {written}, which no node has"
     relaxes = of_plugin(problem, names.NODE_AFFINITY)
@@ -231,4 +231,4 @@ def _toleration(taint: Taint, *, there: bool) -> Op:
     """Append the toleration to the existing ones, because not all of their fields may be known."""
     value: Plain = {"operator": "Equal", "value": taint.value} if taint.value else {"operator": "Exists"}
     toleration = {"key": taint.key, **value, "effect": taint.effect}
-    return put(("tolerations", END), toleration) if there else put(("tolerations",), [toleration])
+    return put_op(("tolerations", END), toleration) if there else put_op(("tolerations",), [toleration])

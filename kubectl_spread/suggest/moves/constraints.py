@@ -11,7 +11,7 @@ from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, SCHEDUL
 from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.suggest.change import Change, Ladder, of_constraint, of_spec, Rank, single
-from kubectl_spread.suggest.editing.patch import drop, Op, put, test
+from kubectl_spread.suggest.editing.patch import drop, Op, put_op, test
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.text.node import Route
 
@@ -43,12 +43,12 @@ def route(report: ConstraintReport, *steps: str) -> Route:
     return (FIELD, report.constraint.position, *steps)
 
 
-def guarded(report: ConstraintReport, *ops: Op) -> tuple[Op, ...]:
+def guard_ops(report: ConstraintReport, *ops: Op) -> tuple[Op, ...]:
     """Return the operations after a test that the same constraint is still at this position."""
     return (test(route(report, "topologyKey"), report.constraint.topology_key), *ops)
 
 
-def named(problem: PendingPodProblem, report: ConstraintReport) -> str:
+def constraint_name(problem: PendingPodProblem, report: ConstraintReport) -> str:
     """Return a constraint's name for sentences: its key, or its position if several share the key."""
     key = report.constraint.topology_key
     same = [item for item in problem.pod.cls.constraints if item.topology_key == key]
@@ -72,8 +72,8 @@ def _max_skew(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
     def step(at: int) -> Change:
         value = least + at
         return of_spec(
-            f"set maxSkew: {value} in {named(problem, report)}",
-            guarded(report, put(route(report, "maxSkew"), value)),
+            f"set maxSkew: {value} in {constraint_name(problem, report)}",
+            guard_ops(report, put_op(route(report, "maxSkew"), value)),
             family="maxSkew",
             rank=Rank.WIDE_SKEW if value > max(_TIGHT, now) and 2 * value > problem.replicas else Rank.MAX_SKEW,
             weight=value - now,
@@ -94,7 +94,7 @@ def _softened(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
         yield single(
             of_spec(
                 f"remove the DoNotSchedule constraint on {key}; the ScheduleAnyway one stays",
-                guarded(report, drop((FIELD, constraint.position))),
+                guard_ops(report, drop((FIELD, constraint.position))),
                 family="whenUnsatisfiable",
                 rank=Rank.SOFT_CONSTRAINT,
                 weight=coarse,
@@ -102,13 +102,13 @@ def _softened(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
             )
         )
         return
-    ops = [put(route(report, "whenUnsatisfiable"), SCHEDULE_ANYWAY)]
+    ops = [put_op(route(report, "whenUnsatisfiable"), SCHEDULE_ANYWAY)]
     if constraint.min_domains is not None:
         ops.append(drop(route(report, "minDomains")))
     yield single(
         of_spec(
-            f"set whenUnsatisfiable: ScheduleAnyway in {named(problem, report)}",
-            guarded(report, *ops),
+            f"set whenUnsatisfiable: ScheduleAnyway in {constraint_name(problem, report)}",
+            guard_ops(report, *ops),
             family="whenUnsatisfiable",
             rank=Rank.SOFT_CONSTRAINT,
             weight=coarse,
@@ -150,7 +150,7 @@ def _defaults(problem: PendingPodProblem) -> Iterator[Ladder]:
         of_spec(
             f"give the pods ScheduleAnyway constraints of their own on {', '.join(keys)}, which replace the "
             "scheduler's defaults",
-            [put((FIELD,), written)],
+            [put_op((FIELD,), written)],
             family="own constraints",
             rank=Rank.SOFT_CONSTRAINT,
             gives_up=f"the cluster's default constraint on {', '.join(keys)} becomes a preference for these pods",
@@ -170,8 +170,8 @@ def _min_domains(problem: PendingPodProblem, report: ConstraintReport) -> Iterat
     )
     if there > 1:
         change = of_spec(
-            f"set minDomains: {there} in {named(problem, report)}, the number of existing domains",
-            guarded(report, put(route(report, "minDomains"), there)),
+            f"set minDomains: {there} in {constraint_name(problem, report)}, the number of existing domains",
+            guard_ops(report, put_op(route(report, "minDomains"), there)),
             family="minDomains",
             rank=Rank.MIN_DOMAINS,
             relaxes=relaxes,
@@ -179,8 +179,8 @@ def _min_domains(problem: PendingPodProblem, report: ConstraintReport) -> Iterat
         )
     else:
         change = of_spec(
-            f"remove minDomains from {named(problem, report)}",
-            guarded(report, drop(route(report, "minDomains"))),
+            f"remove minDomains from {constraint_name(problem, report)}",
+            guard_ops(report, drop(route(report, "minDomains"))),
             family="minDomains",
             rank=Rank.MIN_DOMAINS,
             relaxes=relaxes,
@@ -237,7 +237,7 @@ def _with_policies(
     problem: PendingPodProblem, reports: list[ConstraintReport], changed: dict[_Policy, list[ConstraintReport]]
 ) -> Change:
     """Return the change that sets policies to Honor in the constraints that do not have them yet."""
-    where = named(problem, reports[0]) if len(reports) == 1 else "every DoNotSchedule constraint"
+    where = constraint_name(problem, reports[0]) if len(reports) == 1 else "every DoNotSchedule constraint"
     main, *_ = changed
     return of_spec(
         f"set {' and '.join(policy.field for policy in changed)}: Honor in {where}",
@@ -245,7 +245,7 @@ def _with_policies(
             op
             for policy, items in changed.items()
             for item in items
-            for op in guarded(item, put(route(item, policy.field), HONOR))
+            for op in guard_ops(item, put_op(route(item, policy.field), HONOR))
         ],
         family=main.field,
         rank=main.rank,
@@ -298,7 +298,7 @@ def _with_key(report: ConstraintReport, label: str, *, rank: int, gives_up: str)
     key = report.constraint.topology_key
     return of_spec(
         f"write topologyKey: {label} instead of {key}, which no node has",
-        guarded(report, put(route(report, "topologyKey"), label)),
+        guard_ops(report, put_op(route(report, "topologyKey"), label)),
         family="topologyKey",
         rank=rank,
         gives_up=gives_up,

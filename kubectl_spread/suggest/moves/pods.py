@@ -23,14 +23,14 @@ _MOST_SCALED = 3
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Propose to remove pods whose absence lets the pod in."""
-    found = in_the_way(problem)
+    found = blocking_pods(problem)
     for pod in found[:_MOST]:
         yield from _without(problem, pod)
     yield from _siblings(problem)
     yield from _scaled(problem, found)
 
 
-def in_the_way(problem: PendingPodProblem) -> list[Pod]:
+def blocking_pods(problem: PendingPodProblem) -> list[Pod]:
     """Return the pods whose absence, each on its own, lets the pod onto their node."""
     return list(_in_the_way(problem))
 

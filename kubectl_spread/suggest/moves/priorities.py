@@ -11,7 +11,7 @@ from kubectl_spread.scheduler.preemption import post_filter
 from kubectl_spread.suggest.actions.manifest import EditSpec
 from kubectl_spread.suggest.actions.pods import AwaitPods
 from kubectl_spread.suggest.change import Change, Damage, Ladder, Rank, single
-from kubectl_spread.suggest.editing.patch import put
+from kubectl_spread.suggest.editing.patch import put_op
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 _NODE_AGENT = "system-node-critical"
@@ -55,7 +55,7 @@ def _with_class(name: str, victims: tuple[Pod, ...]) -> Change:
     kills = f"kills pod{'s' if len(lost) > 1 else ''} {', '.join(lost)}, which nothing creates again; " if lost else ""
     return Change(
         f"give the pods priorityClassName: {name}, so that the scheduler makes room for them on full nodes",
-        (EditSpec((put(("priorityClassName",), name),)), AwaitPods(victims, is_replaced=True)),
+        (EditSpec((put_op(("priorityClassName",), name),)), AwaitPods(victims, is_replaced=True)),
         "priority",
         Rank.PRIORITY,
         gives_up=f"{kills}pods of a lower priority are evicted for them: {listed}",

@@ -10,7 +10,7 @@ from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.amounts.resources import CPU, MEMORY
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.suggest.change import Change, Ladder, of_spec, Rank
-from kubectl_spread.suggest.editing.patch import put, test
+from kubectl_spread.suggest.editing.patch import put_op, test
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 _MEBI = 1024 * 1024
@@ -50,7 +50,7 @@ def _lowered(problem: PendingPodProblem, resource: str, requirement: Requirement
         text = _text(steps[number], resource)
         return of_spec(
             f"lower the {resource} request of container {name} to {text}",
-            [test(("containers", at, "name"), name), put(path, text)],
+            [test(("containers", at, "name"), name), put_op(path, text)],
             family=f"{resource} request",
             rank=Rank.REQUESTS,
             relaxes={requirement.id},

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.suggest.change import Ladder, of_constraint, of_spec, Rank, single
-from kubectl_spread.suggest.editing.patch import Op, put
-from kubectl_spread.suggest.moves.constraints import guarded, named, route
+from kubectl_spread.suggest.editing.patch import Op, put_op
+from kubectl_spread.suggest.moves.constraints import constraint_name, guard_ops, route
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 
@@ -28,8 +28,8 @@ def _own(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladde
     if labels:
         yield single(
             of_spec(
-                f"let {named(problem, report)} select the pod's own labels: {_written(labels)}",
-                guarded(report, put(route(report, "labelSelector"), {"matchLabels": labels})),
+                f"let {constraint_name(problem, report)} select the pod's own labels: {_written(labels)}",
+                guard_ops(report, put_op(route(report, "labelSelector"), {"matchLabels": labels})),
                 family="labelSelector",
                 rank=Rank.MISTAKE,
                 relaxes=of_constraint(problem, report.constraint.position),
@@ -81,13 +81,13 @@ def _narrowed(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
         return
     selector = report.constraint.label_selector
     old = {} if selector is None else dict(selector.match_labels)
-    ops = [put(route(report, "labelSelector", "matchLabels"), {**old, **chosen})]
+    ops = [put_op(route(report, "labelSelector", "matchLabels"), {**old, **chosen})]
     if old:
-        ops = [put(route(report, "labelSelector", "matchLabels", key), value) for key, value in chosen.items()]
+        ops = [put_op(route(report, "labelSelector", "matchLabels", key), value) for key, value in chosen.items()]
     yield single(
         of_spec(
-            f"add {_written(chosen)} to the selector of {named(problem, report)}",
-            guarded(report, *ops),
+            f"add {_written(chosen)} to the selector of {constraint_name(problem, report)}",
+            guard_ops(report, *ops),
             family="labelSelector",
             rank=Rank.SELECTOR,
             relaxes=of_constraint(problem, report.constraint.position),
@@ -101,8 +101,8 @@ def _revision(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
     if ops:
         yield single(
             of_spec(
-                f"add matchLabelKeys: [{problem.revision_label}] to {named(problem, report)}",
-                guarded(report, *ops),
+                f"add matchLabelKeys: [{problem.revision_label}] to {constraint_name(problem, report)}",
+                guard_ops(report, *ops),
                 family="matchLabelKeys",
                 rank=Rank.REVISION,
                 relaxes=of_constraint(problem, report.constraint.position),
@@ -121,7 +121,7 @@ def _revisions(problem: PendingPodProblem) -> Iterator[Ladder]:
         yield single(
             of_spec(
                 f"add matchLabelKeys: [{problem.revision_label}] to every DoNotSchedule constraint",
-                [op for report, ops in found for op in guarded(report, *ops)],
+                [op for report, ops in found for op in guard_ops(report, *ops)],
                 family="matchLabelKeys",
                 rank=Rank.REVISION,
                 weight=1,
@@ -139,7 +139,7 @@ def _revision_ops(problem: PendingPodProblem, report: ConstraintReport) -> list[
     revisions = {dict(group.labels).get(label, own) for group in problem.counted(report.selector)}
     if revisions <= {own}:
         return []
-    return [put(route(report, "matchLabelKeys"), [*constraint.match_label_keys, label])]
+    return [put_op(route(report, "matchLabelKeys"), [*constraint.match_label_keys, label])]
 
 
 def _written(labels: dict[str, str]) -> str:

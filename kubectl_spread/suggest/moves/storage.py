@@ -19,7 +19,7 @@ from kubectl_spread.suggest.actions.action import Action
 from kubectl_spread.suggest.actions.pods import RemovePods, ScaleDown
 from kubectl_spread.suggest.actions.storage import CreateClaims, DeleteClaims, EditClass
 from kubectl_spread.suggest.change import Change, Damage, Ladder, of_spec, Rank, single
-from kubectl_spread.suggest.editing.patch import drop, Op, put, test
+from kubectl_spread.suggest.editing.patch import drop, Op, put_op, test
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 _LOST = "all data in the volumes is lost, unless their reclaim policy keeps them"
@@ -138,7 +138,7 @@ def _other_claim(problem: PendingPodProblem, name: str, near: str) -> Iterator[L
         if fields(volume.get("persistentVolumeClaim")).get("claimName") == name:
             path = ("volumes", at, "persistentVolumeClaim", "claimName")
             title = f"write claimName: {near} instead of {name}, which does not exist"
-            yield single(of_spec(title, [test(path, name), put(path, near)], family="claimName", rank=Rank.MISTAKE))
+            yield single(of_spec(title, [test(path, name), put_op(path, near)], family="claimName", rank=Rank.MISTAKE))
 
 
 def _claim_written(namespace: str, name: str, storage_class: str) -> dict[str, Any]:
@@ -180,7 +180,7 @@ def _stopped(problem: PendingPodProblem, pod: Pod, claims: str) -> Change:
 
 def _waiting(found: StorageClass, claims: list[Claim], problem: PendingPodProblem) -> Change:
     after = found._replace(waits=True)
-    op = put(("volumeBindingMode",), WAIT_FOR_FIRST_CONSUMER)
+    op = put_op(("volumeBindingMode",), WAIT_FOR_FIRST_CONSUMER)
     title = f"set volumeBindingMode: {WAIT_FOR_FIRST_CONSUMER} in the StorageClass {found.name}"
     gives_up = (
         f"StorageClass {found.name} is deleted and created again; it then creates volumes only for scheduled pods"

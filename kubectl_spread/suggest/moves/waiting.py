@@ -10,9 +10,9 @@ from kubectl_spread.suggest.actions.nodes import AwaitNode, AwaitRemoval
 from kubectl_spread.suggest.actions.pods import AwaitPods
 from kubectl_spread.suggest.change import Change, Ladder, Rank, single
 from kubectl_spread.suggest.moves.on_nodes import equal_nodes
-from kubectl_spread.suggest.moves.pods import in_the_way
+from kubectl_spread.suggest.moves.pods import blocking_pods
 from kubectl_spread.suggest.problem import PendingPodProblem
-from kubectl_spread.suggest.system_taints import is_down, is_leaving, waited_for
+from kubectl_spread.suggest.system_taints import is_down, is_leaving, temporary_taints
 
 _MOST = 4
 
@@ -45,7 +45,7 @@ def _preemption(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 def _terminating(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Wait until deleted pods, which still hold their place, have terminated."""
-    ending = [pod for pod in in_the_way(problem) if pod.terminating]
+    ending = [pod for pod in blocking_pods(problem) if pod.terminating]
     for pod in ending[:_MOST]:
         yield single(_after(problem, [pod]))
     if len(ending) > 1:
@@ -77,11 +77,11 @@ def _is_on_dead_node(problem: PendingPodProblem, pod: Pod) -> bool:
 
 def _starting(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Wait until nodes become Ready that are starting or down."""
-    nodes = [node for node in problem.cluster.nodes if waited_for(node)]
+    nodes = [node for node in problem.cluster.nodes if temporary_taints(node)]
     for group in equal_nodes.groups(nodes)[:_MOST]:
         yield equal_nodes.ladder(group, _once_ready)
     if len(equal_nodes.groups(nodes)) > 1 and len(nodes) <= _MOST * _MOST:
-        yield single(_once_ready(nodes, equal_nodes.named(nodes, len(nodes))))
+        yield single(_once_ready(nodes, equal_nodes.names_of(nodes, len(nodes))))
 
 
 def _once_ready(nodes: Sequence[Node], named: str) -> Change:
@@ -91,7 +91,7 @@ def _once_ready(nodes: Sequence[Node], named: str) -> Change:
         verb, are = ("comes back" if is_outage else "starts"), "it is"
     return Change(
         f"wait until {named} {verb}, and the scheduler tries again once {are} Ready",
-        tuple(AwaitNode(node.name, waited_for(node)) for node in nodes),
+        tuple(AwaitNode(node.name, temporary_taints(node)) for node in nodes),
         "wait for nodes",
         Rank.OUTAGE if is_outage else Rank.WAIT,
         weight=len(nodes),
@@ -103,7 +103,7 @@ def _leaving(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Wait until an autoscaler has removed nodes that still count as domains."""
     nodes = [node for node in problem.cluster.nodes if is_leaving(node)]
     if nodes and len(nodes) <= _MOST * _MOST:
-        named = equal_nodes.named(nodes, len(nodes))
+        named = equal_nodes.names_of(nodes, len(nodes))
         yield single(
             Change(
                 f"wait until {named} {'is' if len(nodes) == 1 else 'are'} removed, as the taint says",

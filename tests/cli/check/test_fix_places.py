@@ -190,7 +190,7 @@ def test_the_offered_number_is_fixed_and_places_are_on_disk(name: str, text: str
         heard: list[Notice] = []
         request = CheckRequest((name,), source=ClusterSource(listener=heard.append))
         try:
-            offered = fix.fixable(check.check_files(request))
+            offered = fix.count_fixable(check.check_files(request))
         except SourceError:
             return  # nothing in it
         left = fix.fix_files(request, unsafe=unsafe)

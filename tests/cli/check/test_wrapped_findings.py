@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.report.table import hung
+from kubectl_spread.report.table import hang_indent
 
 MANIFEST = """\
 apiVersion: apps/v1
@@ -77,8 +77,8 @@ def test_colours_take_no_room() -> None:
     assert [
         "  \x1b[1mhint:\x1b[0m add nodes in another zone, or",
         "        write minDomains: 2",
-    ] == hung([line], 40, hanging="      ")
+    ] == hang_indent([line], 40, hanging="      ")
 
 
 def test_a_word_is_never_broken() -> None:
-    assert ["  " + "x" * 50, "    end"] == hung(["  " + "x" * 50 + " end"], 40)
+    assert ["  " + "x" * 50, "    end"] == hang_indent(["  " + "x" * 50 + " end"], 40)

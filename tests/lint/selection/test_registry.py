@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import kubectl_spread.lint.rules
-from kubectl_spread.lint.catalogue.registry import RENAMED, RULES, superseded
+from kubectl_spread.lint.catalogue.registry import RENAMED, RULES, superseded_rules
 from kubectl_spread.lint.finding import RuleMeta, RuleTarget
 from kubectl_spread.lint.run_rules import module_name
 from tests.lint.cases import WITH_A_MODULE
@@ -47,5 +47,5 @@ def test_a_rule_supersedes_rules_about_workloads() -> None:
 
     assert ("SPR110", "SPR203") in pairs
     assert {RuleTarget.WORKLOAD} == {RULES[other].target for _, other in pairs}
-    assert frozenset({"SPR203", "SPR605"}) == superseded(frozenset({"SPR112", "SPR101"}))
-    assert frozenset() == superseded(frozenset())
+    assert frozenset({"SPR203", "SPR605"}) == superseded_rules(frozenset({"SPR112", "SPR101"}))
+    assert frozenset() == superseded_rules(frozenset())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubectl_spread.lint.catalogue.registry import RULES
-from kubectl_spread.lint.selection.select import RuleProfile, selected, UnknownRuleError
+from kubectl_spread.lint.selection.select import RuleProfile, selected_codes, UnknownRuleError
 
 ALL = frozenset(RULES)
 DEFAULT = frozenset(code for code, rule in RULES.items() if not rule.is_opinion)
@@ -34,7 +34,7 @@ def codes(prefix: str) -> frozenset[str]:
     ],
 )
 def test_of_two_words_the_longer_one_counts(select: list[str], ignore: list[str], expected: frozenset[str]) -> None:
-    assert expected == selected(select, ignore)
+    assert expected == selected_codes(select, ignore)
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_rules_about_an_autoscaler_are_followed_where_it_is_named(autoscaler: st
     """Unless they are ignored, or others are selected."""
     base = RuleProfile.DEFAULT.codes_for(autoscaler)
 
-    assert DEFAULT | followed == selected([], [], base=base)
-    assert DEFAULT - codes("SPR7") == selected([], ["SPR7"], base=base)
-    assert codes("SPR1") == selected(["SPR1"], [], base=base)
+    assert DEFAULT | followed == selected_codes([], [], base=base)
+    assert DEFAULT - codes("SPR7") == selected_codes([], ["SPR7"], base=base)
+    assert codes("SPR1") == selected_codes(["SPR1"], [], base=base)
     assert RuleProfile.MINIMAL.codes == RuleProfile.MINIMAL.codes_for(autoscaler)
 
 
@@ -66,6 +66,6 @@ def test_rules_about_an_autoscaler_are_followed_where_it_is_named(autoscaler: st
 )
 def test_a_word_that_names_no_rule_is_wrong_usage(word: str, message: str) -> None:
     with pytest.raises(UnknownRuleError) as caught:
-        selected([word], [])
+        selected_codes([word], [])
 
     assert str(caught.value).startswith(message)

@@ -8,7 +8,7 @@ from typing import Any, Optional, TYPE_CHECKING
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import DocumentFix, Finding, Place
 from kubectl_spread.report.check.report import CheckReport
-from kubectl_spread.report.documents import API_VERSION, dumps, harmless
+from kubectl_spread.report.documents import API_VERSION, dumps, escape_json
 from kubectl_spread.report.unread import document as unread_document
 from kubectl_spread.text.source import Span
 
@@ -29,7 +29,7 @@ def render_lines(report: CheckReport) -> str:
     """Return a line for each finding, placement, Pending pod, stuck rollout, rollout and error, in this order."""
     document = check_report(report)
     return "\n".join(
-        harmless(json.dumps({"kind": kind, **item}, ensure_ascii=False))
+        escape_json(json.dumps({"kind": kind, **item}, ensure_ascii=False))
         for part, kind in _KINDS.items()
         for item in document[part]
     )

@@ -9,7 +9,7 @@ import numpy as np
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.requirements.conflicts import Conflict
 from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.report.table import wrapped
+from kubectl_spread.report.table import wrap
 from kubectl_spread.text.wording import counted, listed, safe
 
 _MOST_NAMES = 6
@@ -25,14 +25,14 @@ def refusal(conflict: Conflict) -> str:
 
 def lines(explanation: Explanation, *, width: Optional[int] = None) -> list[str]:
     """Return the sets of requirements that leave no node, with the nodes that each requirement leaves, and why."""
-    out = wrapped(HEADING, width, hanging="  ")
+    out = wrap(HEADING, width, hanging="  ")
     for number, conflict in enumerate(explanation.conflicts[:_MOST_CONFLICTS], 1):
         first = f"{number}."
         words = conflict.arithmetic or ("",) * len(conflict.requirements)
         for item, why in zip(conflict.requirements, words, strict=True):
             sentence = f"{safe(item.text)} leaves {left(item, explanation.node_names)}"
             out += _numbered(first, sentence, width)
-            out += wrapped(why, width, indent="       ") if why else []
+            out += wrap(why, width, indent="       ") if why else []
             first = ""
     out += _more(explanation)
     return out
@@ -40,7 +40,7 @@ def lines(explanation: Explanation, *, width: Optional[int] = None) -> list[str]
 
 def _numbered(number: str, text: str, width: Optional[int]) -> list[str]:
     """Return a paragraph whose first line starts with a number, if there is one."""
-    first, *others = wrapped(text, width, indent="     ")
+    first, *others = wrap(text, width, indent="     ")
     return [f"  {number:<3}{first[5:]}", *others]
 
 

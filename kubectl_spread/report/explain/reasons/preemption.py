@@ -13,7 +13,7 @@ from kubectl_spread.explain.preemption import (
     Unhelpful,
     Victim,
 )
-from kubectl_spread.report.table import Block, laid_out, Rows
+from kubectl_spread.report.table import Block, lay_out, Rows
 from kubectl_spread.text.wording import counted, listed, safe
 
 _MOST_NAMES = 6
@@ -23,7 +23,7 @@ _MOST_VICTIMS = 10
 
 def lines(found: PreemptionReport) -> list[str]:
     """Return `blocks` as text."""
-    return laid_out(blocks(found))
+    return lay_out(blocks(found))
 
 
 def blocks(found: PreemptionReport) -> list[Block]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # hundreds of regular expressions
 def sentences(reported: ReportedMessage, comparison: MessageComparison) -> list[str]:
     """Return how the reported message compares with the message of now."""
     where = "the pod's status" if reported.is_condition else "the pod's last event"
-    last = f"{where}{when(reported.at, reported.times)}"
+    last = f"{where}{times_text(reported.at, reported.times)}"
     numbers = difference(comparison)
     if comparison.status is MessageStatus.SAME:
         return [f"This is the message in {last}{f', {numbers}' if numbers else ''}."]
@@ -120,7 +120,7 @@ def releases(era: MinorRange) -> str:
     return f"1.{era.first}" if era.first == era.last else f"1.{era.first} to 1.{era.last}"
 
 
-def when(at: str, times: int) -> str:
+def times_text(at: str, times: int) -> str:
     """Return ` (7 times, last 2026-11-21T10:00:00Z)`; empty without a time."""
     return f" ({', '.join(_parts(at, times))})" if at or times > 1 else ""
 

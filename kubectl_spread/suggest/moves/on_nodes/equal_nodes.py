@@ -22,7 +22,7 @@ def groups(nodes: Iterable[Node]) -> list[list[Node]]:
     return list(found.values())
 
 
-def named(nodes: Sequence[Node], equal: int) -> str:
+def names_of(nodes: Sequence[Node], equal: int) -> str:
     """Return `node a`, `nodes a, b` or `nodes a, b (2 of 100 equal nodes)`."""
     names = ", ".join(node.name for node in nodes[:_NAMED])
     more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
@@ -39,4 +39,4 @@ def ladder(nodes: Sequence[Node], change: Callable[[Sequence[Node], str], Change
         change: makes the change of some nodes; the text names them.
     """
     size = min(len(nodes), _MOST)
-    return Ladder(size, lambda at: change(nodes[: at + 1], named(nodes[: at + 1], len(nodes))))
+    return Ladder(size, lambda at: change(nodes[: at + 1], names_of(nodes[: at + 1], len(nodes))))

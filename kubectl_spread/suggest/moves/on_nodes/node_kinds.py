@@ -13,7 +13,7 @@ from kubectl_spread.suggest.actions.action import Action
 from kubectl_spread.suggest.actions.manifest import EditSpec
 from kubectl_spread.suggest.actions.nodes import EditNode
 from kubectl_spread.suggest.change import Change, Ladder, Rank, single
-from kubectl_spread.suggest.editing.patch import Op, put
+from kubectl_spread.suggest.editing.patch import Op, put_op
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 _OF_EVERY_NODE = frozenset({CPU, MEMORY, EPHEMERAL_STORAGE, PODS})
@@ -101,5 +101,5 @@ def _asks_for(problem: PendingPodProblem, key: str) -> bool:
 
 def _selecting(problem: PendingPodProblem, key: str, value: str) -> tuple[Op, ...]:
     if fields(problem.spec.get("nodeSelector")):
-        return (put(("nodeSelector", key), value),)
-    return (put(("nodeSelector",), {key: value}),)
+        return (put_op(("nodeSelector", key), value),)
+    return (put_op(("nodeSelector",), {key: value}),)
