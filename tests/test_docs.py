@@ -24,6 +24,7 @@ def test_generated_parts_are_current() -> None:
     assert (0, "") == (done.returncode, done.stderr)
 
 
+@pytest.mark.slow
 def test_the_page_of_examples_is_current() -> None:
     """`make docs` would not change examples/README.md."""
     done = subprocess.run([sys.executable, ROOT / "docs" / "examples.py", "--check"], capture_output=True, text=True)

@@ -81,6 +81,7 @@ def is_refused(constraint: Any) -> bool:
     return any(error.rule.value not in BEYOND_SCHEMA for error in errors)
 
 
+@pytest.mark.slow
 @settings(max_examples=1500)
 @given(CONSTRAINTS | BARE)
 @example({"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "minDomains": 2})

@@ -175,6 +175,7 @@ def _run(name: str, home: Path, inputs: dict[str, str]) -> tuple[subprocess.Comp
     return done, dict(line.split("=", 1) for line in outputs.read_text().splitlines())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(BASH is None, reason="the action's steps are for bash")
 def test_the_action_installs_itself_and_checks(tmp_path: Path) -> None:
     """Paths may have spaces; the exit code is check's; findings are on the lines and in the SARIF file."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ REQUIREMENTS = st.one_of(
 SELECTORS = st.none() | st.lists(REQUIREMENTS, max_size=2).map(tuple)
 
 
+@pytest.mark.slow
 @given(GROUPS, GROUPS, GROUPS, WORDS, SELECTORS, st.integers(0, 12))
 def test_groups_are_found_by_label_as_by_search(
     first: list[LabelGroup],

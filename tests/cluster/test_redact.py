@@ -62,6 +62,7 @@ def _numbered(decided: Case, order: dict[str, int]) -> Case:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_decisions_do_not_depend_on_names(family: str) -> None:
     seen = 0

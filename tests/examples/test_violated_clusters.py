@@ -48,6 +48,7 @@ def test_every_example_is_expected() -> None:
     assert sorted(file.stem for file in FOLDER.glob("*.yaml")) == sorted(name for name, *_ in EXPECTED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "soft", "verdict", "evictions", "obstacles", "remedy"), EXPECTED)
 def test_an_example_turns_out_as_expected(
     name: str,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pytest
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
@@ -143,6 +144,7 @@ def test_the_document_has_it_all() -> None:
     assert ["a1", "b1"] == sorted(told["scores"])
 
 
+@pytest.mark.slow
 def test_every_part_of_the_document_keeps_to_the_schema() -> None:
     """A pod that stands, one that could be scheduled, one that preempts and one that cannot; with a forecast."""
     soft = hard(whenUnsatisfiable="ScheduleAnyway")

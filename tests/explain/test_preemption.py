@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -181,6 +182,7 @@ nodes = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["100m", "1",
 pods = st.lists(st.tuples(st.sampled_from(["web", "db"]), st.integers(0, 5), st.integers(0, 20)), max_size=6)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(nodes, pods, st.sampled_from([(ZONE,), (HOSTNAME,), (ZONE, HOSTNAME)]))
 def test_without_the_pod_elsewhere_the_node_takes_it(

@@ -10,6 +10,7 @@ from tests.guarantee.twin import REGIMES
 SEEDS = range(0, 300, 7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_verdict_equals_that_of_the_judge(seed: int) -> None:
     """A rule is proved if no order of events violates it, and refuted by the shortest way otherwise."""

@@ -80,6 +80,7 @@ def test_revisions_are_counted_separately_where_a_rollout_would_leave_a_zone_emp
     assert [extra(item) for item in restarts] == [{"maxSkew": 1}]
 
 
+@pytest.mark.slow
 def test_no_max_skew_keeps_six_shards_below_half_of_a_zone(capsys: pytest.CaptureFixture[str]) -> None:
     """Up to 2 shards can wait for each other; from 3 on, a zone can hold 6 of 12 pods once no zone is empty."""
     words = (

@@ -52,6 +52,7 @@ def snapshots() -> dict[str, Path]:
     return {name: path for name, path in found.items() if judging.has_pending(judging.load(path))}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
     [pytest.param(path, id=name) for name, path in snapshots().items() if name != _LARGE],
@@ -97,6 +98,7 @@ def test_suggestions_for_examples_hold(folder: Path, tmp_path: Path) -> None:
     assert list(found) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_suggestions_for_generated_clusters_hold(seed: int, tmp_path: Path) -> None:
     """The same for clusters that were lived in until some pod found no node."""

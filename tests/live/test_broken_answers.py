@@ -128,6 +128,7 @@ def zeros(count: int) -> bytes:
     return b"".join([*(packer.compress(b"0" * (1 << 20)) for _ in range(count)), packer.flush()])
 
 
+@pytest.mark.slow
 def test_a_body_that_compresses_too_well_is_refused(kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]) -> None:
     """400 MiB in 400 kB: a list of a cluster does not compress by 1,000."""
     bomb = zeros(400)

@@ -89,6 +89,7 @@ def until_said(spread: Spread, command: list[str], expected: Any) -> Said:
     return said[0]
 
 
+@pytest.mark.slow
 def test_the_cluster_role_is_enough_for_every_command(shop: Scene, spread: Spread, tmp_path: Path) -> None:
     grant(shop, CLUSTER_ROLE, CLUSTER_ROLE["rules"])
     own = ["--kubeconfig", shop.kubeconfig]

@@ -14,6 +14,7 @@ import pytest
 from tests.live.cluster import Cluster, PATIENCE_S, Scene, ZONE
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for one process")
 def test_a_change_is_told(scene: Scene, cluster: Cluster) -> None:
     for zone in "ab":

@@ -58,6 +58,7 @@ def test_commands_send_get_alone(args: list[str], server: ApiServer, config: str
     assert not [request for request in server.requests if "watch" in request.query]
 
 
+@pytest.mark.slow
 def test_explain_asks_the_live_cluster_where_no_other_facts_are_named(
     server: ApiServer, config: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -99,6 +100,7 @@ def test_models_and_apis_of_the_client_are_not_imported(config: str) -> None:
     assert done.stdout.splitlines()[-1] == "[] True"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(set(API) - {"Node", "Pod", "ConfigMap"}))
 def test_a_kind_that_may_not_be_listed_is_named_with_its_doubt_and_its_rule(
     kind: str, server: ApiServer, config: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -252,6 +254,7 @@ def test_messages_from_a_cluster_cannot_move_the_cursor(
     assert not [char for char in err if not char.isprintable() and char != "\n"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for one process")
 @pytest.mark.parametrize("stuck", ["/version", "/api/v1/pods"])
 def test_ctrl_c_ends_a_command_at_once(stuck: str, server: ApiServer, config: str) -> None:

@@ -80,6 +80,7 @@ CREDENTIALS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("user", CREDENTIALS.values(), ids=CREDENTIALS)
 def test_no_credentials_are_sent_over_plain_http(
     user: dict[str, Any],
@@ -228,6 +229,7 @@ def test_a_timeout_beyond_all_durations_is_wrong_usage(
     assert capsys.readouterr().err == f"error: --request-timeout: not a duration: {text}; write 30s\n"
 
 
+@pytest.mark.slow
 def test_the_certificate_of_a_server_is_verified(
     authority: Authority, kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]
 ) -> None:

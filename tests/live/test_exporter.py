@@ -106,6 +106,7 @@ def test_the_metrics_are_those_of_status_and_of_the_exporter_itself(config: str,
     assert {"GET"} == {item.method for item in server.requests}
 
 
+@pytest.mark.slow
 def test_a_scraper_that_takes_gzip_gets_it(config: str) -> None:
     poller = Poller(request(config), interval_s=30)
     poller.read_once()
@@ -132,6 +133,7 @@ def test_before_the_first_reading_it_is_not_ready(config: str) -> None:
     assert "kubectl_spread_constraint_skew" not in text
 
 
+@pytest.mark.slow
 def test_a_restart_of_the_api_server_is_survived(kubeconfig: Kubeconfig) -> None:
     """The last reading is served meanwhile, kubectl_spread_up is 0, and the new address of the kubeconfig is used."""
     told: list[Optional[str]] = []
@@ -157,6 +159,7 @@ def test_a_restart_of_the_api_server_is_survived(kubeconfig: Kubeconfig) -> None
     assert all(problem for problem in told[1:-1])
 
 
+@pytest.mark.slow
 def test_an_old_reading_is_no_longer_served(config: str) -> None:
     poller = Poller(request(config), interval_s=30)
     poller.read_once()
@@ -167,6 +170,7 @@ def test_an_old_reading_is_no_longer_served(config: str) -> None:
     assert ("kubectl_spread_constraint_skew" in text, ready) == (False, 503)
 
 
+@pytest.mark.slow
 def test_a_list_that_expires_is_read_again(config: str, server: ApiServer) -> None:
     """410 for each second page, as after a compaction; then for every list."""
     server.put(*(pod(number) for number in range(600)))
@@ -181,6 +185,7 @@ def test_a_list_that_expires_is_read_again(config: str, server: ApiServer) -> No
     assert [True, False, True] == [survived, failed, poller.read_once()]
 
 
+@pytest.mark.slow
 def test_a_slow_api_server_costs_one_reading(config: str, server: ApiServer) -> None:
     """No answer within --request-timeout is a failure; the next reading starts anew."""
     waiting = [3.0]
@@ -221,6 +226,7 @@ def pod(number: int, *, node: Optional[str] = "a-1", app: str = "web") -> dict[s
     }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("frozen")
 def test_a_day_of_events_leaves_nothing_behind(config: str, server: ApiServer) -> None:
     """Pods come, move and go, and lists fail. Each reading is that of a fresh status, and memory does not grow."""
@@ -252,6 +258,7 @@ def fault(asked: Request) -> Optional[Reply]:
     return status(410, "Expired", "too old") if asked.path == PODS else None
 
 
+@pytest.mark.slow
 def test_what_may_not_be_listed_is_a_metric(config: str, server: ApiServer) -> None:
     server.forbidden = {"poddisruptionbudgets"}
     poller = Poller(request(config), interval_s=30)
@@ -262,6 +269,7 @@ def test_what_may_not_be_listed_is_a_metric(config: str, server: ApiServer) -> N
     assert 1 == value(text, "kubectl_spread_resource_forbidden", resource="poddisruptionbudgets")
 
 
+@pytest.mark.slow
 def test_a_policy_adds_its_metrics(config: str, tmp_path: Path) -> None:
     file = tmp_path / "policy.yaml"
     file.write_text("apiVersion: kubectl-spread/v1\nkind: Policy\nname: two-zones\ngroups: [{minDomains: {zone: 2}}]\n")

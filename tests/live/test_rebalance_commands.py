@@ -108,6 +108,7 @@ SEEDS = {"Deployment": 13, "ordered StatefulSet": 1, "parallel StatefulSet": 6, 
 RULES: dict[str, Plain] = {"without a budget": {}, "with a budget": {"maxUnavailable": 1}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS.values(), ids=SEEDS)
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def test_kubectl_carries_out_a_plan(seed: int, rule: Plain, opened: Opened) -> None:

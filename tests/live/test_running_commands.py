@@ -65,6 +65,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("redact", [False, True], ids=["plain", "redacted"])
 def test_a_snapshot_and_the_live_cluster_give_the_same_answers(
     kube: str, redact: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -129,6 +130,7 @@ def test_only_what_is_needed_is_asked_for(running: ApiServer, kube: str, tmp_pat
     assert not any("secrets" in request.path for request in running.requests)
 
 
+@pytest.mark.slow
 def test_a_cluster_that_is_not_there_is_one_message(kubeconfig: Kubeconfig, tmp_path: Path) -> None:
     nowhere = kubeconfig("http://127.0.0.1:1")
     for command in (["status"], ["snapshot", "-o", str(tmp_path / "f.json")], ["check"], ["status", "-w"]):

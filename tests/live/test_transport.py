@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import kubectl_spread
 
 SOURCES = Path(kubectl_spread.__file__).parent
@@ -22,6 +24,7 @@ def calls(path: Path) -> Iterator[ast.Call]:
                 yield node
 
 
+@pytest.mark.slow
 def test_one_call_sends_and_its_method_is_get() -> None:
     found = [
         (path.relative_to(SOURCES).as_posix(), call) for path in sorted(SOURCES.rglob("*.py")) for call in calls(path)

@@ -25,6 +25,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sent", "problem"), WRONG.items())
 def test_what_is_no_message_ends_the_connection(sent: bytes, problem: str) -> None:
     """Exit 3, one line, and no traceback."""

@@ -330,6 +330,7 @@ TEXTS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None, derandomize=True, database=None)
 @given(st.lists(TEXTS, min_size=1, max_size=6), st.lists(TEXTS, max_size=4), st.integers(0, 30))
 def test_what_our_own_diagnosis_writes_is_read_back(own: list[str], tried: list[str], absent: int) -> None:
@@ -371,6 +372,7 @@ FRAGMENTS = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, derandomize=True, database=None)
 @given(st.one_of(st.text(max_size=200), st.lists(FRAGMENTS, max_size=30).map("".join)))
 def test_garbage_is_no_error(text: str) -> None:

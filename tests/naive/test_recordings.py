@@ -33,6 +33,7 @@ def _is_modelled(file: Path) -> bool:
     return file.name != "validate.ndjson.gz" and first.get("kubernetesVersion", "1.36") in ("1.34", "1.36")
 
 
+@pytest.mark.slow
 def test_every_decision_is_the_recorded_one(recordings: Path) -> None:
     """Feasible nodes, reasons, messages, scores, nominations and placements are the same."""
     differences = [difference for case in _cases(recordings) for difference in _differences(case)]

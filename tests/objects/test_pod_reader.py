@@ -37,6 +37,7 @@ def changed(plain: Any, route: Route, other: Any) -> Any:
     return result
 
 
+@pytest.mark.slow
 @FUZZ
 @given(st.data())
 def test_a_pod_is_read_the_same_after_one_that_is_almost_it(data: st.DataObject) -> None:

@@ -121,6 +121,7 @@ SPECS = st.dictionaries(KEYS, VALUES, max_size=3) | st.just({"nodeName": "n", "p
 PODS = st.fixed_dictionaries({"metadata": METADATA, "spec": SPECS, "status": st.dictionaries(KEYS, VALUES, max_size=2)})
 
 
+@pytest.mark.slow
 @FUZZ
 @given(st.lists(PODS, min_size=1, max_size=3).map(lambda pods: [*pods, *pods]))
 def test_any_pods_are_read_as_parsing_them_does(pods: list[dict[str, Any]]) -> None:

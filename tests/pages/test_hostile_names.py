@@ -67,6 +67,7 @@ LOOK = """(document, window) => ({
   images: document.querySelectorAll("img").length})"""
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
 def test_a_browser_shows_names_and_runs_nothing(script: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,6 +91,7 @@ def boxes_of(layout: Any) -> Iterator[tuple[list[Any], Any]]:
                 yield node["dots"], node
 
 
+@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", COMMANDS)
@@ -284,6 +285,7 @@ WHOLE = """(document, window) => [...document.querySelectorAll(".frame")].map(fr
   frame.querySelectorAll(".plan .d").length])"""
 
 
+@pytest.mark.slow
 @needs_browser
 def test_the_script_draws_what_a_moment_shares_with_the_one_before(folder: Path) -> None:
     """Without the script these domains say `as before`."""

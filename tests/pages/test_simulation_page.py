@@ -128,6 +128,7 @@ def test_the_page_goes_to_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert_is_closed_off((tmp_path / "page.html").read_text(), has_script=True)
 
 
+@pytest.mark.slow
 def test_a_page_that_would_be_too_large_has_fewer_pictures(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -36,6 +36,7 @@ def test_a_plan_does_what_it_says(seed: int) -> None:
     judging.carry_out(world, found.repairs, soft=is_soft(seed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "reason"), REFUSED.items())
 def test_without_a_plan_brute_force_finds_none(seed: int, reason: str) -> None:
     """A change under way is not compared, as it decides itself which pods it removes."""

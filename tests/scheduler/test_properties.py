@@ -6,6 +6,7 @@ import json
 import random
 from typing import Any
 
+import pytest
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -29,6 +30,7 @@ def decided(case: Plain) -> list[Plain]:
     return decisions
 
 
+@pytest.mark.slow
 @few
 @given(cases())
 def test_a_state_kept_up_to_date_is_that_of_a_fresh_start(case: Plain) -> None:
@@ -61,6 +63,7 @@ def _other(value: str) -> str:
     return f"x{value[:62]}"
 
 
+@pytest.mark.slow
 @few
 @given(cases())
 def test_the_names_of_domains_do_not_matter(case: Plain) -> None:
@@ -75,6 +78,7 @@ def _reconfigured(case: Plain) -> Any:
     return json.dumps(renamed(json.loads(text))) if text else None
 
 
+@pytest.mark.slow
 @few
 @given(cases(), st.randoms(use_true_random=False))
 def test_the_order_of_running_pods_does_not_matter(case: Plain, chance: random.Random) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Optional
 
+import pytest
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -161,6 +162,7 @@ def test_a_forecast_holds_for_every_seed(cluster: Cluster, owner: Workload, seed
                 assert expected.least <= pods <= expected.most
 
 
+@pytest.mark.slow
 @fuzzed
 @given(clusters, workloads)
 def test_the_skew_of_a_zone_is_that_of_some_placement(cluster: Cluster, owner: Workload) -> None:

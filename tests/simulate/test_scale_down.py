@@ -6,6 +6,7 @@ import itertools
 from collections import Counter
 from typing import Optional
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -39,6 +40,7 @@ def narrowest(nodes: list[str], others: dict[str, int], replicas: int) -> int:
     return min(skews)
 
 
+@pytest.mark.slow
 @settings(deadline=None, derandomize=True, database=None, max_examples=300)
 @given(
     st.lists(st.sampled_from(sorted(NODES)), min_size=1, max_size=7),

@@ -309,6 +309,7 @@ CONFIGS = st.dictionaries(st.sampled_from(sorted(SCHEMA["properties"])), NESTED,
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(CONFIGS | NESTED)
 @example({"kubernetesVersion": True})
@@ -322,6 +323,7 @@ def test_the_shape_is_what_jsonschema_says(document: Any) -> None:
     assert VALIDATOR.is_valid(document) == (not found)
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(CONFIGS)
 def test_no_config_is_a_bug(tmp_path_factory: pytest.TempPathFactory, document: Any) -> None:

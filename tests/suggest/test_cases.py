@@ -171,12 +171,14 @@ def test_taints_of_the_system_are_neither_tolerated_nor_removed() -> None:
     assert not [title for title in titles if "tolerate" in title or "remove the taint" in title]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["o14", "o08", "P22"])
 def test_no_node_is_added_where_none_belongs(name: str) -> None:
     """The zone is down, its name is misspelt, or its nodes run another operating system."""
     assert not [item.title for item in every(name) if item.title.startswith("add a node to zone")]
 
 
+@pytest.mark.slow
 def test_equal_nodes_are_one_suggestion() -> None:
     """334 cordoned nodes are not proposed one by one."""
     assert 1 == sum(item.title.startswith("uncordon") for item in every("o15"))
@@ -247,6 +249,7 @@ def test_what_manages_a_workload_is_named(metadata: Plain, manager: tuple[str, s
     assert manager == suggestions(items)[0].managed_by
 
 
+@pytest.mark.slow
 def test_pods_that_are_yet_to_be_created_need_room_too() -> None:
     """The ReplicaSet has 203 of 400 pods, and a node takes 110 of them."""
     best = usual("o15")[0]

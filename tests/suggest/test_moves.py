@@ -236,6 +236,7 @@ def test_what_does_not_fit_into_the_budget_is_counted() -> None:
     assert (2, True) == (found.tried, found.not_tried > 3)
 
 
+@pytest.mark.slow
 def test_the_same_is_suggested_every_time() -> None:
     """Neither clocks nor hashes have a say."""
     for objects, _ in TROUBLES.values():

@@ -28,6 +28,7 @@ QUICK = settings(
 )
 
 
+@pytest.mark.slow
 @QUICK
 @given(cases(), nodes(9), st.data())
 def test_changed_columns_are_those_of_the_changed_cluster(case: Case, new: Plain, data: Any) -> None:

@@ -71,6 +71,7 @@ def test_every_suggestion_places_the_pod(case: Case) -> None:
         assert found[case.waiting[0]["metadata"]["name"]], item.title
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(cases())
 def test_suggestions_can_be_told(case: Case) -> None:

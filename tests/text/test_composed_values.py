@@ -6,6 +6,7 @@ import io
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
@@ -67,6 +68,7 @@ def test_escaped_json_is_read_back(value: Any, indent: int | None) -> None:
     assert [value] == node.to_plain(composed(json.dumps([value], indent=indent)).root)
 
 
+@pytest.mark.slow
 @FUZZ
 @given(value=nested(FINITE, PRINTED, PRINTED), indent=st.none() | st.integers(0, 3))
 def test_json_is_read_back(value: Any, indent: int | None) -> None:
@@ -74,6 +76,7 @@ def test_json_is_read_back(value: Any, indent: int | None) -> None:
     assert [value] == node.to_plain(composed(json.dumps([value], indent=indent, ensure_ascii=False)).root)
 
 
+@pytest.mark.slow
 @FUZZ
 @given(
     value=nested(NUMBERS | st.floats(allow_nan=False), WORDS, WORDS.map(lambda text: text.replace(" ", ""))),
@@ -93,6 +96,7 @@ def test_yaml_is_read_back(value: Any, flow: bool | None, width: int) -> None:
 PLAIN_WORDS = st.text("abcxyz0159.-_é💥", min_size=1, max_size=8).filter(lambda text: text[0] in "abcxyzé💥015")
 
 
+@pytest.mark.slow
 @FUZZ
 @given(
     st.lists(
@@ -158,6 +162,7 @@ EDITS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(FUZZ, max_examples=300)
 @given(EDITS)
 def test_a_mutated_manifest_never_fails_the_check(edits: list[tuple[int, int, bytes]]) -> None:

@@ -195,6 +195,7 @@ def cases(draw: Any) -> tuple[str, Change]:
     return text, change
 
 
+@pytest.mark.slow
 @given(cases())
 def test_a_change_means_what_it_says_or_is_refused(case: tuple[str, Change]) -> None:
     """In any style that ruamel.yaml writes; the rest of the document keeps its value."""

@@ -28,6 +28,7 @@ def composed(text: str) -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 @given(VALUES, strategies.sampled_from([None, 0, 2]), strategies.booleans())
 def test_values_are_those_of_the_json_module(value: Any, indent: int, is_ascii: bool) -> None:
     """However json.dumps writes them."""

@@ -40,6 +40,7 @@ def outcome(parse: Any, *arguments: Any) -> str:
         return "not JSON"
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=400, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(DOCUMENTS, max_size=3), st.sampled_from([None, 1]), st.data())
 def test_it_reads_what_pythons_parser_reads(documents: list[Any], indent: int, data: st.DataObject) -> None:

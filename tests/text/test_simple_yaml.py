@@ -194,6 +194,7 @@ PIECES = [
 ]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=600, derandomize=True, database=None)
 @given(
     st.sampled_from(SIMPLE),

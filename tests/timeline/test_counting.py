@@ -88,6 +88,7 @@ def per_node(pods: Iterable[PodState]) -> list[tuple[str, int]]:
     return sorted((revision, count) for (_, revision), count in counts.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 24, 8))
 def test_both_searches_agree(first: int) -> None:
     """Random clusters, constraints, strategies and steps: outcomes, extremes, and a way to each outcome."""

@@ -18,6 +18,7 @@ NAMES = ("dep-recreate", "dep-two-compete-tight", "job-indexed", "may-drain-orde
 CHOSEN = [plain for plain in recordings.read_folder(SAMPLE) if plain["id"] in NAMES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", CHOSEN, ids=[plain["id"] for plain in CHOSEN])
 def test_the_slow_controllers_reach_what_no_run_had(scenario: dict[str, Any]) -> None:
     """Each such outcome is one of theirs; its trace begins with the user's step."""

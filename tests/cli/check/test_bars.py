@@ -72,6 +72,7 @@ def test_check_draws_bars_on_a_terminal() -> None:
     assert "  topology.kubernetes.io/zone: ██▁ a=1 b=1 c=0\n" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [STATUS, CHECK], ids=["status", "check"])
 def test_a_pipe_a_dumb_terminal_and_ascii_show_no_bars(command: list[str]) -> None:
     piped = subprocess.run([sys.executable, "-m", "kubectl_spread", *command], capture_output=True, check=False)

@@ -69,6 +69,7 @@ def test_report_says_how_many_outcomes_were_found(capsys: pytest.CaptureFixture[
     assert {"redis-0-1", "redis-1-1", "redis-2-1"} == {item["pod"] for item in found["pending"]}
 
 
+@pytest.mark.slow
 def test_relaxed_limits_end_the_deadlock(capsys: pytest.CaptureFixture[str]) -> None:
     manifest = str(REDIS / "3-zones-3-shards-relaxed.yaml")
 

@@ -542,6 +542,7 @@ def suggested(capsys: pytest.CaptureFixture[str], name: str, title: str) -> tupl
     return next(item for item in told["suggestions"] if item["title"].startswith(title)), text
 
 
+@pytest.mark.slow
 def test_a_search_that_saw_all_outcomes_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     item, text = suggested(capsys, "o14", "set nodeTaintsPolicy: Honor")
     (domains,) = item["effect"]["domains"]
@@ -603,6 +604,7 @@ def test_pods_that_are_yet_to_be_created_are_counted(capsys: pytest.CaptureFixtu
     assert "all 3 Pending pods find a node, and 197 pods that the controller then creates" in text
 
 
+@pytest.mark.slow
 def test_pods_that_contend_get_a_node_for_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
     """The one that is asked about may find a node, and then another does not."""
     text = told_of(capsys, "i1", "web-abc12-p0")
@@ -611,6 +613,7 @@ def test_pods_that_contend_get_a_node_for_all_of_them(capsys: pytest.CaptureFixt
     assert "all 4 Pending pods find a node topology.kubernetes.io/zone: a=2 b=2 c=2, skew 1 -> 0" in text
 
 
+@pytest.mark.slow
 def test_a_new_node_has_room_for_the_rival_as_well(capsys: pytest.CaptureFixture[str]) -> None:
     """A node of 300m would do for the pod, and leave that of the other workload Pending in one of the two orders."""
     text = told_of(capsys, "l1", "web-abc12-p0")

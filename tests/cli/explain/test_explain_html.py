@@ -148,6 +148,7 @@ def test_scores_are_a_table_and_every_cell_has_its_heading(capsys: pytest.Captur
     assert [] == [attrs for attrs in cells if not attrs.get("data-label")]
 
 
+@pytest.mark.slow
 @needs_browser
 def test_the_page_fits_420_pixels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is wider than the screen of a telephone."""

@@ -217,6 +217,7 @@ def test_a_stateful_set_in_order_waits_for_the_pod_before(explained: Explained) 
     assert (document["pod"]["name"], document["verdict"], document["workload"]["notCreated"]) == ("db-0", "Pending", 2)
 
 
+@pytest.mark.slow
 def test_a_paused_or_silent_controller_is_said(explained: Explained) -> None:
     paused = workload("Deployment", "web", 1, spec={"paused": True})
     suspended = workload("Job", "load", 1, apiVersion="batch/v1", spec={"suspend": True})

@@ -10,6 +10,7 @@ import pytest
 from kubectl_spread.cli.main import run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["pygls", "pygls.lsp.server", "lsprotocol"])
 def test_without_the_extra_it_says_how_to_install_it(missing: str) -> None:
     """Or with pygls 1, which has no such module."""
@@ -25,6 +26,7 @@ def test_without_the_extra_it_says_how_to_install_it(missing: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_module_of_ours_that_is_missing_is_a_bug() -> None:
     code = (
         "import sys; sys.modules['kubectl_spread.lsp.hover'] = None;"

@@ -24,6 +24,7 @@ def found(text: str, index: dict[RuleMeta, Vocabulary]) -> list[str]:
     return [item.rule.code for item in search(text, index)]
 
 
+@pytest.mark.slow
 def test_the_messages_about_the_examples_lead_to_their_rules(
     index: dict[RuleMeta, Vocabulary], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
