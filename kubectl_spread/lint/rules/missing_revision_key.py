@@ -4,7 +4,8 @@
 
 Reports a DoNotSchedule constraint of a Deployment or Argo Rollout without the revision key in `matchLabelKeys`, if new
 pods start before old ones stop. That is the case with a `maxSurge` above 0 (25 % by default) and for a `blueGreen`
-Rollout. With `maxSurge: 0` each new pod fills the gap of an old one, and `type: Recreate` leaves no old pod.
+Rollout. With `maxSurge: 0` each new pod fills the gap of an old one, and `type: Recreate` leaves no old pod. There the
+key is of no use: with `maxSurge: 0` it makes the pods less even during the rollout, which SPR404 reports if selected.
 
 ## Why it matters
 

@@ -3,7 +3,8 @@
 ## What it does
 
 Reports the revision key in `matchLabelKeys` of a StatefulSet, and of a Deployment or Argo Rollout with `maxSurge: 0`.
-This rule is an opinion, and off by default.
+This rule is an opinion, and off by default: the pods are even again when the rollout ends. `--select SPR404` and
+`--profile strict` turn it on.
 
 ## Why it matters
 
