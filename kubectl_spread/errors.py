@@ -22,8 +22,10 @@ class SpreadError(Exception):
 class SourceError(SpreadError):
     """An input could not be read.
 
-    `line` and `column` are 1-based, or 0 for the input as a whole.
+    `line` and `column` are 1-based, or 0 for the input as a whole. `others` are further errors of the same input.
     """
+
+    others: tuple[SourceError, ...] = ()
 
     def __init__(self, source: str, message: str, *, line: int = 0, column: int = 0) -> None:
         super().__init__(source, message, line, column)

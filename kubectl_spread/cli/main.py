@@ -12,7 +12,7 @@ from kubectl_spread import __version__
 from kubectl_spread.cli.console.stderr import flush, print_error
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.lazy import CommandEntry, LazyGroup
-from kubectl_spread.errors import ConfigError, RequestError, SpreadError
+from kubectl_spread.errors import ConfigError, RequestError, SourceError, SpreadError
 
 _ISSUES = "https://github.com/kubectl-spread/kubectl-spread/issues"
 
@@ -99,7 +99,8 @@ def run(args: Optional[list[str]] = None) -> int:
             print_error(problem)
         return Exit.USAGE
     except SpreadError as error:
-        print_error(error)
+        for each in (error, *(error.others if isinstance(error, SourceError) else ())):
+            print_error(each)
         return Exit.UNREADABLE
     except BrokenPipeError:
         # The reader closed the pipe, so Python must not flush its buffer at exit.

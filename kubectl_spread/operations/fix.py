@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
 
     FindingsOf = Callable[[list[Result]], list[Finding]]  # of a run over inputs, without those of the baseline
 
+_DEVICES = ("/dev/", "/proc/")
 _MOST_FIXED = 100_000  # characters of files with fixes, of which the fixes are tried for their number
 _MOST_JUDGED = 500_000  # characters of all files
 
@@ -107,7 +108,8 @@ def refuse_texts(request: CheckRequest) -> None:
     if "-" in request.paths:
         raise RequestError("standard input cannot be fixed in place: see --diff")
     for path in request.paths:
-        if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        is_device = os.path.abspath(path).startswith(_DEVICES)  # /dev/stdin may lead to a regular file
+        if is_device or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
             raise RequestError(f"{path} cannot be fixed in place: it is not a regular file; see --diff")
     if request.kustomize:
         raise RequestError("what kustomize renders cannot be fixed in place: see --diff")

@@ -156,8 +156,10 @@ def _warning_without_nodes(paths: tuple[str, ...], errors: list[SourceError], he
     if not errors and not head and len(paths) == 1:
         _refuse_empty(paths[0])
     if errors or not head:
-        lost = [error for error in errors if isinstance(error, _LostNodeError)]
-        raise (lost or errors)[0] if lost or len(errors) == 1 else without
+        lost: list[SourceError] = [error for error in errors if isinstance(error, _LostNodeError)]
+        first, *others = lost or (errors if len(errors) == 1 else [without])
+        first.others = tuple(others)
+        raise first
     return [] if head.get("kind") in ("Snapshot", "NodeList") else [str(without)]
 
 

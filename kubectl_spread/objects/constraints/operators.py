@@ -85,6 +85,7 @@ OPERATORS = (
         _OF_A_POD,
         True,
     ),
+    OperatorKind("kafka.strimzi.io", ("KafkaConnect", "KafkaMirrorMaker2"), ("spec.template.buildPod",), True),
     OperatorKind("postgresql.cnpg.io", ("Cluster",), ("spec",), True),
     OperatorKind("operator.tekton.dev", ("TektonConfig",), tuple(f"spec.*.{path}" for path in _OPTIONS), True),
     OperatorKind(
@@ -100,7 +101,12 @@ OPERATORS = (
     OperatorKind(
         "tekton.dev",
         ("PipelineRun",),
-        ("spec.podTemplate", "spec.taskRunTemplate.podTemplate", "spec.taskRunSpecs.*.podTemplate"),
+        (
+            "spec.podTemplate",
+            "spec.taskRunTemplate.podTemplate",
+            "spec.taskRunSpecs.*.podTemplate",
+            "spec.taskRunSpecs.*.taskPodTemplate",
+        ),
         True,
     ),
     OperatorKind(

@@ -488,6 +488,20 @@ def test_an_owner_that_cannot_be_kept_is_said(
     assert BAD == Path("web.yaml").read_text()
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="Unix has it")
+@pytest.mark.parametrize("path", ["/dev/stdin", "/dev/../dev/fd/0", "/proc/self/fd/0"])
+def test_devices_are_not_fixed(path: str) -> None:
+    """They may lead to a regular file, which nobody named."""
+    Path("web.yaml").write_text(BAD)
+    with open("web.yaml", "rb") as stdin:
+        command = [sys.executable, "-m", "kubectl_spread", "check", "--fix", path]
+        done = subprocess.run(command, stdin=stdin, capture_output=True, text=True, check=False)
+
+    message = f"error: {path} cannot be fixed in place: it is not a regular file; see --diff\n"
+    assert (2, True) == (done.returncode, done.stderr.startswith(message)), done.stderr
+    assert BAD == Path("web.yaml").read_text()
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are Unix's")
 def test_pipes_are_not_read_by_a_search_and_not_fixed(capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo("pipe.yaml")

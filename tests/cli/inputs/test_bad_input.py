@@ -388,3 +388,17 @@ def test_a_working_directory_that_was_removed_is_told(command: list[str], tmp_pa
 
     assert done.returncode == 3
     assert done.stderr == "error: the working directory no longer exists; change to another one first\n"
+
+
+def test_every_node_that_does_not_decode_is_named(run: Run) -> None:
+    """Even if no node is left."""
+    write(
+        "facts.yaml",
+        "apiVersion: v1\nkind: List\nitems:\n"
+        "- {apiVersion: v1, kind: Node, metadata: {name: n1, labels: 5}}\n"
+        "- {apiVersion: v1, kind: Node, metadata: {name: n2}, spec: {taints: x}}\n",
+    )
+    ran = run("status", "--snapshot", "facts.yaml")
+
+    heads = ["error: facts.yaml:4:61: Node n1 is left out", "error: facts.yaml:5:69: Node n2 is left out"]
+    assert (3, heads) == (ran.code, [": ".join(line.split(": ")[:3]) for line in ran.errors])
