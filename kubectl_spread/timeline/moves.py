@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any, Optional
 
 from kubectl_spread.objects.selectors.labels import ZONE
-from kubectl_spread.timeline import claims, doing, eviction, nodes
+from kubectl_spread.timeline import claims, doing, eviction, nodes, steps
 from kubectl_spread.timeline.controllers import daemonset, deployment, job, ordinals, replicaset, statefulset
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.oracle import Oracle, PreemptionOption
@@ -142,11 +142,21 @@ class Moves:
             if isinstance(own, statefulset.StatefulSetState) and own.free:
                 pods = of_owner(state.pods, owner)
                 ordinal = ordinals.undecided(self._world, own, pods)
+                if ordinal is None:
+                    ordinal = self._named_ordinal(state, owner, own.free)
                 if ordinal is not None:
                     group = own.free[ordinals.group_of(own.free, ordinal)]
                     chosen = ordinals.candidates(self._world, group, pods)
                     return [partial(self._with_ordinal, state, owner, ordinal, pod) for pod in chosen]
         return []
+
+    def _named_ordinal(self, state: State, owner: int, groups: ordinals.Groups) -> Optional[int]:
+        """Return an ordinal that the user's next command names, and whose pod is still any one of its group."""
+        item = next(iter(open_items(state)), None)
+        op = self._world.ops[item[1]] if item is not None and item[0] == "op" else None
+        if not isinstance(op, (steps.DeleteSome, steps.PatchSome)) or self._world.find_owner(op.match.key) != owner:
+            return None
+        return next((named for named in op.match.ordinals if ordinals.group_of(groups, named) >= 0), None)
 
     def _with_ordinal(self, state: State, owner: int, ordinal: int, chosen: Optional[P]) -> Step:
         draft = Draft(self._world, state)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.reading import read
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.timeline import steps
@@ -99,3 +100,21 @@ def test_other_changes_of_nodes_move_nothing() -> None:
     labelled = read.node(node("a1", "a"))._replace(labels={HOSTNAME: "a1", "disk": "ssd"})
 
     assert places(after([node("a1", "a"), *agents("a1")], steps.ChangeNodes((labelled,))), "DaemonSet") == {("a1",)}
+
+
+def test_a_surge_beside_an_unavailable_pod_is_one_more() -> None:
+    """One node has no room: it gets its new pod at once, and maxSurge still allows one on another node."""
+    nodes = [node("a1", "a", cpu="1500m"), node("b1", "b", cpu="500m"), node("c1", "c", cpu="1500m")]
+    workload, *_ = agents()
+    workload["spec"]["updateStrategy"] = {
+        "type": "RollingUpdate",
+        "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0},
+    }
+    key = OwnerKey("DaemonSet", "app", "agent")
+    answer = play(cluster_of([*nodes, workload]), profiles(), [(), steps.Restart(key)], limits=Limits()).last
+
+    updated = {
+        tuple(sorted(pod.node for pod in outcome.pods if pod.number == 2 and pod.node)) for outcome in answer.outcomes
+    }
+    assert answer.is_exact
+    assert updated == {("a1",), ("c1",)}

@@ -9,8 +9,8 @@ import pytest
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.run import Answer, Mode
-from tests.timeline.test_overtaking import spread, workload
-from tests.timeline.test_run import run, THREE_ZONES, ZONE
+from tests.timeline.test_overtaking import apart, spread, workload
+from tests.timeline.test_run import HOSTNAME, node, run, THREE_ZONES, ZONE
 
 WEB = OwnerKey("StatefulSet", "app", "web")
 
@@ -65,3 +65,16 @@ def test_one_run_keeps_the_order_of_names() -> None:
 
     (outcome,) = answer.last.outcomes
     assert sorted(outcome.counts(WEB, ZONE).values()) == [1, 1, 1]
+
+
+def test_a_pod_that_is_deleted_by_name_is_any_of_those_created_at_once() -> None:
+    """web-3 may be the second pod of a zone, or the only one of its zone, where alone it may return."""
+    nodes = [node(name, name[0]) for name in ("a1", "b1", "c1", "c2")]
+    pod = {"topologySpreadConstraints": [spread("web", ZONE)], "affinity": apart("web", HOSTNAME)}
+    created = workload("StatefulSet", "web", {"replicas": 4, "podManagementPolicy": "Parallel"}, pod)
+    deleted = steps.DeleteSome(steps.PodMatch(WEB, ordinals=(3,)))
+    answer = run([*nodes, created], deleted)
+
+    assert answer.last.is_exact
+    homes = {item.node for outcome in answer.last.outcomes for item in outcome.pods if item.ordinal == 3}
+    assert {name[0] for name in homes} == {"a", "b", "c"}

@@ -155,7 +155,8 @@ def _surging(update: _Update, surge: int) -> list[Choice]:
     """Return the choices of nodes for new pods: where the old pod is unavailable, and others within maxSurge."""
     replaced, candidates = tuple(update.pods[_Progress.REPLACED]), update.pods[_Progress.AVAILABLE]
     at_once = [pod.ordinal for pod in update.pods[_Progress.UNAVAILABLE]]
-    count = min(max(0, surge - len(update.pods[_Progress.SURGING]) - len(at_once)), len(candidates))
+    # New pods beside unavailable old ones do not count towards maxSurge when they are created, only afterwards.
+    count = min(max(0, surge - len(update.pods[_Progress.SURGING])), len(candidates))
     if not (replaced or at_once or count):
         return []
     return [(replaced, (*at_once, *(pod.ordinal for pod in rest))) for rest in choices(candidates, count)]
