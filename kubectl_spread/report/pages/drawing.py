@@ -15,10 +15,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from enum import Enum
 from typing import Optional, TypeVar
 
-from kubectl_spread.records import NamedTuple
+from kubectl_spread.records import Enum, NamedTuple
 
 _FEW_NODES = 48  # up to which each node has its own box, also if it is empty
 _MOST_BOXES = 120  # of nodes in a drawing, before nodes with pods share them, too

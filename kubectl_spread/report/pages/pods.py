@@ -44,16 +44,21 @@ class ClusterPods:
         self._nodes: dict[str, list[DrawnNode]] = {}
         self._of: dict[OwnerKey, list[Pod]] = {}
         self._classes: dict[str, dict[int, list[Pod]]] = {}
-        owners: dict[int, Optional[OwnerKey]] = {}
+        lists: dict[int, tuple[Optional[list[Pod]], list[Pod]]] = {}  # perf: by class, of its owner and of the class
         for pod in cluster.pods:
             if not pod.is_visible:
                 continue
             at = id(pod.cls)
-            if at not in owners:
-                owners[at] = owner_of(pod.cls, cluster)
-            key = owners[at] or OwnerKey("Pod", pod.namespace, pod.name)
-            self._of.setdefault(key, []).append(pod)
-            self._classes.setdefault(pod.namespace, {}).setdefault(at, []).append(pod)
+            if at not in lists:
+                owner = owner_of(pod.cls, cluster)
+                same: list[Pod] = []
+                self._classes.setdefault(pod.namespace, {})[at] = same
+                lists[at] = None if owner is None else self._of.setdefault(owner, []), same
+            owned, same = lists[at]
+            if owned is None:
+                owned = self._of.setdefault(OwnerKey("Pod", pod.namespace, pod.name), [])
+            owned.append(pod)
+            same.append(pod)
 
     def nodes(self, key: str) -> list[DrawnNode]:
         """Return the nodes of the cluster in the domains of a topology key."""
@@ -76,7 +81,9 @@ class ClusterPods:
         ]
 
     def _looks(self, key: OwnerKey, own: list[Pod]) -> Iterator[Look]:
-        revisions = [_revision(pod.cls, key) for pod in own]
+        classes = {id(pod.cls): pod.cls for pod in own}
+        known = {at: _revision(cls, key) for at, cls in classes.items()}
+        revisions = [known[id(pod.cls)] for pod in own]
         current = self._current(key, own)
         has_several = len(set(revisions)) > 1
         for pod, revision in zip(own, revisions, strict=True):
