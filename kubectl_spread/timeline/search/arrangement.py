@@ -94,12 +94,16 @@ def _ordered(tree: Tree, contents: Contents) -> tuple[Any, list[int]]:
     order: list[int] = []
     for members in tree:
         if isinstance(members[0], int):
-            parts = [(contents.get(node, _NOTHING), node) for node in members]
-            if len(parts) > 1:
-                parts.sort(key=_FIRST)
-            for key, node in parts:
-                keys.append(key)
-                order.append(node)
+            full = [node for node in members if node in contents]
+            if full:
+                full.sort(key=contents.__getitem__)
+                keys += [_NOTHING] * (len(members) - len(full))
+                keys += [contents[node] for node in full]
+                order += [node for node in members if node not in contents]
+                order += full
+            else:  # perf: as in most domains of a large cluster
+                keys += [_NOTHING] * len(members)
+                order += members
             continue
         wide = [_ordered(child, contents) for child in members]
         if len(wide) > 1:
