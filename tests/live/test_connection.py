@@ -439,6 +439,26 @@ def test_a_proxy_is_asked(kubeconfig: Kubeconfig, server: ApiServer) -> None:
     assert {("far.invalid:8080",)} == {tuple(request.header("Host")) for request in server.requests}
 
 
+@pytest.mark.parametrize(
+    ("user", "header"),
+    [
+        ("shop:s3cr%40t@", ["Basic c2hvcDpzM2NyQHQ="]),
+        ("shop@", ["Basic c2hvcDo="]),
+        ("sh%C3%B6p:a%3Ab@", ["Basic c2jDtnA6YTpi"]),
+        ("", []),
+    ],
+)
+def test_a_proxy_gets_its_user_and_password(
+    user: str, header: list[str], kubeconfig: Kubeconfig, server: ApiServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As kubectl sends them; nothing of them is printed."""
+    url = server.url.replace("http://", f"http://{user}")
+    run([*ARGS, "--kubeconfig", kubeconfig("http://far.invalid:8080", cluster={"proxy-url": url})])
+
+    assert {tuple(header)} == {tuple(request.header("Proxy-Authorization")) for request in server.requests}
+    assert "s3cr" not in "".join(capsys.readouterr())
+
+
 @pytest.mark.parametrize(("exempt", "hosts"), [("", {"far.invalid:8080"}), ("10.0.0.0/8,.invalid", set())])
 def test_the_environments_proxy_is_asked_unless_the_server_is_exempt(
     exempt: str,

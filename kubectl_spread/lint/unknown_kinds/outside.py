@@ -170,11 +170,12 @@ def partial_check_finding(outside: Outside) -> list[Finding]:
     first = subjects[0]
     manifest, more = first.manifest, len(subjects) - 1
     what = f"{manifest.kind} of {manifest.api_version}" if manifest.api_version else manifest.kind
+    why = _why(manifest, what, is_one=not more)
     others = f" and {counted(more, 'more list')} in this file" if more else ""
     return [
         Finding(
             RULES["SPR006"],
-            f"`{FIELD}`{others} {'were' if more else 'was'} checked only in part, {_why(manifest, what)}",
+            f"`{FIELD}`{others} {'were' if more else 'was'} checked only in part, {why}",
             bare_lists.place_of(first),
             reference(manifest),
             first.found.path,
@@ -183,10 +184,10 @@ def partial_check_finding(outside: Outside) -> list[Finding]:
     ]
 
 
-def _why(manifest: Manifest, what: str) -> str:
+def _why(manifest: Manifest, what: str, *, is_one: bool) -> str:
     if manifest.workload_kind is None:
         return f"because it is not known where {_article(what)} {what} has its pods"
-    return f"because it is outside the known pod specs of {_article(what)} {what}"
+    return f"because {'it is' if is_one else 'they are'} outside the known pod specs of {_article(what)} {what}"
 
 
 def _is_unmapped(subject: BareSubject) -> bool:

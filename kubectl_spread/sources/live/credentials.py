@@ -7,6 +7,7 @@ are not left behind in files. A CA that kubectl accepts is accepted.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import logging
 import os
@@ -15,7 +16,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies
 
 from kubectl_spread.errors import ClusterError
@@ -131,6 +132,22 @@ def _choose_proxy(target: ApiServer, configuration: Any) -> None:
     proxies = {} if of_cluster else getproxies()
     configuration.proxy = of_cluster or proxies.get(urlsplit(str(configuration.host)).scheme)
     configuration.no_proxy = proxies.get("no")
+    configuration.proxy_headers = _proxy_headers(configuration.proxy or "")
+
+
+def _proxy_headers(url: str) -> dict[str, str]:
+    """Return the header with the user and password in the URL of an HTTP proxy; empty without a user.
+
+    Source: Go's net/http transport.go, connectMethod.proxyAuth.
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return {}  # the client refuses it
+    if parts.username is None or parts.scheme not in ("http", "https"):
+        return {}
+    user = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return {"Proxy-Authorization": f"Basic {base64.b64encode(user.encode()).decode()}"}
 
 
 def _proxy_fault(error: Exception) -> str:
