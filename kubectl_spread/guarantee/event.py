@@ -20,6 +20,7 @@ class TransitionKind(Enum):
     PLACED = "placed"
     RESTARTED = "restarted"  # deleted, and created again
     ROLLED = "rolled"  # a rollout begins
+    SHRUNK = "shrunk"  # an old ReplicaSet gets a smaller size
     REMOVED = "removed"  # a pod is scaled down
     FINISHED = "finished"  # a rollout ends
     SCALED = "scaled"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Optional
 
 from kubectl_spread.guarantee.event import Event, Next, State, TransitionKind
-from kubectl_spread.guarantee.model import fenceposts, Filters, GroupModel, Kind, KindFilters, OwnerSpec
+from kubectl_spread.guarantee.model import Filters, GroupModel, Kind, KindFilters, OwnerSpec, rollout_extra
 from kubectl_spread.guarantee.space import Space
 from kubectl_spread.policy.policy import Regime, REGIMES
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
@@ -48,7 +48,7 @@ class MergedSpace(Space):
         owners = space.group.owners
         pods = sum(owner.replicas for owner in owners)
         rolls = space.level >= _LEVEL
-        surge = sum(fenceposts(owner, owner.replicas)[0] for owner in owners if owner.is_rolled) if rolls else 0
+        surge = sum(rollout_extra(owner, owner.replicas) for owner in owners if owner.is_rolled) if rolls else 0
         self._most = pods + surge
         whole = OwnerSpec(owners[0].key, pods)
         group = GroupModel(space.group.name, (whole,), (Kind(0),), space.group.layout)
@@ -66,7 +66,7 @@ class MergedSpace(Space):
         found = []
         for kind, item in zip(self._space.group.kinds, model.of_kind, strict=True):
             spec = self._space.group.owners[kind.owner]
-            surge = fenceposts(spec, spec.replicas)[0] if spec.is_rolled else 0
+            surge = rollout_extra(spec, spec.replicas) if spec.is_rolled else 0
             for separation in item.separations:
                 others = sum(
                     self._space.group.owners[other.owner].replicas + surge

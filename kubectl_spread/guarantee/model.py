@@ -68,6 +68,16 @@ def fenceposts(spec: OwnerSpec, replicas: int) -> tuple[int, int]:
     return rolling.max_surge, rolling.max_unavailable
 
 
+def rollout_extra(spec: OwnerSpec, replicas: int) -> int:
+    """Return the most pods beyond the wanted ones that can run during a rollout.
+
+    A Deployment lowers the size of the old ReplicaSet and raises that of the new one. A new pod can be scheduled before
+    the old ReplicaSet has deleted its pods. Both sets have at most all replicas.
+    """
+    surge, unavailable = fenceposts(spec, replicas)
+    return min(replicas, 2 * surge + unavailable)
+
+
 class Kind(NamedTuple):
     """Pods that no filter tells apart: of a workload, of one of its revisions, or of one ordinal.
 
@@ -232,4 +242,4 @@ class Alive:
         has_revisions = any(kind.owner == kinds[0].owner and kind.is_new for kind in self._group.kinds)
         if not (self._has_surge and spec.is_rolled) or (has_revisions and len(kinds) == 1):
             return most
-        return most + fenceposts(spec, most)[0]
+        return most + rollout_extra(spec, most)

@@ -1,9 +1,10 @@
 """States of a group of workloads, and the events between them.
 
 Events without a choice are merged. A pod that is deleted leaves at once and is created again at once, because the
-scheduler stops counting a terminating pod and a controller replaces it then. A Deployment whose filters do not tell its
-revisions apart has one kind of pods: in a rollout it wants surge pods more, and any pod may go, because a pod that is
-restarted and waits is the first to be scaled down.
+scheduler stops counting a terminating pod and a controller replaces it then. In a Deployment's rollout, new pods can be
+scheduled before the old ReplicaSet has deleted the pods that they replace. A Deployment whose filters do not tell its
+revisions apart has one kind of pods: in a rollout it wants surge pods more, up to `rollout_extra` pods more may be
+placed, and any pod may go, because a pod that is restarted and waits is the first to be scaled down.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from kubectl_spread.guarantee.model import (
     Kind,
     LossKind,
     MOST_PODS,
+    rollout_extra,
     Spread,
 )
 from kubectl_spread.guarantee.ordinals import OrdinalRollouts
@@ -167,11 +169,20 @@ class Space:
         found: list[int] = []
         for owner, mine in enumerate(self._of_owner):
             if not self._ordinals[owner]:
-                found += [at for at in mine if state[1][at] > placed[at]]
+                found += [at for at in mine if self.size(state, at) > placed[at]]
                 continue
             wanted = self.ordinals.missing(owner, state, placed)
             found += wanted[:1] if self.group.owners[owner].is_ordered else wanted
         return found
+
+    def size(self, state: State, kind: int) -> int:
+        """Return the pods that controllers want of a kind; in a rollout, the state has the most there can be."""
+        size = state[1][kind]
+        owner = self.group.kinds[kind].owner
+        wanted = state[3][owner]
+        if size <= wanted or self._twofold[owner] or self._ordinals[owner]:
+            return size
+        return wanted + fenceposts(self.group.owners[owner], wanted)[0]
 
     def judged_waiting(self, state: State, placed: Sequence[int]) -> list[int]:
         """Return the judged kinds with a pod that waits for a node."""
@@ -197,7 +208,7 @@ class Space:
             if self._ordinals[owner]:
                 found += self.ordinals.missing(owner, state, placed)
             else:
-                found += [at for at in mine for _ in range(state[1][at] - placed[at])]
+                found += [at for at in mine for _ in range(self.size(state, at) - placed[at])]
         return found
 
     def canonical(self, state: State) -> State:
@@ -269,7 +280,7 @@ class Space:
             return self.ordinals.next_removed(owner, state, placed) is not None
         if self._twofold[owner]:
             return any(True for _ in self._old_removed(state, owner, placed))
-        missing = state[1][mine[0]] - placed[mine[0]]
+        missing = self.size(state, mine[0]) - placed[mine[0]]
         return missing < sum(fenceposts(spec, state[3][owner]))
 
     # Events.
@@ -295,11 +306,20 @@ class Space:
 
     def _placements(self, state: State, placed: Sequence[int], nodes: Sequence[int]) -> Iterator[Next]:
         is_distinct = set(nodes)
-        for kind in self.waiting(state, placed):
+        for kind in (*self.waiting(state, placed), *self._overshooting(state, placed)):
             owner = self.group.kinds[kind].owner
             for node in self.hosts(state[2], kind, state[0]):
                 if node in is_distinct:
                     yield Event(TransitionKind.PLACED, kind, node, owner), self._with(state, kind, node)
+
+    def _overshooting(self, state: State, placed: Sequence[int]) -> list[int]:
+        """Return the kinds of new pods that may be scheduled before the old pods that they replace are deleted."""
+        return [
+            mine[0]
+            for owner, mine in enumerate(self._of_owner)
+            if not self._twofold[owner] and not self._ordinals[owner] and self._rolls(state, owner)
+            if self.size(state, mine[0]) <= placed[mine[0]] < state[1][mine[0]]
+        ]
 
     def _with(self, state: State, kind: int, node: int, number: int = 1) -> State:
         contents = list(state[0])
@@ -328,9 +348,9 @@ class Space:
             return
         at, wanted = mine[0], state[3][owner]
         if not self._rolls(state, owner):
-            surge = fenceposts(spec, wanted)[0]
-            if surge and wanted:
-                yield Event(TransitionKind.ROLLED, at, owner=owner), self._sized(state, at, wanted + surge)
+            if wanted:
+                extra = rollout_extra(spec, wanted)
+                yield Event(TransitionKind.ROLLED, at, owner=owner), self._sized(state, at, wanted + extra)
         elif placed[at] == wanted:
             yield Event(TransitionKind.FINISHED, at, owner=owner), self._sized(state, at, wanted)
 
@@ -347,7 +367,7 @@ class Space:
             yield from self._rollout_begun(state, owner, placed)
             return
         yield from self._old_removed(state, owner, placed)
-        if not state[1][old] and state[1][new] == wanted == placed[new]:
+        if not state[1][old] and not placed[old] and state[1][new] == wanted == placed[new]:
             yield Event(TransitionKind.FINISHED, new, owner=owner), self._finished(state, old=old, new=new)
 
     def _rollout_begun(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
@@ -367,22 +387,27 @@ class Space:
         return self._sized(state, new, min(wanted, state[1][new] + max(0, room)))
 
     def _old_removed(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
+        """Yield smaller sizes of the old ReplicaSet, or the deletions of its surplus pods.
+
+        New pods may be placed in between. The Deployment goes on once the surplus pods are deleted.
+        """
         spec, (old, new) = self.group.owners[owner], self._of_owner[owner]
-        wanted = state[3][owner]
-        size = state[1][old]
-        if not size or size + placed[new] - 1 < wanted - fenceposts(spec, wanted)[1]:
+        wanted, size = state[3][owner], state[1][old]
+        if placed[old] > size:
+            yield from self._surplus_removed(state, owner, placed[old] - size)
             return
-        if size > placed[old]:
-            after = self._grown(self._sized(state, old, size - 1), owner)
-            yield Event(TransitionKind.REMOVED, old, owner=owner), after
-            return
-        ranks = {node: count_of(content, old) + count_of(content, new) for node, content in enumerate(state[0])}
-        holders = [node for node, content in enumerate(state[0]) if count_of(content, old)]
-        most = max(ranks[node] for node in holders)
-        for node in holders:
-            if ranks[node] == most:
-                after = self._grown(self._sized(self._with(state, old, node, -1), old, size - 1), owner)
-                yield Event(TransitionKind.REMOVED, old, node, owner), after
+        spare = size + placed[new] - (wanted - fenceposts(spec, wanted)[1])
+        for number in range(1, min(size, spare) + 1):
+            after = self._grown(self._sized(state, old, size - number), owner)
+            yield Event(TransitionKind.SHRUNK, old, owner=owner, number=size - number), after
+
+    def _surplus_removed(self, state: State, owner: int, excess: int) -> Iterator[Next]:
+        old, new = self._of_owner[owner]
+        ranks = [count_of(content, old) + count_of(content, new) for content in state[0]]
+        for contents in self._victims(state[0], old, excess, ranks=ranks):
+            gone = [node for node, (one, other) in enumerate(zip(state[0], contents, strict=True)) if one != other]
+            node = gone[0] if excess == 1 else -1
+            yield Event(TransitionKind.REMOVED, old, node, owner, number=excess), (contents, *state[1:])
 
     def _finished(self, state: State, *, old: int, new: int) -> State:
         contents = tuple(
@@ -433,21 +458,26 @@ class Space:
         event = Event(TransitionKind.DELETED if exists else TransitionKind.CREATED, kind, owner=owner, number=wanted)
         yield event, after if self._ordinals[owner] else self._sized(after, kind, wanted)
 
-    def _victims(self, contents: tuple[int, ...], kind: int, excess: int) -> Iterator[tuple[int, ...]]:
-        """Yield the contents after a ReplicaSet has deleted its surplus pods, those of the fullest nodes first."""
+    def _victims(
+        self, contents: tuple[int, ...], kind: int, excess: int, *, ranks: Optional[Sequence[int]] = None
+    ) -> Iterator[tuple[int, ...]]:
+        """Yield the contents after a ReplicaSet has deleted its surplus pods, those of the fullest nodes first.
+
+        ranks: number of the workload's pods on each node; by default, of the kind's.
+        """
         by_rank: dict[int, list[int]] = {}
         for node, content in enumerate(contents):
-            if count_of(content, kind):
-                by_rank.setdefault(count_of(content, kind), []).append(node)
+            number = count_of(content, kind)
+            if number:
+                by_rank.setdefault(ranks[node] if ranks else number, []).append(node)
         made = list(contents)
         for rank in sorted(by_rank, reverse=True):
-            holders = by_rank[rank]
-            if excess >= rank * len(holders):
-                for node in holders:
-                    made[node] -= self._units[kind] * rank
-                excess -= rank * len(holders)
+            pods = [node for node in by_rank[rank] for _ in range(count_of(contents[node], kind))]
+            if excess >= len(pods):
+                for node in pods:
+                    made[node] -= self._units[kind]
+                excess -= len(pods)
                 continue
-            pods = [node for node in holders for _ in range(rank)]
             seen: set[tuple[int, ...]] = set()
             for chosen in combinations(pods, excess):
                 if chosen not in seen and len(seen) < _MOST_VICTIMS:

@@ -135,7 +135,7 @@ def _waiting(space: Space, state: State, owners: Sequence[int]) -> tuple[StuckPo
     found: dict[OwnerKey, int] = {}
     for at in space.judged_waiting(state, placed):
         kind = space.group.kinds[at]
-        number = 1 if kind.ordinal >= 0 else state[1][at] - placed[at]
+        number = 1 if kind.ordinal >= 0 else space.size(state, at) - placed[at]
         if space.group.owners[kind.owner].is_ordered:
             number = 1  # The next pods are created once this one is ready.
         key = space.group.owners[owners[kind.owner]].key

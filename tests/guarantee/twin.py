@@ -18,6 +18,16 @@ Case = dict[str, Any]
 REGIMES = ("creation", "restarts", "rollouts", "scaling", "disruptions")
 
 
+def fullest_first(pods: list[Any], rank: Counter[Any], number: int) -> Iterator[list[Any]]:
+    """Yield the choices of pods that a ReplicaSet deletes: those on nodes with the most pods first."""
+    ranked = sorted(pods, key=lambda pod: -rank[pod[2]])
+    last = rank[ranked[number - 1][2]]
+    certain = [pod for pod in ranked if rank[pod[2]] > last]
+    tied = [pod for pod in ranked if rank[pod[2]] == last]
+    for rest in combinations(tied, number - len(certain)):
+        yield [*certain, *rest]
+
+
 class Twin:
     """All states of a case in one regime."""
 
@@ -221,22 +231,22 @@ class Twin:
         return surge, min(wanted, unavailable if surge or unavailable else 1)
 
     def rolled(self, state: dict[str, Any], name: str) -> Iterator[tuple[Any, ...]]:
-        """Scale an old pod down if enough others are available; a rollout ends when none is left."""
+        """Lower the size of the old ReplicaSet as far as enough others are available, and raise that of the new one.
+
+        New pods may be placed before the surplus old ones are deleted. A rollout ends when no old one is left.
+        """
         old, new = state["sizes"][name]
         wanted = state["wanted"][name]
         surge, unavailable = self.fenceposts(name, wanted)
         olds, news = self.placed(name, state, "old"), self.placed(name, state, "new")
-        if old and old + len(news) - 1 >= wanted - unavailable:
-            grown = min(wanted, max(new, wanted + surge - (old - 1)))
-            sizes = {**state["sizes"], name: (old - 1, grown)}
-            if old > len(olds):
-                yield self.without(state, [], sizes=sizes)
-            else:
-                rank = Counter(pod[2] for pod in (*olds, *news))
-                most = max(rank[pod[2]] for pod in olds)
-                for pod in olds:
-                    if rank[pod[2]] == most:
-                        yield self.without(state, [pod], sizes=sizes)
+        if len(olds) > old:
+            rank = Counter(pod[2] for pod in (*olds, *news))
+            for gone in fullest_first(olds, rank, len(olds) - old):
+                yield self.without(state, gone)
+            return
+        for left in range(max(0, wanted - unavailable - len(news)), old):
+            grown = min(wanted, max(new, wanted + surge - left))
+            yield self.without(state, [], sizes={**state["sizes"], name: (left, grown)})
         if not old and new == wanted == len(news):
             pods = [(name, "old", pod[2]) if pod[0] == name else pod for pod in state["pods"]]
             yield self.frozen({**state, "pods": pods, "sizes": {**state["sizes"], name: (wanted, 0)}})
@@ -289,13 +299,8 @@ class Twin:
             if surplus <= 0:
                 yield self.without(state, [], **changes)
                 continue
-            rank = Counter(pod[2] for pod in mine)
-            ranked = sorted(mine, key=lambda pod: -rank[pod[2]])
-            last = rank[ranked[surplus - 1][2]]
-            certain = [pod for pod in ranked if rank[pod[2]] > last]
-            tied = [pod for pod in ranked if rank[pod[2]] == last]
-            for rest in combinations(tied, surplus - len(certain)):
-                yield self.without(state, [*certain, *rest], **changes)
+            for gone in fullest_first(mine, Counter(pod[2] for pod in mine), surplus):
+                yield self.without(state, gone, **changes)
 
     def disruptions(self) -> Iterator[tuple[bool, str, tuple[str, ...]]]:
         """Yield whether the nodes are lost, the key, and the nodes."""

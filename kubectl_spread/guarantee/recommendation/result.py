@@ -78,6 +78,7 @@ class Recommendation(NamedTuple):
     reason if nothing could be tried. selector: of the constraints. attempts: candidates that were refused.
     is_exhaustive: each candidate for the unrelaxed rules was refuted. by_shards: recommendation for each number of
     shards, if the group grows by shards. is_cut_off: the time ended before all candidates were tried.
+    is_beside_rollouts: the options do not keep the policy while a template is rolled out, and no candidate does.
     """
 
     options: tuple[Option, ...]
@@ -93,6 +94,7 @@ class Recommendation(NamedTuple):
     is_exhaustive: bool = False
     by_shards: tuple[ShardRecommendation, ...] = ()
     is_cut_off: bool = False
+    is_beside_rollouts: bool = False
 
 
 class ShardLimit(NamedTuple):

@@ -69,18 +69,30 @@ def recommend(
         return Recommendation((), all_rules, {}, why_not="noSelector")
     half = effort.deadline and (time.monotonic() + effort.deadline) / 2
     first = effort._replace(deadline=half)
-    strict = _Search(members, cluster, profiles, all_rules, selector, first, regimes).run()
+    search = _Search(members, cluster, profiles, all_rules, selector, first, regimes)
+    strict = search.run()
     impossible = tuple(item for item in strict.formulas if item.needs > item.domains or not item.most)
     strict = strict._replace(impossible=impossible)
-    if strict.options or not any(rule.is_strict for rule in all_rules):
+    if strict.options:
         return strict
+    if not any(rule.is_strict for rule in all_rules):
+        return _besides_rollouts(strict, search)
     relaxed = tuple(rule.relaxed for rule in all_rules)
     other = _Search(members, cluster, profiles, relaxed, selector, effort, regimes).run()
     if not other.options:
-        return strict._replace(tried=strict.tried + other.tried)
+        return _besides_rollouts(strict._replace(tried=strict.tried + other.tried), search)
     tried = strict.tried + other.tried
     found = other._replace(relaxed=True, tried=tried, impossible=impossible, refused=strict.refused)
     return found._replace(attempts=strict.attempts, is_exhaustive=strict.is_exhaustive)
+
+
+def _besides_rollouts(found: Recommendation, search: _Search) -> Recommendation:
+    """Return options that keep the policy except while a template is rolled out, if there are no others."""
+    others = search.besides_rollouts()
+    if others is None or not others.options:
+        return found
+    formulas = others.formulas
+    return found._replace(options=others.options, formulas=formulas, is_beside_rollouts=True)
 
 
 def _skews(limits: Sequence[int]) -> list[tuple[int, ...]]:
@@ -106,7 +118,8 @@ class _Search:
         self._rules = rules
         self._selector = selector
         self._effort = effort
-        self._regimes = [item for item in regimes if item in _BEFORE_DISRUPTIONS] or [Regime.CREATION]
+        self._judged = [item for item in regimes if item in _BEFORE_DISRUPTIONS] or [Regime.CREATION]
+        self._regimes: Sequence[Regime] = self._judged
         self._has_disruptions = Regime.DISRUPTIONS in regimes
         self._pods = sum(item.controller.workload.replicas or 0 for item in members)
         self._usable = self._usable_nodes()
@@ -124,6 +137,15 @@ class _Search:
         """Return the nodes that pass every filter that does not depend on the group's own pods."""
         builder = GroupBuilder(self._members, self._cluster, self._profiles, (), regime=Regime.CREATION)
         return frozenset(node for item in builder.filters().of_kind for node in item.allowed)
+
+    def besides_rollouts(self) -> Optional[Recommendation]:
+        """Return options that keep the policy in the regimes without rollouts; None if these are all regimes."""
+        fewer = [item for item in self._regimes if item not in (Regime.ROLLOUTS, Regime.SCALING)]
+        if len(fewer) == len(self._regimes) or not fewer:
+            return None
+        self._regimes = fewer
+        self._refused = {}
+        return self.run()
 
     def run(self) -> Recommendation:
         """Return the options, the best first."""
@@ -271,7 +293,7 @@ class _Search:
         return member._replace(controller=controller)
 
     def _option(self, candidate: tuple[Hard, ...]) -> Option:
-        regimes = [*self._regimes, *([Regime.DISRUPTIONS] if self._has_disruptions else [])]
+        regimes = [*self._judged, *([Regime.DISRUPTIONS] if self._has_disruptions else [])]
         replaced = tuple(PolicyRule(RuleKind.SURVIVE, key, Amount(0, text="0")) for key in self._keys)
         result = self._proved(candidate, regimes, (*self._rules, *replaced), effort=self._effort)
         count = len(self._rules)

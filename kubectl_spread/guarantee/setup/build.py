@@ -162,8 +162,7 @@ class GroupBuilder:
             is_extra=member.is_extra,
         )
         most = max(found.replicas, bounds.most if bounds is not None else 0)
-        surges = is_rolling and any(fenceposts(found, number)[0] for number in range(1, most + 1))
-        return found._replace(is_rolled=surges or any(kind.is_new for kind, _ in made))
+        return found._replace(is_rolled=(is_rolling and most > 0) or any(kind.is_new for kind, _ in made))
 
     def _examine(self, key: OwnerKey, workload: Workload) -> None:
         """Note features of the pods that are not followed."""

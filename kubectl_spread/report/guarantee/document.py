@@ -157,6 +157,7 @@ def _recommendation(found: Recommendation) -> Plain:
         "attempts": [_refused(item) for item in found.attempts],
         "exhaustive": found.is_exhaustive,
         "timedOut": found.is_cut_off,
+        "exceptInRollouts": found.is_beside_rollouts,
         "options": [_option(item) for item in found.options],
         "shards": [
             {

@@ -10,7 +10,7 @@ from typing import Any
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.guarantee.recommendation.constraints import Hard
 from kubectl_spread.guarantee.recommendation.result import Formula, Option, Recommendation, RefusedCandidate
-from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus
+from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict
 from kubectl_spread.policy.parse import short_key
 from kubectl_spread.policy.wording import domain, rule_text
 from kubectl_spread.report.guarantee import words
@@ -62,11 +62,17 @@ def _blocks(found: Recommendation, head: str, style: Style) -> Iterator[list[str
         return
     if found.relaxed and found.impossible:
         yield [line for item in found.impossible for line in _formula(item, style)]
-    elif found.refused is not None and (found.relaxed or not found.options):
+    elif found.refused is not None and (found.relaxed or found.is_beside_rollouts or not found.options):
         yield list(_refused(found.refused, style))
         yield list(_attempts(found, style))
     if found.relaxed:
         sentence = "With `at most` instead of `less than`, these constraints keep the policy and leave no pod Pending:"
+        yield wrap(sentence, style.width)
+    if found.is_beside_rollouts:
+        sentence = (
+            "No candidate keeps the policy during rollouts, which start extra pods. These keep it otherwise; fewer "
+            "extra pods (maxSurge: 0) may help:"
+        )
         yield wrap(sentence, style.width)
     if not found.options and found.tried:
         yield wrap(_without_option(found), style.width)
@@ -162,23 +168,25 @@ def _option(number: int, option: Option, style: Style) -> Iterator[str]:
     for line in commands(option):
         yield f"     {line}"
     yield "   Proof:"
-    last = option.result.results[-1]
-    for item in option.result.results:
-        for verdict in item.rules:
-            if verdict.verdict is ProofStatus.PROVED and (
-                item is last or item is option.result.results[_shown(option)]
-            ):
-                sentence = f"{words.REGIMES[item.regime]}: {rule_text(verdict.rule)}: {words.proof(verdict)}"
-                yield from wrap(sentence, style.width, indent="     ", hanging="  ")
+    for item, verdict in _shown_proofs(option):
+        sentence = f"{words.REGIMES[item.regime]}: {rule_text(verdict.rule)}: {words.proof(verdict)}"
+        yield from wrap(sentence, style.width, indent="     ", hanging="  ")
     yield "   Cost:"
     for sentence in _costs(option):
         yield from wrap(sentence, style.width, indent="     ", hanging="  ")
 
 
-def _shown(option: Option) -> int:
-    """Return the last regime before disruptions."""
-    names = [item.regime.value for item in option.result.results]
-    return len(names) - 2 if names[-1] == "disruptions" and len(names) > 1 else len(names) - 1
+def _shown_proofs(option: Option) -> list[tuple[RegimeResult, RuleVerdict]]:
+    """Return the proofs of each rule in the last regime before disruptions that has one, and in disruptions."""
+    results = option.result.results
+    before = [item for item in results if item.regime.value != "disruptions"]
+    last = {verdict.rule: item for item in before for verdict in item.rules if verdict.verdict is ProofStatus.PROVED}
+    return [
+        (item, verdict)
+        for item in results
+        for verdict in item.rules
+        if verdict.verdict is ProofStatus.PROVED and (item not in before or last[verdict.rule] is item)
+    ]
 
 
 def _head(option: Option) -> str:
@@ -227,13 +235,10 @@ def patch_text(spec: Plain) -> str:
 
 def _costs(option: Option) -> Iterator[str]:
     yield from _room(option)
-    refuted = [
-        rule_text(verdict.rule)
-        for item in option.result.results
-        if item.regime.value == "disruptions"
-        for verdict in item.rules
-        if verdict.verdict is not ProofStatus.PROVED
-    ]
+    rolled = _unproved(option, ("rollouts", "scaling"))
+    if rolled:
+        yield f"not guaranteed while a template is rolled out, or after it: {'; '.join(rolled)}"
+    refuted = [text for text in _unproved(option, ("disruptions",)) if text not in rolled]
     if refuted:
         yield f"not guaranteed while a node is drained or a domain is lost, or after it: {'; '.join(refuted)}"
     for key, verdict in option.cost.replaced:
@@ -245,6 +250,18 @@ def _costs(option: Option) -> Iterator[str]:
         else:
             yield f"whether its pods find other nodes while a {where} is lost is not decided"
     yield "patching a template starts a rollout"
+
+
+def _unproved(option: Option, regimes: tuple[str, ...]) -> list[str]:
+    """Return the rules that are not proved in some regimes."""
+    found = [
+        rule_text(verdict.rule)
+        for item in option.result.results
+        if item.regime.value in regimes
+        for verdict in item.rules
+        if verdict.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED)
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _room(option: Option) -> Iterator[str]:

@@ -152,6 +152,8 @@ def _shard(event: WitnessEvent) -> str:
 
 
 def _removed(event: WitnessEvent) -> str:
+    if event.number > 1 and not event.node:
+        return f"{event.number} old pods of {event.owner.name if event.owner else ''} are deleted."
     if not event.node:
         return f"{_capital(_pod(event))}, which is Pending, is deleted by the scale-down."
     return f"{_capital(_pod(event))} on {event.node} is deleted by the scale-down."
@@ -161,6 +163,10 @@ _SENTENCES: dict[TransitionKind, Callable[[WitnessEvent], str]] = {
     TransitionKind.PLACED: lambda event: f"{_capital(_pod(event))} goes to {event.node}.",
     TransitionKind.RESTARTED: lambda event: f"{_capital(_pod(event))} on {event.node} is deleted, and created again.",
     TransitionKind.ROLLED: lambda event: f"A rollout of {event.owner.name if event.owner else ''} begins.",
+    TransitionKind.SHRUNK: lambda event: (
+        f"The rollout of {event.owner.name if event.owner else ''} wants {event.number} old "
+        f"{'pod' if event.number == 1 else 'pods'}, and new ones instead."
+    ),
     TransitionKind.REMOVED: _removed,
     TransitionKind.FINISHED: lambda event: f"The rollout of {event.owner.name if event.owner else ''} ends.",
     TransitionKind.SCALED: lambda event: f"{event.owner.name if event.owner else ''} is scaled to {event.number}.",

@@ -138,18 +138,33 @@ def test_the_deadlock_is_why_three_shards_need_relaxed_rules(capsys: pytest.Capt
 def test_recommended_constraints_can_be_pasted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """A manifest with the fields of the patch keeps the policy."""
     manifest = tmp_path / "web.yaml"
-    manifest.write_text(WEB, encoding="utf-8")
+    text = WEB.replace("  selector", "  strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 1}}\n  selector")
+    manifest.write_text(text, encoding="utf-8")
     facts = ("-f", str(manifest), "--topology", "zones=3,nodes=2")
     rules = ("--max-share", "zone=1/2", "--regime", "creation", "--regime", "restarts", "--regime", "rollouts")
     before = report(capsys, *facts, *rules, "--recommend")
     option = before["groups"][0]["recommendation"]["options"][0]
     yaml = YAML(typ="safe")
-    plain = yaml.load(WEB)
+    plain = yaml.load(text)
     plain["spec"]["template"]["spec"] |= option["patches"][0]["patch"]["spec"]["template"]["spec"]
     manifest.write_text(json.dumps(plain), encoding="utf-8")
     after = report(capsys, *facts, *rules)
 
     assert (before["verdict"], after["verdict"]) == ("refuted", "proved")
+
+
+def test_constraints_that_fail_in_rollouts_only_are_recommended_as_such(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """With 2 surge pods and 1 unavailable one, 11 pods can run at a time, 4 of them in a zone."""
+    manifest = tmp_path / "web.yaml"
+    manifest.write_text(WEB, encoding="utf-8")
+    words = ("-f", str(manifest), "--topology", "zones=3,nodes=2", "--max-share", "zone=1/2", "--recommend")
+    found = report(capsys, *words)["groups"][0]["recommendation"]
+    verdicts = {item["regime"]: item["rules"][0]["verdict"] for item in found["options"][0]["regimes"]}
+
+    assert found["exceptInRollouts"]
+    assert (verdicts["restarts"], verdicts["rollouts"]) == ("proved", "refuted")
 
 
 NEAREST = "zon is neither a short name of a topology key nor a label with a domain; did you mean `zone`?"
