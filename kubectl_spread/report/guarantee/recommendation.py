@@ -65,6 +65,14 @@ def _blocks(found: Recommendation, head: str, style: Style) -> Iterator[list[str
     elif found.refused is not None and (found.relaxed or found.is_beside_rollouts or not found.options):
         yield list(_refused(found.refused, style))
         yield list(_attempts(found, style))
+    yield from _introductions(found, style)
+    yield [line for item in found.formulas for line in _formula(item, style)]
+    for number, option in enumerate(found.options, 1):
+        yield list(_option(number, option, style))
+
+
+def _introductions(found: Recommendation, style: Style) -> Iterator[list[str]]:
+    """Yield what the options keep, or that there are none."""
     if found.relaxed:
         sentence = "With `at most` instead of `less than`, these constraints keep the policy and leave no pod Pending:"
         yield wrap(sentence, style.width)
@@ -76,9 +84,6 @@ def _blocks(found: Recommendation, head: str, style: Style) -> Iterator[list[str
         yield wrap(sentence, style.width)
     if not found.options and found.tried:
         yield wrap(_without_option(found), style.width)
-    yield [line for item in found.formulas for line in _formula(item, style)]
-    for number, option in enumerate(found.options, 1):
-        yield list(_option(number, option, style))
 
 
 def _without_option(found: Recommendation) -> str:
