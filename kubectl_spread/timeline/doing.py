@@ -142,6 +142,18 @@ def _delete(draft: Draft, op: steps.Delete) -> None:
     draft.delete(draft.of(owner))
 
 
+def _orphan(draft: Draft, op: steps.Orphan) -> None:
+    """Remove a controller; pods keep their owner, which adopts them if it is created again."""
+    owner = draft.world.find_owner(op.key)
+    if owner is None or owner >= len(draft.sets):
+        return
+    if isinstance(draft.sets[owner], deployment.DeploymentState):
+        # Its ReplicaSets keep their sizes, as those of a paused Deployment do.
+        _with_spec(draft, op.key, lambda spec: spec._replace(is_paused=True, is_orphaned=True))
+    else:
+        draft.sets[owner] = None
+
+
 def _delete_pods(draft: Draft, op: steps.DeletePods) -> None:
     draft.todo = (("delete", _slots(draft, op.uids), op.is_forced), *draft.todo)
 
@@ -162,6 +174,14 @@ def _label_pods(draft: Draft, op: steps.LabelPods) -> None:
         if slot(pod) in left:
             left.remove(slot(pod))
             draft.replace(pod, _labelled(draft.world, pod, op.labels))
+
+
+def _set_cost(draft: Draft, op: steps.SetCost) -> None:
+    left = list(_slots(draft, op.uids))
+    for pod in list(draft.pods):
+        if slot(pod) in left:
+            left.remove(slot(pod))
+            draft.replace(pod, pod._replace(cost=op.cost))
 
 
 def _evict(draft: Draft, op: steps.Evict) -> None:
@@ -290,4 +310,6 @@ _DOERS: dict[type, Callable[[Draft, Any], None]] = {
     steps.ChangeFacts: _change_facts,
     steps.CreatePod: _create_pod,
     steps.DeleteClaims: _delete_claims,
+    steps.SetCost: _set_cost,
+    steps.Orphan: _orphan,
 }

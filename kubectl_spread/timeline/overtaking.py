@@ -20,6 +20,7 @@ _ON_PODS = (
     steps.Evict,
     steps.PatchSome,
     steps.LabelPods,
+    steps.SetCost,
     steps.Drain,
     steps.TaintNodes,
     steps.ChangeNodes,
@@ -65,6 +66,6 @@ def _is_affected(world: World, state: State, op: steps.Op) -> bool:
 def _key(op: steps.Op) -> Optional[OwnerKey]:
     if isinstance(op, steps.Apply):
         return key_of(op.controller.workload)
-    if isinstance(op, (steps.Scale, steps.Restart, steps.Undo, steps.Pause, steps.Delete)):
+    if isinstance(op, (steps.Scale, steps.Restart, steps.Undo, steps.Pause, steps.Delete, steps.Orphan)):
         return op.key
     return None

@@ -26,7 +26,7 @@ def touched(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> tuple[frozen
             keys.add(op.match.key)
         elif isinstance(op, (steps.Drain, steps.DeleteNodes, steps.NodesDown, steps.NodesUp, steps.TaintNodes)):
             nodes.update(op.nodes)
-        elif isinstance(op, (steps.Scale, steps.Restart, steps.Undo, steps.Pause, steps.Delete)):
+        elif isinstance(op, (steps.Scale, steps.Restart, steps.Undo, steps.Pause, steps.Delete, steps.Orphan)):
             keys.add(op.key)
         elif isinstance(op, steps.ChangeNodes):
             nodes.update(node.name for node in op.nodes)
@@ -39,7 +39,7 @@ def touched(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> tuple[frozen
 
 def _uids(cluster: Cluster, op: steps.Op) -> Iterable[str]:
     """Return the uids of the pods that a step refers to."""
-    if isinstance(op, (steps.DeletePods, steps.Evict, steps.LabelPods)):
+    if isinstance(op, (steps.DeletePods, steps.Evict, steps.LabelPods, steps.SetCost)):
         return op.uids
     if isinstance(op, steps.DeleteSelected):
         return (pod.uid for pod in cluster.pods if _is_selected(pod, op))

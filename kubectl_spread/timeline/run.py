@@ -243,7 +243,7 @@ class _Player:
             uid
             for step in ops
             for op in step
-            if isinstance(op, (steps.DeletePods, steps.Evict, steps.LabelPods))
+            if isinstance(op, (steps.DeletePods, steps.Evict, steps.LabelPods, steps.SetCost))
             for uid in op.uids
         }
         known = self._world.slot_of

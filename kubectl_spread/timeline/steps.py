@@ -99,6 +99,19 @@ class LabelPods(NamedTuple):
     labels: tuple[tuple[str, Optional[str]], ...]
 
 
+class SetCost(NamedTuple):
+    """Change of the deletion cost of pods, by uid; pods of lower cost go first when their ReplicaSet is scaled down."""
+
+    uids: tuple[str, ...]
+    cost: int
+
+
+class Orphan(NamedTuple):
+    """Deletion of a workload without its pods; the ReplicaSets of a Deployment stay, too."""
+
+    key: OwnerKey
+
+
 class Evict(NamedTuple):
     """Eviction of pods through the API, by uid; repeated while a budget refuses it."""
 
@@ -194,5 +207,5 @@ class CreatePod(NamedTuple):
 Op = Union[
     Become, Apply, Scale, Restart, Undo, Pause, Delete, DeleteSome, DeletePods, DeleteSelected, Evict, PatchSome,
     LabelPods, Drain, Cordon, TaintNodes, Untaint, ChangeNodes, DeleteNodes, NodesDown, NodesUp, ChangeFacts, CreatePod,
-    DeleteClaims,
+    DeleteClaims, SetCost, Orphan,
 ]  # fmt: skip

@@ -17,8 +17,8 @@ from kubectl_spread.timeline.commands.targets import CommandTarget
 
 def delete(command: Command, situation: Situation) -> CommandEffect:
     """Delete pods, nodes, workloads, and objects around workloads."""
-    if command.value("cascade", "background") not in ("background", "foreground", "true"):
-        raise StepError(f"--cascade={command.value('cascade')} of `delete` is not simulated")
+    if _is_orphaning(command):
+        return _orphaned(targets.named(command, situation).targets, situation)
     is_forced = command.has("force") and command.value("grace-period", "0") == "0"
     if command.arguments == ("all",) and (command.has("selector") or command.has("all")):
         return _deleted(_everything(command, situation), situation, is_forced=is_forced)
@@ -26,6 +26,39 @@ def delete(command: Command, situation: Situation) -> CommandEffect:
     if selected is not None:
         return selected
     return _deleted(targets.named(command, situation).targets, situation, is_forced=is_forced)
+
+
+def _is_orphaning(command: Command) -> bool:
+    """Return whether the pods of a workload stay.
+
+    Raises:
+        StepError: --cascade has no such value.
+    """
+    cascade = command.value("cascade", "background")
+    if cascade not in ("background", "foreground", "orphan", "true", "false"):
+        raise StepError(f'invalid cascade value ({cascade}). Must be "background", "foreground", or "orphan"')
+    return cascade in ("orphan", "false")
+
+
+def _orphaned(found: tuple[CommandTarget, ...], situation: Situation) -> CommandEffect:
+    """Return the effect of deleting workloads without what they have created."""
+    done = CommandEffect()
+    for target in found:
+        if target.kind not in _ORPHANING:
+            done += _deleted((target,), situation, is_forced=False)
+            continue
+        rollout.known(target, situation)
+        situation.remove(target.key)
+        what = (
+            "its ReplicaSets stay, and keep their pods" if target.kind == "Deployment" else "its pods stay as they are"
+        )
+        done += CommandEffect(
+            (steps.Orphan(target.key),), frozenset([target.key]), notes=(f"{targets.short_name(target)} goes, {what}",)
+        )
+    return done
+
+
+_ORPHANING = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job")
 
 
 # The category `all`, as far as commands act on its kinds. Services come without their labels.

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kubectl_spread.timeline.commands import deletion, domains, drain, labels, nodes, rollout, workloads
+from kubectl_spread.timeline.commands import (
+    costs,
+    creation,
+    deletion,
+    domains,
+    drain,
+    labels,
+    nodes,
+    rollout,
+    workloads,
+)
 from kubectl_spread.timeline.commands.editing import manifests, patching
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
@@ -19,6 +29,7 @@ _HANDLERS: dict[str, Handler] = {
     "scale": workloads.scale,
     "set image": workloads.set_image,
     "apply": manifests.apply,
+    "create": creation.create,
     "delete": deletion.delete,
     "patch": patching.patch,
     "drain": drain.drain,
@@ -26,6 +37,7 @@ _HANDLERS: dict[str, Handler] = {
     "uncordon": nodes.uncordon,
     "taint": labels.taint,
     "label": labels.label,
+    "annotate": costs.annotate,
     "lose": domains.lose,
     "restore": domains.restore,
     "add-nodes": domains.add_nodes,

@@ -24,7 +24,7 @@ MOST_REPLICAS = 100_000
 
 def scale(command: Command, situation: Situation) -> CommandEffect:
     """Change the number of replicas."""
-    replicas = _count(command)
+    replicas = count_of(command)
     found = targets.named(command, situation).targets
     done = CommandEffect()
     for target in found:
@@ -35,7 +35,12 @@ def scale(command: Command, situation: Situation) -> CommandEffect:
     return done
 
 
-def _count(command: Command) -> int:
+def count_of(command: Command) -> int:
+    """Return the number of --replicas.
+
+    Raises:
+        StepError: it is missing, no number, or too large.
+    """
     text = command.value("replicas")
     if not text:
         raise StepError(_NO_COUNT)

@@ -31,6 +31,7 @@ class DeploymentSpec(NamedTuple):
     unavailable: object = "25%"
     is_recreate: bool = False
     is_paused: bool = False
+    is_orphaned: bool = False  # Only its ReplicaSets are left.
 
     def fenceposts(self) -> tuple[int, int]:
         """Return the resolved maxSurge and maxUnavailable, in pods (ResolveFenceposts)."""

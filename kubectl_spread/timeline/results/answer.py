@@ -364,7 +364,10 @@ class View:
         """Return whether a workload is a paused Deployment."""
         owner = self.world.find_owner(key)
         own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
-        return isinstance(own, deployment.DeploymentState) and self.world.specs[own.spec].is_paused
+        if not isinstance(own, deployment.DeploymentState):
+            return False
+        spec = self.world.specs[own.spec]
+        return spec.is_paused and not spec.is_orphaned
 
     def domains_of(self, state: State, topology_key: str) -> dict[str, str]:
         """Return the domain of each node that has a label, by the node's name."""
