@@ -342,14 +342,11 @@ class Moves:
 
     def _provisioned(self, state: State) -> list[Way]:
         """Return ways to provision a volume, in any zone, for a claim that does not wait for a pod."""
-        nodes_of = {
-            node.labels.get(ZONE, node.name): node.name
-            for node in self._world.facts[state.facts].nodes
-            if node is not None
-        }
         for namespace, name, value in state.claims:
             if value == claims.NEW and claims.is_made_at_once(self._world, namespace, name):
-                return [partial(self._made_volume, state, (namespace, name), node) for node in nodes_of.values()]
+                nodes = [node for node in self._world.facts[state.facts].nodes if node is not None]
+                one_of = {node.labels.get(ZONE, node.name): node.name for node in nodes}
+                return [partial(self._made_volume, state, (namespace, name), node) for node in one_of.values()]
         return []
 
     def _made_volume(self, state: State, claim: tuple[str, str], node: str) -> Step:

@@ -19,6 +19,7 @@ from kubectl_spread.timeline.state import State
 from kubectl_spread.timeline.world import World
 
 STATES_FOR_ONE = 4  # States as counts that are visited instead of one state: each takes a fraction of the time.
+MOST_PLACES = 400  # Each exchange of two nodes is a tuple as long as the nodes.
 _MOST_COLOURINGS = 200  # With more, nodes of different colours are not exchanged.
 
 
@@ -103,7 +104,7 @@ class CountedRollouts:
 
 
 def _as_places(symmetry: Symmetry) -> Places:
-    if isinstance(symmetry.nodes.tree, int) or not symmetry.nodes.slots:
+    if isinstance(symmetry.nodes.tree, int) or not 0 < len(symmetry.nodes.slots) <= MOST_PLACES:
         raise NotCountable
     return Places(symmetry.nodes.tree, symmetry.nodes.slots)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from operator import itemgetter
 from typing import Any, Optional
@@ -118,6 +119,11 @@ def _twins(tree: Tree, contents: Contents, found: list[tuple[list[int], list[int
     if isinstance(tree, int):
         return
     for members in tree:
+        if isinstance(members[0], int):
+            pairs = itertools.pairwise(members)
+            get = contents.get
+            found += [([one], [other]) for one, other in pairs if get(one, _NOTHING) == get(other, _NOTHING)]
+            continue
         last: Any = None
         for child in members:
             now = _ordered(child, contents)

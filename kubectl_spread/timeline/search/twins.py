@@ -33,6 +33,8 @@ def _is_first(choice: tuple[P, ...], twins: Twins) -> bool:
     for pod, count in sorted(Counter(choice).items()):
         taken.setdefault(pod.node, []).append((*pod[:4], *pod[5:], count))
     for first, second in twins:
+        if taken.keys().isdisjoint(second):
+            continue  # The first has as much or more.
         one = [taken.get(node, []) for node in first]
         other = [taken.get(node, []) for node in second]
         if one < other:
