@@ -11,12 +11,13 @@ import re
 import shlex
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
 from ruamel.yaml import YAML
 
+from kubectl_spread.cli.first_steps.demo import working_directory
 from kubectl_spread.cli.main import run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,7 +63,7 @@ def simulations() -> Iterator[Example]:
 
 def drawn(example: Example) -> Drawn:
     """Run an example's command, and return its pages."""
-    with _inside(example.folder), tempfile.TemporaryDirectory() as folder:
+    with working_directory(example.folder), tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "page.html"
         text = _output([*shlex.split(example.command), "-o", "text", "--color", "never"])
         _output([*shlex.split(example.command), "-o", f"html={page}"])
@@ -74,17 +75,6 @@ def index(title: str, about: str, examples: list[Example]) -> str:
     """Return a page with links to the pages of examples."""
     lines = [f"- [{example.title[:1].upper()}{example.title[1:]}](examples/{example.name}.md)" for example in examples]
     return f"# {title}\n\n{about}\n\n" + "\n".join(lines) + "\n"
-
-
-@contextmanager
-def _inside(folder: Path) -> Iterator[None]:
-    """Make a folder the working directory: the commands name files in it."""
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
 
 
 def _output(command: list[str]) -> str:

@@ -17,11 +17,6 @@ MOST_GROUPS = 3
 _BINARY = ((60, "Ei"), (50, "Pi"), (40, "Ti"), (30, "Gi"), (20, "Mi"), (10, "Ki"))
 
 
-def counted(number: int, noun: str) -> str:
-    """Return `1 node`, `2 nodes`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def listed(names: Sequence[str], *, of: int = 0) -> str:
     """Return up to three names and the number of the others; `of`: the number of all, if `names` is incomplete."""
     total = max(of, len(names))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kubectl_spread.lint.admission.hints import did_you_mean
 from kubectl_spread.lint.finding import Place, RuleFinding
 from kubectl_spread.objects.constraints import spread_args
 from kubectl_spread.objects.reading import decode
@@ -14,6 +13,7 @@ from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.node import Route
+from kubectl_spread.text.wording import did_you_mean
 
 Plain = dict[str, Any]
 

@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from kubectl_spread.lint.admission.hints import did_you_mean
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Mapping, Node, Route, Sequence
+from kubectl_spread.text.wording import did_you_mean
 
 Schema = dict[str, Any]
 

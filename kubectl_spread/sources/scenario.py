@@ -10,8 +10,7 @@ from typing import Any, Optional
 from kubectl_spread.errors import ConfigError, SourceError
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.sources import files
-from kubectl_spread.text import compose
+from kubectl_spread.sources import files, single_document
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Node, Route
 from kubectl_spread.text.source import SourceFile
@@ -121,18 +120,8 @@ def load(path: str) -> Scenario:
         SourceError: it cannot be read, or is not YAML.
         ConfigError: it has errors; all of them are listed.
     """
-    source = files.read_text(path)
-    documents = list(compose.compose(source))
-    for found in documents:
-        if isinstance(found, compose.SyntaxProblem):
-            line, column = source.position(found.span.start)
-            raise SourceError(source.name, found.sentence, line=line, column=column)
-    roots = [found.root for found in documents if isinstance(found, compose.Document)]
-    if not roots:
-        raise SourceError(source.name, "the file is empty")
-    if len(roots) != 1:
-        raise SourceError(source.name, f"a scenario is one document, this has {len(roots)}")
-    return _Reading(source, roots[0]).scenario()
+    source, root = single_document.read(path, "a scenario")
+    return _Reading(source, root).scenario()
 
 
 class _Reading:

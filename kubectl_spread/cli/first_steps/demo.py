@@ -95,7 +95,7 @@ def _show(step: shop.DemoStep, *, is_first: bool) -> None:
     flush()
     # A configuration in a directory above an installed package must not change the result.
     hidden = ["--no-config"] if step.words[0] == "check" else []
-    with _directory(shop.parent()):
+    with working_directory(shop.parent()):
         code = run([*step.words, *hidden])
     flush()
     click.echo(f"(exit code {code})")
@@ -104,7 +104,8 @@ def _show(step: shop.DemoStep, *, is_first: bool) -> None:
 
 
 @contextlib.contextmanager
-def _directory(path: str) -> Iterator[None]:
+def working_directory(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Change to a directory for a while. Python 3.10 lacks `contextlib.chdir`."""
     before = os.getcwd()
     os.chdir(path)
     try:

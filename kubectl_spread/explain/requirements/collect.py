@@ -20,11 +20,12 @@ from kubectl_spread.cluster.tables.arrays import Bools, unique
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements import node, pod_affinity, resources, taints, volumes
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
-from kubectl_spread.explain.wording import counted, first_sentences, listed, nodes
+from kubectl_spread.explain.wording import first_sentences, listed, nodes
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
+from kubectl_spread.text.wording import counted
 
 # Plugins whose requirements are part of another plugin's.
 _WITH_ANOTHER = (names.TAINT_TOLERATION, names.VOLUME_ZONE)

@@ -12,7 +12,6 @@ from kubectl_spread.cluster.tables.arrays import Bools
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.explain.wording import (
-    counted,
     first_sentences,
     listed,
     MOST_GROUPS,
@@ -26,6 +25,7 @@ from kubectl_spread.objects.selectors.selector import LabelRequirement
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.nodeaffinity import ADDED_AFFINITY_REASON
+from kubectl_spread.text.wording import counted
 
 
 def node_name(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requirement]:
@@ -93,8 +93,9 @@ def _required(plugin: str, terms: tuple[NodeSelectorTerm, ...], columns: Columns
         )
         return
     (term,) = terms
-    for index, condition in enumerate(term.match_expressions):
-        mask = by_label(condition, columns)
+    for index, condition in enumerate((*term.match_expressions, *term.match_fields)):
+        is_label = index < len(term.match_expressions)
+        mask = by_label(condition, columns) if is_label else _by_name(condition, columns)
         yield Requirement(
             plugin,
             f"node affinity {requirement_text(condition)}",
@@ -102,18 +103,7 @@ def _required(plugin: str, terms: tuple[NodeSelectorTerm, ...], columns: Columns
             kind=RequirementKind.NODE_AFFINITY,
             key=condition.key,
             at=index,
-            why=_why_label(condition.key, ~mask, columns),
-        )
-    for index, condition in enumerate(term.match_fields, len(term.match_expressions)):
-        mask = _by_name(condition, columns)
-        yield Requirement(
-            plugin,
-            f"node affinity {requirement_text(condition)}",
-            mask,
-            kind=RequirementKind.NODE_AFFINITY,
-            key=condition.key,
-            at=index,
-            why=_why_name(condition),
+            why=_why_label(condition.key, ~mask, columns) if is_label else _why_name(condition),
         )
 
 

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from kubectl_spread.cluster.tables.arrays import Bools
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
-from kubectl_spread.explain.wording import amount, counted, listed
+from kubectl_spread.explain.wording import amount, listed
 from kubectl_spread.objects.pod import HostPort, PodClass
 from kubectl_spread.scheduler.filter_result import PluginResult
 from kubectl_spread.scheduler.plugins.noderesources.fit import TOO_MANY_PODS
+from kubectl_spread.text.wording import counted
 
 Indices = NDArray[np.intp]  # into columns.bound_pods
 

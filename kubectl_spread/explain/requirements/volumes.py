@@ -10,7 +10,7 @@ from kubectl_spread.cluster.tables.arrays import Bools
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.explain.requirements.resources import Indices, masks_by_reason, why_pods
-from kubectl_spread.explain.wording import counted, first_sentences, listed, requirement_text, summarize_nodes
+from kubectl_spread.explain.wording import first_sentences, listed, requirement_text, summarize_nodes
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.storage import Claim, ObjectKey, READ_WRITE_ONCE_POD, Volume
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
@@ -18,6 +18,7 @@ from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.volumes.binding import NO_SPACE_REASON, NO_VOLUME_REASON
 from kubectl_spread.scheduler.plugins.volumes.restrictions import is_conflict
 from kubectl_spread.scheduler.plugins.volumes.zone import allowed_nodes, topologies_of, VolumeTopology
+from kubectl_spread.text.wording import counted
 
 # The reasons of VolumeBinding that are about claims to be bound.
 _WHY_UNBOUND = {

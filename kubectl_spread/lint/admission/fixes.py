@@ -16,6 +16,7 @@ from kubectl_spread.text import node as nodes
 from kubectl_spread.text.edit import Change, Drop, Edit, Put, Rename
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile, Span
+from kubectl_spread.text.wording import nearest
 
 Plain = dict[str, Any]
 
@@ -81,7 +82,7 @@ def for_field(route: Route, siblings: Any) -> Optional[Fix]:
     """Return the fix that gives an unknown field the name it nearly has, unless that field exists too."""
     name = str(route[-1])
     shape = decode.LABEL_SELECTOR if "labelSelector" in route else decode.TOPOLOGY_SPREAD_CONSTRAINT
-    near = hints.nearest(name, shape.fields)
+    near = nearest(name, shape.fields)
     if not near or not isinstance(siblings, dict) or near in siblings:
         return None
     return Fix(f"write {near}", (Rename(route, near),), is_safe=True)
@@ -115,7 +116,7 @@ def for_separator(source: SourceFile, span: Span) -> DocumentFix:
 
 
 def _respelt(route: Route, value: Any, words: tuple[str, ...]) -> Optional[Fix]:
-    near = hints.nearest(value, words, cutoff=0.5)
+    near = nearest(value, words, cutoff=0.5)
     return Fix(f"write {near}", (Put(route, near),), is_safe=True) if near else None
 
 

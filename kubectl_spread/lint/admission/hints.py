@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Optional
 
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, HONOR, IGNORE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.validation import Rule
 from kubectl_spread.text.node import Route
+from kubectl_spread.text.wording import did_you_mean
 
 INTEGERS = (decode.Atom.INT32, decode.Atom.INT64)
 
@@ -85,22 +85,3 @@ def _for_shape(expected: Optional[decode.Shape], value: Any, *, is_block: bool) 
     if isinstance(value, dict) and isinstance(expected, decode.ListOf):
         return "make it a list: start with a dash" if is_block else "make it a list: put it in brackets"
     return ""
-
-
-def did_you_mean(word: Any, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """Return `did you mean X?`, or an empty text if no known word is near."""
-    near = nearest(word, known, cutoff=cutoff)
-    return f"did you mean `{near}`?" if near else ""
-
-
-def nearest(word: Any, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """Return the known word that is nearest, ignoring case; empty if none is near."""
-    if not isinstance(word, str) or not word:
-        return ""
-    by_lower = {name.lower(): name for name in known}
-    if word.lower() in by_lower:
-        return by_lower[word.lower()]
-    import difflib  # 3 ms
-
-    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=cutoff)
-    return by_lower[near[0]] if near else ""

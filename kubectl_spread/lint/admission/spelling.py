@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_spread.lint.admission.hints import nearest
 from kubectl_spread.objects.reading import decode
+from kubectl_spread.text.wording import nearest
 
 Plain = dict[str, Any]
 

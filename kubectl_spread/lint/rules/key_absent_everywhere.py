@@ -43,12 +43,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.cluster.facts import ConstraintFacts
-from kubectl_spread.lint.admission import hints
 from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import misspelt_keys
 from kubectl_spread.lint.queries.on_cluster import constraint_facts, lacks_nowhere
 from kubectl_spread.lint.workload import Subject
+from kubectl_spread.text.wording import did_you_mean
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
@@ -84,4 +84,4 @@ def _hint(key: str, account: ConstraintFacts, project: Project) -> str:
         return "label the nodes that the pods can use, or let them use others"
     known = project.facts.node_keys if project.facts is not None else frozenset()
     alike = sorted(name for name in known if name.rpartition("/")[2] == key.rpartition("/")[2])
-    return f"did you mean `{alike[0]}`?" if alike else hints.did_you_mean(key, sorted(known)) or "label the nodes"
+    return f"did you mean `{alike[0]}`?" if alike else did_you_mean(key, sorted(known)) or "label the nodes"

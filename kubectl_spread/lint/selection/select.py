@@ -45,7 +45,7 @@ class UnknownRuleError(Exception):
     def __str__(self) -> str:
         if self.word in RENAMED:
             return f"rule `{self.word}` is now called `{RENAMED[self.word]}`"
-        from kubectl_spread.lint.admission.hints import did_you_mean
+        from kubectl_spread.text.wording import did_you_mean
 
         near = did_you_mean(self.word, (*RULES, *(rule.name for rule in RULES.values())))
         return f"no rule is called `{self.word}`" + (f": {near}" if near else "")

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.constraints.notes import Note, NoteKind
 from kubectl_spread.explain.constraints.origin import Origin, OriginKind
-from kubectl_spread.explain.wording import counted, listed
+from kubectl_spread.explain.wording import listed
 from kubectl_spread.objects.taints import OUTAGES
+from kubectl_spread.text.wording import counted
 
 
 def note(item: Note) -> str:

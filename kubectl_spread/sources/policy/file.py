@@ -15,8 +15,7 @@ from kubectl_spread.policy import parse
 from kubectl_spread.policy.parse import PolicyTextError
 from kubectl_spread.policy.policy import GroupSpec, Policy, Regime, REGIMES, ReplicaBounds
 from kubectl_spread.policy.rule import Amount, PLACED, PolicyRule, RuleKind
-from kubectl_spread.sources import files
-from kubectl_spread.text import compose
+from kubectl_spread.sources import single_document
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Node, Route
 from kubectl_spread.text.source import SourceFile
@@ -31,18 +30,8 @@ def load(path: str) -> Policy:
         SourceError: it cannot be read, or is not YAML.
         ConfigError: it has errors; all of them are listed.
     """
-    source = files.read_text(path)
-    documents = list(compose.compose(source))
-    for found in documents:
-        if isinstance(found, compose.SyntaxProblem):
-            line, column = source.position(found.span.start)
-            raise SourceError(source.name, found.sentence, line=line, column=column)
-    roots = [found.root for found in documents if isinstance(found, compose.Document)]
-    if not roots:
-        raise SourceError(source.name, "the file is empty")
-    if len(roots) != 1:
-        raise SourceError(source.name, f"a policy is one document, this has {len(roots)}")
-    return _Reading(source, roots[0]).policy()
+    source, root = single_document.read(path, "a policy")
+    return _Reading(source, root).policy()
 
 
 class _Reading:

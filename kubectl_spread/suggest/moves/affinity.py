@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kubectl_spread.lint.admission.hints import nearest
 from kubectl_spread.lint.topology_keys import intended_key
 from kubectl_spread.objects.reading.plain import fields, mappings, strings
 from kubectl_spread.objects.taints import Taint
@@ -19,6 +18,7 @@ from kubectl_spread.suggest.moves import rollout
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.system_taints import is_of_system
 from kubectl_spread.text.node import Route
+from kubectl_spread.text.wording import nearest
 
 Plain = dict[str, Any]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_spread.explain.constraints.report import ConstraintReport
-from kubectl_spread.lint.admission.hints import nearest
 from kubectl_spread.lint.topology_keys import intended_key
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
@@ -14,6 +13,7 @@ from kubectl_spread.suggest.change import Change, Ladder, of_constraint, of_spec
 from kubectl_spread.suggest.editing.patch import drop, Op, put_op, test
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.text.node import Route
+from kubectl_spread.text.wording import nearest
 
 FIELD = "topologySpreadConstraints"
 _SUCCESSORS = {"failure-domain.beta.kubernetes.io/zone": ZONE, "failure-domain.beta.kubernetes.io/region": REGION}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kubectl_spread.objects.workloads.kinds import kind_named, KINDS
-from kubectl_spread.timeline.commands.parsing import nearest, StepError
+from kubectl_spread.text.wording import nearest
+from kubectl_spread.timeline.commands.parsing import StepError
 
 # Kinds without a pod template that commands may name: words, and the full name in messages.
 OTHERS = {

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from kubectl_spread.errors import RequestError
 from kubectl_spread.records import NamedTuple
+from kubectl_spread.text.wording import nearest
 from kubectl_spread.timeline.commands.grammar import Flag, GROUPS, OTHERS, Takes, Use, Verb, VERBS
 
 _TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
@@ -206,11 +207,3 @@ def _unknown_flag(word: str, verb: Verb) -> str:
     name = word.partition("=")[0]
     near = nearest(name, [f"--{flag.name}" for flag in verb.flags if flag.use is not Use.REFUSED])
     return f"unknown flag {name} of `{verb.name}`" + (f"; did you mean `{near}`?" if near else "")
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """Return the most similar known word; empty if none is similar."""
-    import difflib  # 3 ms
-
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return near[0] if near else ""
