@@ -76,5 +76,5 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 def _message(constraint: TopologySpreadConstraint, *, since: str, is_set: bool) -> str:
     if is_set:
         return f"the label `{constraint.topology_key}` is deprecated since {since}; nodes still have it"
-    then = "the pods cannot run there" if constraint.is_hard else "the constraint has no effect there"
-    return f"nodes may lack the label `{constraint.topology_key}`, deprecated since {since}: {then}"
+    then = "cannot run on" if constraint.is_hard else "are not spread over"
+    return f"the pods {then} nodes without the label `{constraint.topology_key}`, which is deprecated since {since}"

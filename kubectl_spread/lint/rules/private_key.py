@@ -58,8 +58,10 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         if not key or "/" in key or misspelt_keys.is_reported(constraint.topology_key, project):
             continue
         route = subject.route(constraint, "topologyKey")
+        then = "cannot run on" if constraint.is_hard else "are not spread over"
         yield RuleFinding(
-            f"nodes may lack the label `{key}`: it has no prefix, so neither Kubernetes nor its providers set it",
+            f"the pods {then} nodes without the label `{key}`: it has no prefix, so neither Kubernetes nor its "
+            "providers set it",
             subject.place(route),
             subject.path(route),
             f"use a prefix of your own: example.com/{key}",

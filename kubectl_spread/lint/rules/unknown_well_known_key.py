@@ -79,7 +79,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             known = intended_key(constraint.topology_key)
             is_certain = bool(known) and "/" in constraint.topology_key
             route = subject.route(constraint, "topologyKey")
-            then = _REFUSED if constraint.is_hard else "the constraint has no effect"
+            then = _REFUSED if constraint.is_hard else "the pods are not spread"
             yield RuleFinding(
                 _message(then, constraint.topology_key),
                 subject.place(route),
