@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from kubectl_spread.cli.parameters import sections
+from kubectl_spread.text.wording import nearest
 from kubectl_spread.timeline.commands import grammar, parsing
 from kubectl_spread.timeline.commands.parsing import StepError
 
@@ -99,7 +100,7 @@ class StepCommand(sections.SectionedCommand):
         known = list(self._options())
         if verb is not None:
             known += [f"--{flag.name}" for flag in verb.flags if flag.use is not grammar.Use.REFUSED]
-        near = parsing.nearest(name, known)
+        near = nearest(name, known)
         of = f" of `{verb.name}`" if verb is not None else ""
         return f"unknown flag {name}{of}" + (f"; did you mean `{near}`?" if near else "")
 
