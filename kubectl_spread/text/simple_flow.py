@@ -29,8 +29,9 @@ class NotSimpleError(Exception):
 
 def of_line(line: str, start: int, *, as_nodes: bool) -> Any:
     """Return the flow collection that the rest of a printable line is."""
-    found, at = _flow(line, start, as_nodes=as_nodes, depth=1)
-    if not is_end_of_line(line[at:]):
+    known = None if as_nodes else _words_of(line, start)
+    found, at = _flow(line, start, as_nodes=as_nodes, depth=1) if known is None else known
+    if at < len(line) and not is_end_of_line(line[at:]):
         raise NotSimpleError
     return found
 
@@ -76,9 +77,6 @@ def _flow(text: str, start: int, *, as_nodes: bool, depth: int) -> tuple[Any, in
     """Return the flow collection at an offset, and the offset after it."""
     if depth > _MOST_BRACKETS:
         raise NotSimpleError
-    known = None if as_nodes else _words_of(text, start)
-    if known is not None:
-        return known
     is_mapping = text[start] == "{"
     closing = "}" if is_mapping else "]"
     at = _after_blanks(text, start + 1)

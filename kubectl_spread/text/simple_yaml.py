@@ -165,7 +165,11 @@ _kept_nodes = functools.lru_cache(maxsize=4096)(_node_tokens)
 def _copied(item: Any) -> Any:
     """Return a copy of a value, so that equal lines share no collection."""
     if isinstance(item, dict):
-        return {key: _copied(part) if part.__class__ in _COLLECTIONS else part for key, part in item.items()}
+        copy = item.copy()
+        for key, part in item.items():
+            if part.__class__ in _COLLECTIONS:
+                copy[key] = _copied(part)
+        return copy
     return [_copied(part) for part in item] if isinstance(item, list) else item
 
 
