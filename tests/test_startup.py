@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import subprocess
 import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
 
+import click
 import pytest
 
-from kubectl_spread.cli import click_start
+import kubectl_spread
+from kubectl_spread.cli import click_start, own_modules
 
 HEAVY = {
     "numpy",
@@ -202,3 +206,26 @@ assert click.core.inspect.isfunction is inspect.isfunction
 )
 def test_help_texts_lose_their_indentation_as_inspect_strips_it(text: str) -> None:
     assert inspect.cleandoc(text) == click_start._cleandoc(text)
+
+
+@pytest.mark.parametrize("name", ["text", "text.node", "report.pages", "errors", "cli.own_modules"])
+def test_our_finder_makes_the_specs_that_pythons_finders_make(name: str) -> None:
+    full = f"kubectl_spread.{name}"
+    parent = sys.modules[importlib.import_module(full).__name__.rpartition(".")[0]]
+    ours = own_modules._OwnModules.find_spec(full, parent.__path__)
+    theirs = PathFinder.find_spec(full, parent.__path__)
+
+    assert ours is not None
+    assert theirs is not None
+    assert ours == theirs
+    assert (ours.origin, ours.cached, ours.has_location) == (theirs.origin, theirs.cached, theirs.has_location)
+    assert type(ours.loader) is type(theirs.loader)
+
+
+def test_our_finder_leaves_everything_else_to_pythons_finders(tmp_path: Path) -> None:
+    find = own_modules._OwnModules.find_spec
+
+    assert find("click.core", click.__path__) is None
+    assert find("kubectl_spread") is None
+    assert find("kubectl_spread.there_is_none", kubectl_spread.__path__) is None
+    assert find("kubectl_spread.errors", [str(tmp_path / "archive.zip" / "kubectl_spread")]) is None

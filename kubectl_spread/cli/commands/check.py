@@ -7,10 +7,9 @@ from typing import Optional, TYPE_CHECKING
 
 import click
 
-from kubectl_spread.cli import complete, showing
+from kubectl_spread.cli import complete
 from kubectl_spread.cli.complete import FILE
-from kubectl_spread.cli.console.progress import progress
-from kubectl_spread.cli.parameters import fix_options, targets
+from kubectl_spread.cli.parameters import fix_options
 from kubectl_spread.cli.parameters.options import (
     as_usage_errors,
     cluster_facts,
@@ -166,6 +165,8 @@ def command(
         else:
             request = CheckRequest((*filename, *files), recursive, kustomize, facts, namespace, choices, config)
             if show_files:
+                from kubectl_spread.cli import showing
+
                 return showing.show_files(request, config)
             if fixes.diff:
                 return fix_options.show(request, fixes, colour=wants_colour(color))
@@ -236,6 +237,9 @@ def _running(
     words: WorkloadWords, choices: RuleChoice, config: Config, facts: ClusterSource, ctx: click.Context
 ) -> CheckResult:
     """Check workloads that run."""
+    from kubectl_spread.cli.console.progress import progress  # not needed for manifests, as the next one
+    from kubectl_spread.cli.parameters import targets
+
     selection = targets.selection(words.words, words.label_selector, ctx, verb="check")
     if words.all_namespaces and (words.namespace is not None or selection.targets):
         what = "--namespace" if words.namespace is not None else "a resource by name"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import operator
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -153,6 +152,8 @@ class JoinedGroup:
 
     def others(self, subject: Subject) -> Iterator[Subject]:
         """Yield the other workloads in order; see `SelectorGroup`."""
+        import heapq  # few groups are joined
+
         placed = [part.placed_others(subject) for part in self._parts]
         return (other for _, other in heapq.merge(*placed, key=operator.itemgetter(0)))
 
@@ -170,6 +171,8 @@ class JoinedGroup:
 
     def twins(self, subject: Subject, constraint: TopologySpreadConstraint) -> Iterator[Twin]:
         """Yield the workloads before a subject with a constraint over the same key and pods; see `SelectorGroup`."""
+        import heapq
+
         key = constraint.topology_key, subject.selector(constraint)
         own = next(at for part in self._parts if (at := part.position(subject)) is not None)
         seen: Counter[Kind] = Counter()
