@@ -356,7 +356,8 @@ class _Player:
                 if item.is_exhaustive:
                     found.append(item)
                     continue
-            runs = max(1, limits.samples // len(starts))
+            runs, more = divmod(limits.samples, len(starts))
+            runs = max(1, runs + (len(found) < more))  # All starts together have as many runs as asked for.
             found.append(self._sampled(start, symmetry, runs=runs, deadline=deadline, before=item))
         return found
 

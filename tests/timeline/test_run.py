@@ -126,6 +126,14 @@ def test_random_ways_are_never_exact() -> None:
     assert {outcome.is_complete for outcome in answer.last.outcomes} == {True}
 
 
+def test_random_ways_are_shared_out_among_all_starts() -> None:
+    """The second step begins in several outcomes of the first, and still follows as many ways as asked for."""
+    answer = run([*THREE_ZONES, deployment(3)], steps.Restart(WEB), steps.Restart(WEB), mode=Mode.SAMPLE, samples=20)
+
+    assert len(answer.steps[1].outcomes) > 1
+    assert answer.last.runs == 20
+
+
 def test_one_way_is_quick_and_never_certain() -> None:
     answer = run([*THREE_ZONES, deployment(3)], steps.Restart(WEB), mode=Mode.FIRST)
 
