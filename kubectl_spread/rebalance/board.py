@@ -263,10 +263,11 @@ class Board:
             if not ways:
                 ends.append(state)
             tried: set[object] = set()
+            contents = _contents(state)
             for way in ways:
                 step = way()
                 nodes |= self._landings(step, slot)
-                if self._is_repeated(step, state, tried):
+                if self._is_repeated(step, contents, tried):
                     continue
                 after = self._symmetry.canonical(step.state)
                 if after not in seen:
@@ -275,13 +276,13 @@ class Board:
         ready = min(_ready(state, owner) for state in seen)
         return SettledStates(frozenset(ends), True, frozenset(nodes), len(seen), fewest_ready=ready)
 
-    def _is_repeated(self, step: Step, state: State, tried: set[object]) -> bool:
+    def _is_repeated(self, step: Step, contents: Mapping[int, Sequence[P]], tried: set[object]) -> bool:
         """Return whether a step binds a pod to the twin of a node that was tried: both are equal, and in one place."""
         if len(step.moves) != 1 or step.moves[0].kind is not EventKind.SCHEDULED:
             return False
         move = step.moves[0]
-        contents = tuple((*pod[:4], *pod[5:]) for pod in state.pods if move.node in (pod.node, pod.nominated))
-        key = (move.pod, self._twins.get(move.node, move.node), contents)
+        own = tuple((*pod[:4], *pod[5:]) for pod in contents.get(move.node, ()))
+        key = (move.pod, self._twins.get(move.node, move.node), own)
         is_known = key in tried
         tried.add(key)
         return is_known
@@ -324,6 +325,13 @@ class Board:
             owners |= {owner for owner, (old, new) in pairs if _sizes(old) - _sizes(new)}
         return tuple(self.world.keys[owner] for owner in sorted(owners) if owner >= 0)
 
+    @property
+    def is_in_motion(self) -> bool:
+        """Return whether pods of the workloads are created, scheduled or deleted before the cluster is at rest."""
+        owners = {self.world.find_owner(key) for key in self._touched} - {None}
+        before = _places(self.loaded, owners)
+        return any(_places(state, owners) != before for state in self.beginning.states)
+
     def ready(self, states: Iterable[State], key: OwnerKey) -> int:
         """Return the number of ready pods of a workload, the fewest in several states."""
         owner = self.world.find_owner(key)
@@ -353,6 +361,22 @@ class Board:
         """Return the name of an original pod."""
         names = self.world.names.get(slot)
         return names[0] if names else ""
+
+
+def _places(state: State, owners: Collection[object]) -> Counter[tuple[int, int, bool]]:
+    """Return the pods of some workloads, by workload, node, and whether they are being deleted."""
+    return Counter((pod.owner, pod.node, pod.end != Deletion.ALIVE) for pod in state.pods if pod.owner in owners)
+
+
+def _contents(state: State) -> dict[int, list[P]]:
+    """Return the pods on each node, and those nominated for it."""
+    found: dict[int, list[P]] = {}
+    for pod in state.pods:
+        if pod.node != PENDING:
+            found.setdefault(pod.node, []).append(pod)
+        if pod.nominated not in (PENDING, pod.node):
+            found.setdefault(pod.nominated, []).append(pod)
+    return found
 
 
 def _sizes(own: object) -> Counter[int]:

@@ -75,11 +75,15 @@ class ConstraintChange(NamedTuple):
 
 
 class Coverage(NamedTuple):
-    """What was visited: outcomes at the end, states on the way, and whether that is all of them."""
+    """What was visited: outcomes at the end, states on the way, and whether that is all of them.
+
+    is_in_motion: the cluster facts are of a moment in which pods are created or deleted, so that others may follow.
+    """
 
     outcomes: int
     states: int
     is_exact: bool
+    is_in_motion: bool = False
 
 
 class EvictionPlan(NamedTuple):

@@ -196,7 +196,8 @@ class _Repairing:
         self._chosen = ()
         if found is None:
             return None
-        return EvictionPlan((), 0, found.coverage, found.changes, wanted, wanted)
+        coverage = found.coverage._replace(is_exact=False, is_in_motion=True)
+        return EvictionPlan((), 0, coverage, found.changes, wanted, wanted)
 
     def _plan(self, keys: tuple[OwnerKey, ...], proposal: GroupSearchResult) -> Optional[EvictionPlan]:
         found, board = proposal.result.plan, proposal.board
@@ -208,11 +209,12 @@ class _Repairing:
         pods = evictions.chosen_pods(found, board, cluster)
         self._chosen = pods
         ready = {key: board.ready(states, key) for key in keys}
-        is_exact = found.is_exact and board.beginning.is_exact
+        is_in_motion = not self._repaired and board.is_in_motion
+        is_exact = found.is_exact and board.beginning.is_exact and not is_in_motion
         return EvictionPlan(
             tuple(evictions.evictions(found, pods, board, cluster, sorted(topology_keys))),
             proposal.result.at_least,
-            Coverage(len(states), sum(item.visited for item in found.reached), is_exact),
+            Coverage(len(states), sum(item.visited for item in found.reached), is_exact, is_in_motion),
             changes.after(keys, proposal.tally, states, alike=board.alike, has_soft=self._request.has_soft),
             _fewest_ready(found, board, ready),
             ready,

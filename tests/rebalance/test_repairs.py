@@ -53,6 +53,19 @@ def test_a_new_pod_may_land_on_any_of_several_equal_nodes() -> None:
     assert found.plan.coverage.outcomes == 1
 
 
+def test_facts_in_the_middle_of_a_change_are_not_exact() -> None:
+    """While a pod is deleted, its successor is still to come, and more may change."""
+    pods = workload("a1 a1 a2 b1 b1 b2")
+    at_rest = repair(SIX, copy.deepcopy(pods))
+    pods[-1]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    found = repair(SIX, pods)
+    assert at_rest.plan is not None
+    assert found.plan is not None
+
+    assert (at_rest.plan.coverage.is_in_motion, at_rest.plan.coverage.is_exact) == (False, True)
+    assert (found.plan.coverage.is_in_motion, found.plan.coverage.is_exact) == (True, False)
+
+
 def test_two_constraints_are_repaired_together() -> None:
     """The first pod of each crowded node goes, and no pod twice."""
     found = repair(SIX, workload("a1 a1 a2 b1 b1 c1", constraint(), constraint(HOSTNAME)))

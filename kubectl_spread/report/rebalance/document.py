@@ -81,6 +81,7 @@ def _plan(plan: EvictionPlan) -> Plain:
         "waitsFor": [key._asdict() for key in plan.unsettled],
         "autoscaled": [key._asdict() for key in plan.autoscaled],
         "budgetsKnown": plan.has_all_budgets,
+        "inMotion": plan.coverage.is_in_motion,
         "constraints": [_constraint(change) for change in plan.changes],
         **_coverage(plan.coverage),
     }

@@ -311,6 +311,10 @@ def _smallest(plan: EvictionPlan) -> str:
     return f"At least {plural(plan.at_least, 'eviction')} {are} needed; no list shorter than this one was found."
 
 
+def _simulated_outcomes(number: int) -> str:
+    return "the only outcome that was simulated" if number == 1 else f"all {number:,} outcomes that were simulated"
+
+
 def _covered(coverage: Coverage, evictions: Sequence[Eviction], more: str) -> str:
     if coverage.is_exact:
         where = (
@@ -320,6 +324,12 @@ def _covered(coverage: Coverage, evictions: Sequence[Eviction], more: str) -> st
             where = ", whichever of several equal nodes takes a pod"
         states = plural(coverage.states, "state")
         return f"The constraints hold afterwards{where} ({states} visited). {more}".rstrip()
+    if coverage.is_in_motion:
+        return (
+            f"The constraints hold afterwards in {_simulated_outcomes(coverage.outcomes)} "
+            f"({plural(coverage.states, 'state')} visited). But these cluster facts are of a moment in which pods are "
+            "created or deleted, so other outcomes are possible. Wait until this is over, and make a new plan."
+        )
     return (
         f"The constraints hold afterwards in all {coverage.outcomes:,} outcomes that were simulated "
         f"({plural(coverage.states, 'state')} visited). Not every state was visited, so other outcomes are possible."
