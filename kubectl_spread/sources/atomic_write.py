@@ -13,6 +13,8 @@ from typing import Optional
 from kubectl_spread.errors import SourceError
 from kubectl_spread.text.source import SourceFile
 
+_CHANGED = "not fixed: the file has changed since it was read"
+
 
 def write(path: str, text: str) -> None:
     """Write a text to a file atomically. An existing file keeps its mode, and a symbolic link's target is written.
@@ -23,11 +25,11 @@ def write(path: str, text: str) -> None:
     write_bytes(path, text.encode())
 
 
-def write_bytes(path: str, content: bytes) -> None:
-    """Write bytes to a file, like `write`.
+def write_bytes(path: str, content: bytes, *, known: Optional[os.stat_result] = None) -> None:
+    """Write bytes to a file, like `write`. A file that is no longer as `known` is left alone.
 
     Raises:
-        SourceError: the file cannot be written; its old content is unchanged.
+        SourceError: the file cannot be written, or has changed; its old content is unchanged.
     """
     target = os.path.realpath(path)
     if path.startswith("/dev/") or (os.path.exists(target) and not os.path.isfile(target)):
@@ -47,6 +49,8 @@ def write_bytes(path: str, content: bytes) -> None:
             os.chmod(draft, 0o666 & ~_umask())
         else:
             _keep(path, old, target=target, draft=draft)
+        if known is not None:
+            _check_version(path, known)  # once more, after the draft is written
         os.replace(draft, target)
     except OSError as error:
         os.unlink(draft)
@@ -91,9 +95,20 @@ def rewrite(source: SourceFile, text: str) -> None:
     raw = files.read_bytes(source.name)
     unpacked = files.decompress(source.name, raw)
     if files.decode_text(source.name, unpacked) != source.text:
-        raise SourceError(source.name, "not fixed: the file has changed since it was read")
+        raise SourceError(source.name, _CHANGED)
     content = (codecs.BOM_UTF8 if unpacked.startswith(codecs.BOM_UTF8) else b"") + text.encode()
-    write_bytes(source.name, content if unpacked is raw else _packed(content))
+    write_bytes(source.name, content if unpacked is raw else _packed(content), known=state)
+
+
+def _check_version(path: str, known: os.stat_result) -> None:
+    """Raise SourceError if a file is no longer as it was."""
+    if _version(os.stat(path)) != _version(known):
+        raise SourceError(path, _CHANGED)
+
+
+def _version(state: os.stat_result) -> tuple[int, ...]:
+    """Return what differs between two versions of a file."""
+    return state.st_dev, state.st_ino, state.st_mtime_ns, state.st_size
 
 
 def _packed(content: bytes) -> bytes:

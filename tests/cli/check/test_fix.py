@@ -488,6 +488,39 @@ def test_an_owner_that_cannot_be_kept_is_said(
     assert BAD == Path("web.yaml").read_text()
 
 
+# Python's audit events tell the moment: `open` of the file for the second time, and the creation of the draft.
+CHANGER = """
+import os, sys
+seen = []
+def change(event, arguments):
+    name = os.path.basename(str(arguments[0])) if arguments else ""
+    if event == os.environ["EVENT"] and (event != "open" or name == "web.yaml"):
+        seen.append(event)
+        if len(seen) == int(os.environ["NUMBER"]):
+            with open("other", "w") as file:
+                file.write(os.environ["TEXT"])
+            os.replace("other", "web.yaml")
+sys.addaudithook(change)
+"""
+
+
+@pytest.mark.parametrize(("event", "number"), [("open", 2), ("tempfile.mkstemp", 1)])
+def test_a_file_that_changes_while_it_is_fixed_keeps_the_change(event: str, number: int) -> None:
+    """The report is about the new content."""
+    Path("hooks").mkdir()
+    Path("hooks/sitecustomize.py").write_text(CHANGER)
+    Path("web.yaml").write_text(BAD)
+    changed = BAD.replace("name: web", "name: changed", 1)
+    paths = os.pathsep.join(("hooks", *filter(None, sys.path)))
+    command = [sys.executable, "-m", "kubectl_spread", "check", "web.yaml", "--fix", "-o", "json"]
+    environment = {**os.environ, "PYTHONPATH": paths, "EVENT": event, "NUMBER": str(number), "TEXT": changed}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    assert (3, "error: web.yaml: not fixed: the file has changed since it was read\n") == (done.returncode, done.stderr)
+    assert (changed, ["hooks", "web.yaml"]) == (Path("web.yaml").read_text(), sorted(os.listdir()))
+    assert ["changed"] == [item["object"]["name"] for item in json.loads(done.stdout)["findings"]]
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="Unix has it")
 @pytest.mark.parametrize("path", ["/dev/stdin", "/dev/../dev/fd/0", "/proc/self/fd/0"])
 def test_devices_are_not_fixed(path: str) -> None:
