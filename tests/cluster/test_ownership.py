@@ -32,6 +32,7 @@ def above(pod: Pod, cluster: Cluster) -> list[OwnerKey]:
     return found
 
 
+@pytest.mark.slow
 @given(CLUSTERS, KEYS)
 def test_pods_of_a_controller_are_found_in_their_order(cluster: Cluster, key: OwnerKey) -> None:
     assert OwnedPods(cluster).of(key) == [pod for pod in cluster.pods if key in above(pod, cluster)]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -80,6 +81,7 @@ drawn_nodes = st.lists(
 drawn_pods = st.lists(st.tuples(st.sampled_from(["web", "db"]), st.integers(0, 5)), max_size=5)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(drawn_nodes, drawn_pods, st.sampled_from([(ZONE,), (HOSTNAME,), (ZONE, HOSTNAME), ()]))
 def test_what_is_said_of_the_decision_adds_up(

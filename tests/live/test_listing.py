@@ -111,6 +111,7 @@ def test_a_list_that_expires_is_read_anew_as_it_is_then(many: ApiServer, session
     assert ["500", "500", "5000"] == [request.query.get("limit") for request in asked(many)]
 
 
+@pytest.mark.slow
 def test_a_list_that_expires_always_is_read_at_once(many: ApiServer, session: Session) -> None:
     many.put(*(pod(number) for number in range(6000)))
 

@@ -140,6 +140,7 @@ def test_nothing_is_evicted_after_a_refusal(opened: Opened) -> None:
     assert executing.places(cluster.world) == executing.places(world)
 
 
+@pytest.mark.slow
 def test_a_plan_that_was_carried_out_evicts_no_new_pod_of_the_same_name(opened: Opened) -> None:
     """The names of a StatefulSet's pods come back, so the request names the uid."""
     world = budgeted(generated.world(SEEDS["ordered StatefulSet"]), maxUnavailable=1)

@@ -142,6 +142,7 @@ def test_a_cluster_that_is_not_there_is_one_message(kubeconfig: Kubeconfig, tmp_
     assert not (tmp_path / "f.json").exists()
 
 
+@pytest.mark.slow
 def test_watching_a_live_cluster(running: ApiServer, kube: str) -> None:
     command = [sys.executable, "-m", "kubectl_spread", "status", "-w", "--interval", "0.2", "--kubeconfig", kube]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

@@ -66,6 +66,7 @@ REFUSED: dict[bytes, tuple[object, int, str]] = {
 }
 
 
+@pytest.mark.slow
 def test_refused_messages_are_answered_and_the_connection_goes_on() -> None:
     """Each has one line on standard error without a traceback, and one response; then findings are published."""
     with editing() as editor:
@@ -83,6 +84,7 @@ def test_refused_messages_are_answered_and_the_connection_goes_on() -> None:
     assert all("error" not in message for message in editor.seen)  # a notification has no answer
 
 
+@pytest.mark.slow
 def test_an_unknown_method_needs_no_parameters() -> None:
     with editing() as editor:
         editor.initialize()

@@ -128,6 +128,7 @@ fuzzed = settings(
 )
 
 
+@pytest.mark.slow
 @fuzzed
 @given(clusters, workloads)
 def test_an_exact_forecast_is_that_of_every_way_to_choose(cluster: Cluster, owner: Workload) -> None:
@@ -145,6 +146,7 @@ def test_an_exact_forecast_is_that_of_every_way_to_choose(cluster: Cluster, owne
                 assert by_zone == {value: pods for value, pods in constraint.domains.items() if pods.most}
 
 
+@pytest.mark.slow
 @fuzzed
 @given(clusters, workloads, st.integers(0, 1000))
 def test_a_forecast_holds_for_every_seed(cluster: Cluster, owner: Workload, seed: int) -> None:

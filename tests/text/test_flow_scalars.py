@@ -55,6 +55,7 @@ def test_what_both_parsers_refuse_has_the_first_refusal() -> None:
     assert [f"1:6: {REFUSAL}"] == composed("a: {b:c}\n e: f\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
