@@ -25,7 +25,7 @@ _OF_TYPES = {"file": _FILES, "dir": _DIRECTORIES}
 
 
 def main() -> NoReturn:
-    """Print the candidates and leave, whatever still waits for an answer."""
+    """Print the candidates and exit, without waiting for unfinished requests."""
     output = sys.stdout
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
         if sys.stderr is not None:

@@ -95,7 +95,7 @@ class ConstraintFacts(NamedTuple):
 
     @property
     def room(self) -> int:
-        """Return the most pods of the workload that the constraint lets in, in whatever order they come."""
+        """Return the most pods of the workload that the constraint allows, for any order of placement."""
         if not self.counts_own or self.most_in_a_domain == UNBOUNDED:
             return UNBOUNDED
         return sum(max(0, self.most_in_a_domain - domain.matching) for domain in self.counted if domain.usable)

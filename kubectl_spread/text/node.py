@@ -125,7 +125,7 @@ def _plain_mapping(mapping: Mapping) -> dict[str, Any]:
 
 
 def written(node: Node) -> str:
-    """Return the text of a scalar, whatever type it has: `1.30` stays `1.30`; empty for a collection."""
+    """Return the text of a scalar of any type: `1.30` stays `1.30`; empty for a collection."""
     return node.text if isinstance(node, Scalar) else ""
 
 

@@ -14,7 +14,7 @@ from kubectl_spread.objects.workloads.kinds import EVERY, PodPlace, WorkloadKind
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text.node import Route
 
-_NAMES = (FIELD.lower(), FIELD.lower()[:-1])  # in whatever case, and of one constraint
+_NAMES = (FIELD.lower(), FIELD.lower()[:-1])  # in lower case; also the singular
 
 
 def find_misplaced(manifest: Manifest, kind: WorkloadKind, places: list[PodPlace]) -> list[Finding]:

@@ -75,7 +75,7 @@ def selected_by_controller(owner: Workload) -> Selector:
             equal["deployment"] = deployer_name(owner)
         return Selector(tuple(LabelRequirement(key, "In", (value or "",)) for key, value in sorted(equal.items())))
     written = owner.selector
-    if owner.kind == "Service":  # by the UID of the revision, for which its name stands
+    if owner.kind == "Service":  # its pods carry the UID of the revision; here the name takes its place
         written = {"matchLabels": {"serving.knative.dev/revisionUID": knative_revision(owner)}}
     selector = compile_selector(constraint_reader.label_selector(written))
     label = _BY_REPLICA_SET.get(owner.kind)

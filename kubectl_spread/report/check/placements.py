@@ -195,7 +195,7 @@ def _stuck_minima(explanation: Explanation, explained: frozenset[str]) -> list[s
     out = []
     for report in explanation.constraints:
         if report.is_below_min_domains or report.constraint.position not in refusing:
-            continue  # without the domains that minDomains asks for, the minimum is 0 whatever they hold
+            continue  # with fewer domains than minDomains, the minimum is 0 for any pod counts
         if any(
             path.endswith(f"topologySpreadConstraints[{report.constraint.position}].topologyKey") for path in explained
         ):

@@ -141,7 +141,7 @@ def _pending(explanation: Explanation) -> str:
     if preempting is not None and preempting.node:
         evicted = listed((victim.pod.key for victim in preempting.victims), most=_MOST_VICTIMS)
         waits = f"waits for preemption to evict {evicted} on {safe(preempting.node)}"
-        return f"{waits}: as it is, {cause(explanation)}."
+        return f"{waits}: until then, {cause(explanation)}."
     return f"stays Pending: {cause(explanation)}.{_assumed(explanation)}"
 
 

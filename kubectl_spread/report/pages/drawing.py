@@ -70,7 +70,7 @@ class DrawnNode(NamedTuple):
 
 
 class Dots(NamedTuple):
-    """Dots of one look. names: those that are known, at most a few."""
+    """Dots of one look. names: the known names of their pods, at most a few."""
 
     look: Look
     pods: int
@@ -78,7 +78,7 @@ class Dots(NamedTuple):
 
     @property
     def shown(self) -> int:
-        """Return how many are drawn; a single one stands for many."""
+        """Return the number of dots to draw: one per pod, or a single dot for many pods."""
         return self.pods if self.pods <= _MOST_DOTS else 1
 
 

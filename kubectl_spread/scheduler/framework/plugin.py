@@ -31,7 +31,7 @@ class Skip(NamedTuple):
 
 
 class Rejection(NamedTuple):
-    """PreFilter: no node can take the pod, whatever its state."""
+    """PreFilter: no node can take the pod, independent of the state of nodes."""
 
     message: str
 

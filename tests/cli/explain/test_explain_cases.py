@@ -115,7 +115,7 @@ ANSWERS = (
     ),
     pod(
         "o07", "w1", 1,
-        f"waits for preemption to evict shop/batch-abc12-r0 on b1: as it is, {ZONE} lets it only into b, whose only "
+        f"waits for preemption to evict shop/batch-abc12-r0 on b1: until then, {ZONE} lets it only into b, whose only "
         "node b1 is refused by the cpu request (needs 500m; b1 has 200m of 1 free).",
     ),
     pod(
@@ -180,7 +180,7 @@ ANSWERS = (
     Case(
         "csi.json.gz", "pod/web", 1,
         "Pod csi/web waits for its volume: the scheduler has chosen node a1, and PersistentVolumeClaim d has no volume "
-        "there yet; StorageClass dyn2 has it made by ebs.csi.aws.com.",
+        "there yet; ebs.csi.aws.com of StorageClass dyn2 has to create it.",
         "csi",
     ),
     Case(
@@ -313,7 +313,7 @@ def test_the_last_event_of_a_claim_is_in_the_first_sentence(tmp_path: Path, caps
         capsys.readouterr()
         run(["explain", "pod/web", "-n", "csi", *given])
         assert (
-            "StorageClass dyn2 has it made by ebs.csi.aws.com (its last event: ProvisioningFailed: rpc error: no "
+            "ebs.csi.aws.com of StorageClass dyn2 has to create it (its last event: ProvisioningFailed: rpc error: no "
             "capacity)."
         ) in " ".join(capsys.readouterr().out.split())
 

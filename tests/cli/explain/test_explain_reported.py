@@ -345,7 +345,7 @@ def test_a_pod_that_preemption_makes_room_for_is_not_said_to_stay(explained: Exp
 
     assert (code, document["victims"]) == (1, ["shop/low-1"])
     assert text.startswith(
-        "Pod shop/web-1 waits for preemption to evict shop/low-1 on n1: as it is, every node is refused by the cpu "
+        "Pod shop/web-1 waits for preemption to evict shop/low-1 on n1: until then, every node is refused by the cpu "
         "request: needs 1; n1 has 0 of 1 free. "
     )
 

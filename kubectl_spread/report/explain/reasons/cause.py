@@ -57,8 +57,8 @@ def _claim_predicate(trouble: ClaimTrouble) -> str:
             return f"is not bound, and its StorageClass {storage_class} does not exist"
         return "is not bound: it names no StorageClass, and no PersistentVolume is bound to it"
     if trouble.problem is ClaimProblem.PROVISIONING:
-        by = f" by {trouble.provisioner}" if trouble.provisioner else ""
-        return f"has no volume there yet; StorageClass {storage_class} has it made{by}"
+        creator = trouble.provisioner or "the provisioner"
+        return f"has no volume there yet; {creator} of StorageClass {storage_class} has to create it"
     return {
         ClaimProblem.MISSING: f"does not exist in namespace {trouble.key.namespace}",
         ClaimProblem.NOT_CREATED: "of an ephemeral volume has not been created yet",
