@@ -58,7 +58,7 @@ def _stand_ins() -> tuple[ModuleType, ...]:
 
 
 class _Typing(ModuleType):
-    """Stand-in of `typing`: it has what is written in annotations and bases, for those who do not evaluate them."""
+    """Stand-in for `typing`: the names in annotations and base classes, which are not evaluated here."""
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
@@ -77,7 +77,7 @@ _ASKING = ("click.", *(f"kubectl_spread.{package}" for package in _PACKAGES))
 
 
 class _Hint:
-    """Stands for any type in an alias, and for a type variable."""
+    """Stand-in for types in an alias, and for type variables."""
 
     def __getitem__(self, item: object) -> object:
         return self
@@ -92,7 +92,7 @@ class _Hint:
 
 
 class _Base:
-    """Stands for Generic and Protocol."""
+    """Stand-in for Generic and Protocol."""
 
     __slots__ = ()
 
@@ -134,7 +134,7 @@ def _cleandoc(text: str) -> str:
 
 
 def _gettext(message: str) -> str:
-    """Return click's own words."""
+    """Return the message untranslated."""
     return message
 
 

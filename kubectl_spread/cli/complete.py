@@ -22,13 +22,13 @@ _LEVELS = ("error", "warning", "info")
 
 
 def rules(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Codes and names of rules, the last of several by commas."""
+    """Complete codes and names of rules; after a comma, the next one."""
     before, comma, word = incomplete.rpartition(",")
     return [_item(f"{before}{comma}{name}", summary) for name, summary in _known() if _begins(name, word)]
 
 
 def levels_of_rules(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """RULE=LEVEL, first the rule, then the level."""
+    """Complete RULE=LEVEL: first the rule, then the level."""
     word, equals, level = incomplete.partition("=")
     if equals:
         return [_item(f"{word}={name}") for name in _LEVELS if name.startswith(level)]
@@ -56,7 +56,7 @@ def namespaces(ctx: click.Context, _param: click.Parameter, incomplete: str) -> 
 
 
 def targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """TYPE, TYPE/NAME, or a NAME behind a TYPE."""
+    """Complete TYPE, TYPE/NAME, or a NAME after a TYPE."""
     from kubectl_spread.objects.workloads.kinds import kind_named
 
     before = ctx.params.get(param.name or "") or ()
@@ -70,7 +70,7 @@ def targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list
 
 
 def _beginning(words: dict[str, str], incomplete: str) -> list[CompletionItem]:
-    """Return the words that begin so, with their summaries."""
+    """Return the words with this beginning, and their summaries."""
     return [_item(word, summary) for word, summary in words.items() if word.startswith(incomplete)]
 
 

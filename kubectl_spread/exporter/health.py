@@ -20,7 +20,7 @@ class HealthCollector(Collector):
         self._poller = poller
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metrics; those of a reading only after the first one."""
+        """Yield the metrics. The metrics of a reading exist only after the first reading."""
         poller = self._poller
         yield GaugeMetricFamily(
             "kubectl_spread_up", "1 if the last reading of the cluster succeeded, else 0.", value=int(poller.is_up)

@@ -39,7 +39,7 @@ class Reading(NamedTuple):
 
 
 class Poller:
-    """A thread that reads the cluster again and again, and keeps the last reading.
+    """A thread that reads the cluster repeatedly, and keeps the last reading.
 
     After a failure the next reading opens a new connection, so a changed kubeconfig, certificate or token is used.
     The pause doubles with each further failure in a row, up to five minutes.
@@ -79,7 +79,7 @@ class Poller:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop before the next reading; a reading under way ends with the process."""
+        """Stop before the next reading; a reading in progress ends with the process."""
         self._stopped.set()
 
     def fresh(self, most_s: float) -> Optional[Reading]:

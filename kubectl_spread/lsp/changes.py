@@ -17,7 +17,7 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 def apply_changes(text: str, changes: Iterable[types.TextDocumentContentChangeEvent], encoding: str) -> str:
-    """Return a text after changes; one without a range is the whole text."""
+    """Return a text after changes; a change without a range replaces the whole text."""
     lines = _LINE.findall(text)
     for change in changes:
         if isinstance(change, types.TextDocumentContentChangePartial):
@@ -40,7 +40,7 @@ def _replace(lines: list[str], where: types.Range, text: str, *, encoding: str) 
 
 
 def _place(lines: Sequence[str], position: types.Position, encoding: str) -> tuple[int, int]:
-    """Return the line and the character in it; beyond a line's end that end, beyond the last line the text's end."""
+    """Return the line and the character in it. Places beyond the end of a line or of the text are moved to that end."""
     if position.line >= len(lines):
         return len(lines), 0
     line = lines[position.line].rstrip("\r\n")

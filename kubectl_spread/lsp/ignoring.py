@@ -48,7 +48,7 @@ def _edit(finding: Finding, source: SourceFile) -> Edit:
 
 
 def _overlaps(suppression: suppress.Suppression, edit: Edit) -> bool:
-    """Return whether a suppression in the edited text is the edit's own."""
+    """Return whether the edit added a suppression of the edited text."""
     start, end = suppression.place.span
     return start <= edit.start + len(edit.text) and edit.start <= end
 

@@ -33,7 +33,7 @@ def span_range(source: SourceFile, span: Span, encoding: str) -> types.Range:
 
 
 def offset(source: SourceFile, where: types.Position, encoding: str) -> int:
-    """Return the offset of a place; beyond a line's end it is that end, beyond the last line the end of the text."""
+    """Return the offset of a place. Places beyond the end of a line or of the text are moved to that end."""
     start = source.offset(where.line + 1)
     if start == len(source.text):
         return start

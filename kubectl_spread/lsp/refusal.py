@@ -23,7 +23,7 @@ class Refusal(NamedTuple):
 
     @property
     def answer(self) -> dict[str, Any]:
-        """Return the response, as JSON-RPC has it."""
+        """Return the JSON-RPC response to a refused message."""
         return {"jsonrpc": "2.0", "id": self.id, "error": {"code": self.code, "message": self.problem}}
 
 

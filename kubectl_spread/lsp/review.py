@@ -83,7 +83,7 @@ def _result(document: OpenDocument, checker: DocumentChecker, *, before: Review,
 
 
 def _clean(text: str) -> str:
-    """Return a text as a file could hold it: without byte order mark, and half of a surrogate pair replaced."""
+    """Remove what a file cannot contain: a byte order mark, and single halves of surrogate pairs."""
     return text.removeprefix("\ufeff").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 

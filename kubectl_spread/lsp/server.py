@@ -45,7 +45,7 @@ _pygls_log = logging.getLogger("pygls.protocol.json_rpc")
 
 
 def serve(checker: DocumentChecker) -> bool:
-    """Speak over standard input and output until the client leaves; whether it took its leave as it should.
+    """Serve one client over standard input and output; return whether it shut the server down before it left.
 
     Raises:
         SourceError: the client sends something that is not a message.
@@ -79,7 +79,7 @@ class _Protocol(LanguageServerProtocol):
     """
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """Return the message that a JSON object is, or its refusal."""
+        """Convert a JSON object to a message of the protocol, or to a refusal."""
         if "method" in data and self.get_message_type(data["method"]) is None:
             data.setdefault("params", None)
         _pygls_log.disabled = True  # it would print a traceback
@@ -105,7 +105,7 @@ class _Protocol(LanguageServerProtocol):
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Generator[Any, Any, None]:
-        """Pass a change on."""
+        """Pass the change to the handler of changes."""
         handler = self.fm.features.get(types.TEXT_DOCUMENT_DID_CHANGE)
         if handler is not None:
             yield handler, (params,), None

@@ -90,7 +90,7 @@ class _Search:
         return Suggestions(tuple(items), self._tried, len(items) + len(left), self._not_tried, harmful)
 
     def _judged(self, best: list[TriedChange], most: int) -> tuple[list[TriedChange], list[TriedChange]]:
-        """Return the first changes that still help in the end, and the ones that were not simulated.
+        """Return the first changes that still help once the cluster is at rest, and those that were not simulated.
 
         Harmful changes restart or end running pods, or lose data. By default they are left out if any other change
         helps.
@@ -112,7 +112,7 @@ class _Search:
                 yield other
 
     def _held(self, item: TriedChange) -> Optional[TriedChange]:
-        """Return a change that helps in the end: this one, or a later step of its ladder."""
+        """Return a change that still helps once the cluster is at rest: this one, or a later step of its ladder."""
         size = item.ladder.size
         steps = [item.at, *(at for at in (item.at + 1, 2 * item.at + 2, size - 1) if item.at < at < size)]
         for at in dict.fromkeys(steps):

@@ -326,7 +326,7 @@ class _Shown:
         self._shown = shown
 
     def saw(self, states: int) -> bool:
-        """Take note of how many states were visited; return whether to stop."""
+        """Show how many states were visited; return whether to stop."""
         self._shown.stage = f"{self.stage}: {states:,} states visited; Ctrl-C ends the search"
         return self.is_stopped
 

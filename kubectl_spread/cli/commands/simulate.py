@@ -278,7 +278,7 @@ class _Limits(NamedTuple):
     seed: int
 
     def limits(self) -> Limits:
-        """Return the same for the engine."""
+        """Return the limits in the form that the engine takes."""
         from kubectl_spread.timeline.run import Limits, Mode
 
         return Limits(Mode(self.outcomes.mode), self.max_states, self.outcomes.samples, self.timeout_s, self.seed)

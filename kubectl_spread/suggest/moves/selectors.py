@@ -70,7 +70,7 @@ def _labels_of_others(problem: PendingPodProblem, report: ConstraintReport) -> l
 
 
 def _differing(key: str, value: str, others: list[dict[str, str]]) -> set[int]:
-    """Return the positions of the label sets that have not this value."""
+    """Return the positions of the label sets without this value."""
     return {at for at, labels in enumerate(others) if labels.get(key) != value}
 
 
