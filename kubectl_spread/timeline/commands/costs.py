@@ -5,9 +5,11 @@ Source: staging/src/k8s.io/kubectl/pkg/cmd/annotate/annotate.go (v1.36.2).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Optional
 
 from kubectl_spread.errors import RefusedError
+from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.read import DELETION_COST
 from kubectl_spread.objects.selectors.labels import key_errors
 from kubectl_spread.timeline import steps
@@ -26,13 +28,28 @@ def annotate(command: Command, situation: Situation) -> CommandEffect:
     if DELETION_COST not in changes or not pods:
         return CommandEffect(notes=(f"of annotations, only {DELETION_COST} of pods changes what happens",))
     wanted = {(target.namespace, target.name) for target in pods}
-    cluster = situation.cluster
-    chosen = [pod for pod in cluster.pods if (pod.namespace, pod.name) in wanted]
+    chosen = [pod for pod in situation.cluster.pods if (pod.namespace, pod.name) in wanted]
     cost = _cost(changes[DELETION_COST])
-    for pod in chosen:
-        if cost is not None and pod.deletion_cost not in (0, cost) and not command.has("overwrite"):
+    if cost is not None and not command.has("overwrite"):
+        _refuse_overwriting(chosen, cost)
+    return _with_cost(chosen, cost, situation)
+
+
+def _refuse_overwriting(pods: Sequence[Pod], cost: int) -> None:
+    """Check that no pod has another cost already.
+
+    Raises:
+        RefusedError: kubectl would refuse to overwrite the annotation.
+    """
+    for pod in pods:
+        if pod.deletion_cost not in (0, cost):
             before = f"'{DELETION_COST}' already has a value ({pod.deletion_cost})"
             raise RefusedError(f"error: {before}, and --overwrite is false")
+
+
+def _with_cost(chosen: Sequence[Pod], cost: Optional[int], situation: Situation) -> CommandEffect:
+    """Set the cost of pods in the situation, or remove it; return the effect."""
+    cluster = situation.cluster
     keys = {cluster.top_owner(pod) for pod in chosen}
     op = steps.SetCost(tuple(pod.uid for pod in chosen), cost or 0)
     changed = {pod.uid: pod._replace(deletion_cost=cost or 0) for pod in chosen}
