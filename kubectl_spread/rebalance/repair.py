@@ -209,12 +209,10 @@ class _Repairing:
         pods = evictions.chosen_pods(found, board, cluster)
         self._chosen = pods
         ready = {key: board.ready(states, key) for key in keys}
-        is_in_motion = not self._repaired and board.is_in_motion
-        is_exact = found.is_exact and board.beginning.is_exact and not is_in_motion
         return EvictionPlan(
             tuple(evictions.evictions(found, pods, board, cluster, sorted(topology_keys))),
             proposal.result.at_least,
-            Coverage(len(states), sum(item.visited for item in found.reached), is_exact, is_in_motion),
+            self._coverage(found, board, len(states)),
             changes.after(keys, proposal.tally, states, alike=board.alike, has_soft=self._request.has_soft),
             _fewest_ready(found, board, ready),
             ready,
@@ -223,6 +221,11 @@ class _Repairing:
             tuple(key for key in keys if key in cluster.autoscalers),
             all(evictions.has_all_budgets(cluster, key.namespace) for key in keys),
         )
+
+    def _coverage(self, found: FoundPlan, board: Board, states: int) -> Coverage:
+        is_in_motion = not self._repaired and board.is_in_motion
+        is_exact = found.is_exact and board.beginning.is_exact and not is_in_motion
+        return Coverage(states, sum(item.visited for item in found.reached), is_exact, is_in_motion)
 
     def _restarts(
         self, keys: tuple[OwnerKey, ...], plan: Optional[EvictionPlan], deadline: float
