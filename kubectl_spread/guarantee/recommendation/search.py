@@ -67,8 +67,7 @@ def recommend(
     all_rules = tuple(rules) if PLACED in rules else (*rules, PLACED)
     if not selector:
         return Recommendation((), all_rules, {}, why_not="noSelector")
-    half = effort.deadline and (time.monotonic() + effort.deadline) / 2
-    first = effort._replace(deadline=half)
+    first, second = (_until(effort, share) for share in (1 / 3, 2 / 3))
     search = _Search(members, cluster, profiles, all_rules, selector, first, regimes)
     strict = search.run()
     impossible = tuple(item for item in strict.formulas if item.needs > item.domains or not item.most)
@@ -76,19 +75,25 @@ def recommend(
     if strict.options:
         return strict
     if not any(rule.is_strict for rule in all_rules):
-        return _besides_rollouts(strict, search)
+        return _besides_rollouts(strict, search, effort)
     relaxed = tuple(rule.relaxed for rule in all_rules)
-    other = _Search(members, cluster, profiles, relaxed, selector, effort, regimes).run()
+    other = _Search(members, cluster, profiles, relaxed, selector, second, regimes).run()
     if not other.options:
-        return _besides_rollouts(strict._replace(tried=strict.tried + other.tried), search)
+        return _besides_rollouts(strict._replace(tried=strict.tried + other.tried), search, effort)
     tried = strict.tried + other.tried
     found = other._replace(relaxed=True, tried=tried, impossible=impossible, refused=strict.refused)
     return found._replace(attempts=strict.attempts, is_exhaustive=strict.is_exhaustive)
 
 
-def _besides_rollouts(found: Recommendation, search: _Search) -> Recommendation:
+def _until(effort: Effort, share: float) -> Effort:
+    """Return the limits of searches that end after a share of the time."""
+    now = time.monotonic()
+    return effort if effort.deadline is None else effort._replace(deadline=now + (effort.deadline - now) * share)
+
+
+def _besides_rollouts(found: Recommendation, search: _Search, effort: Effort) -> Recommendation:
     """Return options that keep the policy except while a template is rolled out, if there are no others."""
-    others = search.besides_rollouts()
+    others = search.besides_rollouts(effort)
     if others is None or not others.options:
         return found
     formulas = others.formulas
@@ -138,12 +143,12 @@ class _Search:
         builder = GroupBuilder(self._members, self._cluster, self._profiles, (), regime=Regime.CREATION)
         return frozenset(node for item in builder.filters().of_kind for node in item.allowed)
 
-    def besides_rollouts(self) -> Optional[Recommendation]:
+    def besides_rollouts(self, effort: Effort) -> Optional[Recommendation]:
         """Return options that keep the policy in the regimes without rollouts; None if these are all regimes."""
         fewer = [item for item in self._regimes if item not in (Regime.ROLLOUTS, Regime.SCALING)]
         if len(fewer) == len(self._regimes) or not fewer:
             return None
-        self._regimes = fewer
+        self._regimes, self._effort = fewer, effort
         self._refused = {}
         return self.run()
 
