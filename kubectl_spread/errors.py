@@ -43,6 +43,17 @@ class ClusterError(SpreadError):
     """The API server cannot be found, reached or asked."""
 
 
+class NoClusterError(ClusterError):
+    """No cluster is configured; `why` names the files that name none."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+    def __str__(self) -> str:
+        return f"no cluster is configured: {self.why}. Use --kubeconfig, --snapshot or --topology"
+
+
 class ConfigError(SpreadError):
     """A configuration asks for what there is not; `problems` are all that is wrong with it, by place."""
 

@@ -12,3 +12,4 @@ class Exit:
     UNREADABLE = 3  # an input could not be read
     BUG = 70  # ours
     INTERRUPTED = 130
+    READER_GONE = 141  # the reader of the output closed the pipe; shells have this code for SIGPIPE, too

@@ -35,6 +35,22 @@ class LazyGroup(click.Group):
         command: click.Command = importlib.import_module(entry.module).command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[Optional[str], Optional[click.Command], list[str]]:
+        """Return the command of the first argument.
+
+        Raises:
+            UsageError: there is none; the message names the command that was probably meant.
+        """
+        if args[0] not in self.entries and not ctx.resilient_parsing:
+            from kubectl_spread.text.wording import did_you_mean  # not needed for known commands
+
+            near = did_you_mean(args[0], self.entries)
+            if near:
+                raise click.UsageError(f"no such command '{args[0]}': {near}", ctx)
+        return super().resolve_command(ctx, args)
+
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the commands with their descriptions, without importing them; then the group's own options."""
         from click.shell_completion import CompletionItem

@@ -12,7 +12,7 @@ from kubectl_spread import __version__
 from kubectl_spread.cli.console.stderr import flush, print_error
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.lazy import CommandEntry, LazyGroup
-from kubectl_spread.errors import ConfigError, RequestError, SourceError, SpreadError
+from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, SourceError, SpreadError
 
 _ISSUES = "https://github.com/kubectl-spread/kubectl-spread/issues"
 
@@ -101,11 +101,10 @@ def run(args: Optional[list[str]] = None) -> int:
     except SpreadError as error:
         for each in (error, *(error.others if isinstance(error, SourceError) else ())):
             print_error(each)
-        return Exit.UNREADABLE
-    except BrokenPipeError:
-        # The reader closed the pipe, so Python must not flush its buffer at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.CLEAN
+        return Exit.FINDINGS if isinstance(error, NotFoundError) else Exit.UNREADABLE
+    except (BrokenPipeError, SystemExit):  # click exits with 1 where the reader of the output closed the pipe
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes its buffer at exit
+        return Exit.READER_GONE
     except (OSError, MemoryError) as error:
         print_error(_of_machine(error))
         return Exit.UNREADABLE

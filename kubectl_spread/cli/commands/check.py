@@ -262,4 +262,19 @@ def _chosen(asked: tuple[Output, ...], file: Optional[str]) -> list[Output]:
     if sum(not output.file for output in chosen) > 1:
         name = chosen[-1].format
         raise click.UsageError(f"only one format can go to standard output: name a file, -o {name}=FILE")
+    _refuse_shared_files(chosen)
     return chosen
+
+
+def _refuse_shared_files(chosen: list[Output]) -> None:
+    """Refuse two outputs to one file: the second would replace the first.
+
+    Raises:
+        UsageError: the path that is named twice; devices may be, as /dev/null.
+    """
+    formats: dict[str, str] = {}
+    for output in chosen if len(chosen) > 1 else ():
+        path = os.path.realpath(output.file) if output.file else ""
+        if path in formats and (os.path.isfile(path) or not os.path.exists(path)):
+            raise click.UsageError(f"two formats would go to {output.file}: {formats[path]} and {output.format}")
+        formats[path] = output.format

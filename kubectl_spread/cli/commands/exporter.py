@@ -13,9 +13,9 @@ import click
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.console.stderr import print_error
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.parameters.options import as_usage_errors, live_cluster
+from kubectl_spread.cli.parameters.options import as_usage_errors, live_cluster, Seconds
 from kubectl_spread.cli.parameters.sections import SectionedCommand
-from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import ClusterError, NoClusterError, SourceError
 from kubectl_spread.operations.inputs import notices
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.operations.status import StatusRequest
@@ -36,7 +36,7 @@ _STUCK_INTERVALS, _LEAST_STUCK_S = 10, 1800.0
 )
 @click.option(
     "--interval",
-    type=click.FloatRange(min=1.0),
+    type=Seconds(min=1.0),
     default=30.0,
     show_default=True,
     metavar="SECONDS",
@@ -44,7 +44,7 @@ _STUCK_INTERVALS, _LEAST_STUCK_S = 10, 1800.0
 )
 @click.option(
     "--max-age",
-    type=click.FloatRange(min=1.0),
+    type=Seconds(min=1.0),
     metavar="SECONDS",
     help="Age at which a reading is no longer served.  [default: 5 intervals, at least 300]",
 )
@@ -152,7 +152,10 @@ def _serve(request: StatusRequest, address: tuple[str, int], *, interval: float,
     from kubectl_spread.operations.inputs import cluster_facts as inputs
 
     gc.enable()  # a long-running program needs garbage collection
-    inputs.open_session(request.source.or_live())  # an unreadable kubeconfig is an error now, not a failed reading
+    try:
+        inputs.open_session(request.source.or_live())  # an unreadable kubeconfig is an error now, not a failed reading
+    except NoClusterError as error:
+        raise ClusterError(f"no cluster is configured: {error.why}. Use --kubeconfig or --server") from None
     poller = Poller(request, interval_s=interval, report=_report)
     stuck_s = max(_STUCK_INTERVALS * interval, _LEAST_STUCK_S)
     try:

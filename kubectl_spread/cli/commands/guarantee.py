@@ -203,7 +203,7 @@ def command(
     \b
     Exit codes:
       0  every rule is proved
-      1  a rule is refuted, or could not be decided
+      1  a rule is refuted or could not be decided, or a workload does not exist
       2  wrong usage, or an invalid policy
       3  an input could not be read, or the cluster could not be reached
       130  the search was interrupted; what is known so far was printed

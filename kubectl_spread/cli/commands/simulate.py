@@ -145,8 +145,8 @@ def command(
 
     \b
     Steps:
-      rollout restart|undo|pause|resume, scale, set image, apply, patch, delete, drain, cordon, uncordon, taint, label,
-      with kubectl's own arguments and flags; and
+      rollout restart|undo|pause|resume, scale, set image, create, apply, patch, delete, drain, cordon, uncordon, taint,
+      label, annotate, with kubectl's own arguments and flags; and
       lose KEY=VALUE        all nodes with a label stop answering; after 300 s their pods are evicted
       restore KEY=VALUE     they answer again
       add-nodes KEY=VALUE,count=N,cpu=4,memory=16Gi

@@ -13,7 +13,7 @@ from kubectl_spread.cli.console import terminal
 from kubectl_spread.cli.console.progress import progress
 from kubectl_spread.cli.console.stderr import flush, print_error
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.parameters.options import as_usage_errors, cluster_facts
+from kubectl_spread.cli.parameters.options import as_usage_errors, cluster_facts, Seconds
 from kubectl_spread.cli.parameters.outputs import can_draw, FormatChoice, Output, page_source, redirect_output
 from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.cli.parameters.targets import selection
@@ -48,7 +48,7 @@ _DOCUMENTS = ("json", "prometheus", "html")  # which are complete without a line
 @click.option("-w", "--watch", is_flag=True, help="Keep reading the cluster, and print changes.")
 @click.option(
     "--interval",
-    type=click.FloatRange(min=0.1),
+    type=Seconds(min=0.1),
     default=5.0,
     show_default=True,
     metavar="SECONDS",

@@ -97,6 +97,8 @@ def _show(step: shop.DemoStep, *, is_first: bool) -> None:
     hidden = ["--no-config"] if step.words[0] == "check" else []
     with working_directory(shop.parent()):
         code = run([*step.words, *hidden])
+    if code == Exit.READER_GONE:
+        raise BrokenPipeError
     flush()
     click.echo(f"(exit code {code})")
     if code != step.code:

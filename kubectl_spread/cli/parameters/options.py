@@ -19,6 +19,20 @@ from kubectl_spread.errors import RequestError
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.sources.live.flags import Flags
 
+_YEAR_S = 31_536_000
+
+
+class Seconds(click.FloatRange):
+    """A time of at most a year, as Python cannot wait for inf or nan seconds."""
+
+    def convert(self, value: Any, param: Optional[click.Parameter], ctx: Optional[click.Context]) -> float:
+        """Parse a number of seconds."""
+        seconds = float(super().convert(value, param, ctx))
+        if not seconds <= _YEAR_S:  # also true of nan
+            self.fail(f"{value} is not a number of seconds up to {_YEAR_S:,}, a year", param, ctx)
+        return seconds
+
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 

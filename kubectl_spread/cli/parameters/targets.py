@@ -80,7 +80,7 @@ def _kind(word: str, ctx: click.Context, *, verb: str, is_alone: bool = False) -
     kind = kind_named(word)
     if kind is None or kind == "PodTemplate":
         known = ", ".join(entry.names[0] for key, entry in KINDS.items() if key != "PodTemplate")
-        wrong = f"`{word}` is not a resource type" + (f" to {verb}" if kind is not None else "")
+        wrong = f"`{word}` is not a resource type with pods" + (f" to {verb}" if kind is not None else "")
         hint = f"; write deploy/{word}" if is_alone and word and kind is None else ""
         raise click.UsageError(f"{wrong}{hint}. Types: {known}", ctx)
     return kind

@@ -16,7 +16,7 @@ import os
 from typing import Any, Optional
 from urllib.parse import urlsplit
 
-from kubectl_spread.errors import ClusterError, ConfigError, SourceError
+from kubectl_spread.errors import ClusterError, ConfigError, NoClusterError, SourceError
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import files
 from kubectl_spread.sources.live import auth_providers
@@ -289,7 +289,7 @@ def _in_cluster(flags: Flags, merged: MergedFiles) -> ApiServer:
             why = f"{', '.join(absent)} {'does' if len(absent) == 1 else 'do'} not exist"
         else:
             why = f"{', '.join(paths)} {'names' if len(paths) == 1 else 'name'} none"
-        raise ClusterError(f"no cluster is configured: {why}. Use --kubeconfig, --snapshot or --topology")
+        raise NoClusterError(why)
     try:
         namespace = files.read_text(f"{_SERVICE_ACCOUNT}/namespace").text.strip()
     except SourceError:

@@ -61,7 +61,7 @@ def kind_of(word: str) -> str:
     if found is not None and found != "PodTemplate":
         return found
     if word.lower().partition(".")[0] in _IDLE:
-        raise StepError(f"{word} never move a pod, so there is nothing to simulate")
+        raise StepError(f"changes of {word} never move a pod, so there is nothing to simulate")
     if word.lower().partition(".")[0] in _UNSIMULATED:
         raise StepError(f"changes of {word} by name are not simulated; use `apply -f` with a manifest")
     known = [*(name for words, _ in OTHERS.values() for name in words)]

@@ -224,7 +224,10 @@ def test_what_is_named_and_is_not_there_is_a_finding(facts: Any, capsys: pytest.
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["widget"], "error: `widget` is not a resource type; write deploy/widget. Types: pod, replicationcontroller"),
+        (
+            ["widget"],
+            "error: `widget` is not a resource type with pods; write deploy/widget. Types: pod, ",
+        ),
         (["deploy/web", "-A"], "error: a resource by name and --all-namespaces exclude each other"),
         (["-n", "x", "-A"], "error: --namespace and --all-namespaces exclude each other"),
         (["deploy/web", "-l", "a=b"], "error: name cannot be provided when a selector is specified"),

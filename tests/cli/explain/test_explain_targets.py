@@ -70,6 +70,6 @@ def test_what_no_api_server_stores_is_explained_as_far_as_it_goes(
 
 def test_a_name_without_its_type_gets_a_hint(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["explain", "web", "--topology", "zones=1"]) == 2
-    assert "error: `web` is not a resource type; write deploy/web. Types: pod, " in capsys.readouterr().err
+    assert "error: `web` is not a resource type with pods; write deploy/web. Types: pod, " in capsys.readouterr().err
     assert run(["explain", "dploy/web", "--topology", "zones=1"]) == 2
-    assert "error: `dploy` is not a resource type. Types: pod, " in capsys.readouterr().err
+    assert "error: `dploy` is not a resource type with pods. Types: pod, " in capsys.readouterr().err
