@@ -13,7 +13,7 @@ from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.state import Deletion, P, PENDING, State
 from kubectl_spread.timeline.world import World
 
-_MOST_NODES = 256  # With more nodes, few questions are equal, and the order takes longer than the answer.
+_MOST_NODES = 64  # With more nodes, few questions are equal, and the order takes longer than the answer.
 
 
 class SchedulingQuestion(NamedTuple):
