@@ -17,14 +17,12 @@ from kubectl_spread.guarantee.event import TransitionKind
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.verdict import Effort, ProofStatus, RuleVerdict
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
-from kubectl_spread.objects.taints import NO_SCHEDULE, Taint
 from kubectl_spread.policy.evaluate import evaluate, GroupPod, GroupState, node_domains
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.moves import Moves
-from kubectl_spread.timeline.nodes import UNREACHABLE
 from kubectl_spread.timeline.oracle import Oracle
 from kubectl_spread.timeline.setup import reading
 from kubectl_spread.timeline.setup.loading import load
@@ -33,7 +31,6 @@ from tests.guarantee import cases
 
 NO_SCORES = {"profiles": [{"plugins": {"score": {"disabled": [{"name": "*"}]}}}]}
 Places = frozenset[tuple[tuple[int, int], int]]  # number of pods by workload and node
-_LOST = Taint(UNREACHABLE, "", NO_SCHEDULE)
 _DEPLOYED = (TransitionKind.ROLLED, TransitionKind.FINISHED)
 
 
@@ -178,10 +175,10 @@ class EngineCase:
         """Return what the user or the environment does in an event."""
         if event.kind is TransitionKind.DISRUPTED:
             nodes = self._nodes(event)
-            return [steps.TaintNodes(nodes, _LOST) if event.is_loss else steps.Cordon(nodes)]
+            return [steps.NodesDown(nodes) if event.is_loss else steps.Cordon(nodes)]
         if event.kind is TransitionKind.RETURNED:
             nodes = self._nodes(event)
-            return [steps.Untaint(nodes, UNREACHABLE) if event.is_loss else steps.Cordon(nodes, is_cordoned=False)]
+            return [steps.NodesUp(nodes) if event.is_loss else steps.Cordon(nodes, is_cordoned=False)]
         if event.owner is None:
             return []
         if event.kind in (TransitionKind.RESTARTED, TransitionKind.EVICTED):
