@@ -8,8 +8,9 @@ engine may violate a rule that is proved.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
+from itertools import groupby, permutations
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import key_of, OwnerKey
@@ -95,13 +96,13 @@ class EngineCase:
         """
         return [state for state in self._reached(starts) if not self.after(state)]
 
-    def _reached(self, starts: Iterable[State], allowed: Optional[frozenset[Places]] = None) -> list[State]:
+    def _reached(self, starts: Iterable[State], is_allowed: Optional[Callable[[Places], bool]] = None) -> list[State]:
         """Return the states that moves lead to, through allowed places only."""
         seen = dict.fromkeys(starts)
         queue = list(seen)
         while queue:
             for other in self.after(queue.pop()):
-                if other not in seen and (allowed is None or self.places(other) in allowed):
+                if other not in seen and (is_allowed is None or is_allowed(self.places(other))):
                     seen[other] = None
                     queue.append(other)
             if len(seen) > self._most:
@@ -114,14 +115,24 @@ class EngineCase:
         """Return whether the engine can take a way, and is stuck at its end if the way says so."""
         beliefs = [self.start()]
         try:
-            for event in witness.events:
-                beliefs = self._follow(beliefs, event)
+            for events in _in_batches(witness.events):
+                beliefs = self._after_batch(beliefs, events)
                 if not beliefs:
                     return Replayed.REFUSED
             is_allowed = any(self._ends(state, witness) for state in beliefs)
         except TooLargeError:
             return Replayed.TOO_LARGE
         return Replayed.ALLOWED if is_allowed else Replayed.REFUSED
+
+    def _after_batch(self, beliefs: list[State], events: Sequence[WitnessEvent]) -> list[State]:
+        """Return the states after events in their order, or else in another order."""
+        for order in permutations(events):
+            after = beliefs
+            for event in order:
+                after = self._follow(after, event)
+            if after:
+                return after
+        return []
 
     def _follow(self, beliefs: Iterable[State], event: WitnessEvent) -> list[State]:
         """Return the states after an event and moves that place and delete no pod."""
@@ -135,7 +146,9 @@ class EngineCase:
             if wanted is None:
                 found |= dict.fromkeys(self._shrunk(begins, before, event))
                 continue
-            reached = self._reached(begins, frozenset({before, wanted}))
+            if event.kind is TransitionKind.SCALED:
+                found |= dict.fromkeys(begins)  # The StatefulSet's controller has not seen the command yet.
+            reached = self._reached(begins, frozenset({before, wanted}).__contains__)
             found |= dict.fromkeys(item for item in reached if self.places(item) == wanted and not item.todo)
         return list(found)
 
@@ -159,17 +172,17 @@ class EngineCase:
         if event.owner is None:
             return
         owner = self._world.owner(event.owner)
-        for state in self._reached(begins, None if self._is_small(before) else frozenset({before})):
-            after = dict(self.places(state))
-            number = sum(count for (at, _), count in after.items() if at == owner)
-            is_less = all(count <= dict(before).get(at, 0) for at, count in after.items())
-            others = {at: count for at, count in before if at[0] != owner}
-            if not state.todo and is_less and number <= event.number and others.items() <= after.items():
-                yield state
+        most = dict(before)
+        others = {at: count for at, count in before if at[0] != owner}
 
-    @staticmethod
-    def _is_small(places: Places) -> bool:
-        return sum(number for _, number in places) <= 4
+        def is_less(places: Places) -> bool:
+            after = dict(places)
+            return others.items() <= after.items() and all(count <= most.get(at, 0) for at, count in places)
+
+        for state in self._reached(begins, is_less):
+            number = sum(count for (at, _), count in self.places(state) if at == owner)
+            if not state.todo and number <= event.number:
+                yield state
 
     def _ops(self, event: WitnessEvent) -> list[steps.Op]:
         """Return what the user or the environment does in an event."""
@@ -225,6 +238,16 @@ class EngineCase:
     def owners(self) -> list[OwnerKey]:
         """Return the workloads."""
         return [member.key for member in self._members]
+
+
+def _in_batches(events: Iterable[WitnessEvent]) -> Iterator[list[WitnessEvent]]:
+    """Yield events one by one, but commands that scale workloads one after the other together.
+
+    Their order makes no difference. But in the engine, a StatefulSet deletes its surplus pods before the next command.
+    """
+    for is_scaled, batch in groupby(events, key=lambda event: event.kind is TransitionKind.SCALED):
+        found = list(batch)
+        yield from [found] if is_scaled else [[event] for event in found]
 
 
 class Compared(NamedTuple):
