@@ -72,6 +72,17 @@ def prove(
     return GroupResult(name, workloads, pods, results, gaps, prover.neighbours)
 
 
+def space_of(
+    members: Sequence[Member],
+    cluster: Cluster,
+    profiles: Mapping[str, Profile],
+    rules: Sequence[PolicyRule],
+    regime: Regime,
+) -> Space:
+    """Return the states of a group of workloads in a regime."""
+    return _Prover(members, cluster, profiles, tuple(rules), Effort(), "").space(regime)
+
+
 def _terminating(members: Sequence[Member], results: Sequence[RegimeResult]) -> Iterator[Gap]:
     """Yield the workloads whose deleted pods run beside their replacements, if proved rules limit pods of a domain."""
     proved = [
@@ -133,7 +144,8 @@ class _Prover:
             self.gaps |= dict.fromkeys(found.group.gaps)
         return found
 
-    def _space(self, regime: Regime) -> Space:
+    def space(self, regime: Regime) -> Space:
+        """Return the states in a regime."""
         builder = self._builder(regime)
         stage = _STAGES[regime]
 
@@ -154,7 +166,7 @@ class _Prover:
     def regime(self, regime: Regime) -> RegimeResult:
         """Return the verdicts in a regime."""
         begin = time.monotonic()
-        space = self._space(regime)
+        space = self.space(regime)
         if regime is Regime.SCALING and all(owner.bounds is None for owner in space.group.owners if owner.is_judged):
             none = tuple(RuleVerdict(rule, ProofStatus.NOT_APPLICABLE, Method.NONE) for rule in self._rules)
             return RegimeResult(regime, none)
@@ -185,7 +197,7 @@ class _Prover:
         if cluster is None:
             return space
         smaller = _Prover(self._members, cluster, self._profiles, self._rules, self._effort, self._name)
-        return smaller._space(regime)
+        return smaller.space(regime)
 
     def _adds_nothing(self, space: Space, regime: Regime) -> bool:
         """Return whether a regime has the same events as the one before."""

@@ -5,17 +5,15 @@ from __future__ import annotations
 import heapq
 import random
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Optional
 
+from kubectl_spread.guarantee.distance import distance_of
 from kubectl_spread.guarantee.event import Event, State
-from kubectl_spread.guarantee.model import Spread
 from kubectl_spread.guarantee.space import Space
-from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.records import NamedTuple
 
-_NEVER = 1_000_000  # events: the rule cannot be violated any more
 _EVERY = 16  # states between two reports of their number
 
 
@@ -111,7 +109,7 @@ def _way(state: Optional[State], came_from: dict[State, Optional[State]]) -> tup
 
 def nearest(space: Space, rule: int, limits: ProofLimits) -> Found:
     """Search for the nearest violation of one rule, states that are close to it first (A*)."""
-    distance = _distance(space, space.rules[rule])
+    distance = distance_of(space, space.rules[rule])
     came_from: dict[State, Optional[State]] = {}
     steps: dict[State, int] = {}
     heap: list[tuple[int, int, int, State]] = []
@@ -135,89 +133,6 @@ def nearest(space: Space, rule: int, limits: ProofLimits) -> Found:
             number += 1
             heapq.heappush(heap, (steps[after] + distance(after), -steps[after], number, after))
     return Found(len(came_from), True, {})
-
-
-def _distance(space: Space, rule: PolicyRule) -> Callable[[State], int]:
-    """Return a lower limit of the number of events until a rule is violated."""
-    if rule.kind in (RuleKind.MIN_DOMAINS, RuleKind.SURVIVE):
-        return lambda state: _unplaced(space, state)
-    if rule.kind not in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT):
-        return lambda _: 0
-
-    least = (rule.most(space.group.fewest) or 0) + 1  # A share of more pods allows more.
-    skew = _common_skew(space, rule.topology_key)
-
-    def missing(state: State) -> int:
-        counts = space.domain_counts(rule.topology_key, state)
-        fullest = max(counts.values(), default=0)
-        # An event adds at most one pod to a domain.
-        if skew is None or fullest >= least:
-            return max(0, least - fullest)
-        floor = max(0, least - skew.max_skew)  # pods that every other domain needs before
-        below = sum([max(0, floor - counts.get(at, 0)) for at in skew.eligible])
-        return least - fullest + below - max(0, floor - fullest)
-
-    if space.level or not any(item.separations for item in space.filters(0).of_kind):
-        return missing
-    domains = sorted(set(space.group.layout.domain_of[rule.topology_key]) - {-1})
-
-    def possible(state: State) -> int:
-        counts = space.domain_counts(rule.topology_key, state)
-        can_come = _can_come(space, rule.topology_key, state)
-        if all(counts.get(at, 0) + can_come(at) < least for at in domains):
-            return _NEVER
-        return missing(state)
-
-    return possible
-
-
-def _can_come(space: Space, key: str, state: State) -> Callable[[int], int]:
-    """Return a function that counts the waiting pods that anti-affinity does not keep away from a domain."""
-    domain_of = space.group.layout.domain_of[key]
-    contents = space.domain_contents(key, state)
-    waiting = Counter(space.unplaced(state))
-    model = space.filters(0)
-
-    def number(domain: int) -> int:
-        total = 0
-        for kind, pods in waiting.items():
-            own = [item for item in model.of_kind[kind].separations if item.domain_of == domain_of]
-            if not any(space.matching(item.matches, contents.get(domain, 0)) for item in own):
-                total += 1 if any(item.matches[kind] for item in own) else pods
-        return total
-
-    return number
-
-
-def _common_skew(space: Space, key: str) -> Optional[Spread]:
-    """Return the loosest constraint by a key if every pod has one that counts all pods on all nodes; else None."""
-    if space.disruptions or len(space.group.judged) < len(space.group.kinds):
-        return None
-    domain_of = space.group.layout.domain_of[key]
-    found: list[Spread] = []
-    for item in space.filters(0).of_kind:
-        own = [
-            spread for spread in item.spreads if spread.topology_key == key and _counts_everything(spread, domain_of)
-        ]
-        if not own:
-            return None
-        found.append(min(own, key=lambda spread: spread.max_skew))
-    return max(found, key=lambda spread: spread.max_skew) if found else None
-
-
-def _counts_everything(spread: Spread, domain_of: Sequence[int]) -> bool:
-    """Return whether a constraint counts all pods of the group and no others, on all nodes with the label."""
-    is_plain = bool(spread.self_match) and not spread.is_below and not any(spread.base)
-    labelled = {node for node, domain in enumerate(domain_of) if domain >= 0}
-    same = all(spread.domain_of[node] == domain_of[node] for node in labelled)
-    return is_plain and same and all(spread.matches) and labelled <= set(spread.counted)
-
-
-def _unplaced(space: Space, state: State) -> int:
-    """Return a lower limit of the events until all pods are placed, or until some are lost again."""
-    if state[2]:
-        return 0
-    return max(0, space.group.fewest - space.judged_placed(state))
 
 
 def stuck(space: Space, rule: int, limits: ProofLimits) -> Found:
