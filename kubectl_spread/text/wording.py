@@ -14,7 +14,13 @@ def safe(text: str) -> str:
     """Return text of a manifest or a cluster that can neither move the cursor nor colour the terminal."""
     if text.isprintable():
         return text
-    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+    return "".join(char if char.isprintable() else f"\\x{_code(char):02x}" for char in text)
+
+
+def _code(char: str) -> int:
+    """Return a character's code; of a byte of a file name that is not UTF-8, the byte."""
+    code = ord(char)
+    return code - 0xDC00 if 0xDC80 <= code <= 0xDCFF else code
 
 
 def listed(names: Iterable[str], *, most: int) -> str:

@@ -14,7 +14,12 @@ from kubectl_spread.report.simulation.words import name
 from kubectl_spread.report.table import paint, Style, table, wrap
 from kubectl_spread.text.wording import counted, listed
 
-_STYLES = {ProofStatus.PROVED: "green", ProofStatus.REFUTED: "red", ProofStatus.UNDECIDED: "yellow"}
+_STYLES = {
+    ProofStatus.PROVED: "green",
+    ProofStatus.REFUTED: "red",
+    ProofStatus.UNDECIDED: "yellow",
+    ProofStatus.NOT_APPLICABLE: "yellow",
+}
 _MOST_WORKLOADS = 5
 _MOST_SENTENCES = 40
 _ENDS = 15  # of a long way, from its beginning and from its end
@@ -23,18 +28,13 @@ _ENDS = 15  # of a long way, from its beginning and from its end
 def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None]], style: Style) -> str:
     """Return the answer; `title` is the policy's name."""
     blocks: list[list[str]] = []
-    worst = _worst([result.verdict for result, _ in groups])
-    blocks.append([f"Policy {title}: {paint(words.VERDICTS[worst], _STYLES[worst], colour=style.colour)}"])
+    worst = words.worst([result for result, _ in groups])
+    blocks.append([f"Policy {title}: {paint(words.policy_verdict(worst), _STYLES[worst], colour=style.colour)}"])
     for result, found in groups:
         blocks += [block for block in _group(result, style) if block]
         if found is not None:
             blocks += [block for block in recommendation.blocks(found, result, style) if block]
     return "\n\n".join("\n".join(block) for block in blocks)
-
-
-def _worst(verdicts: Sequence[ProofStatus]) -> ProofStatus:
-    order = (ProofStatus.REFUTED, ProofStatus.UNDECIDED, ProofStatus.PROVED)
-    return next((item for item in order if item in verdicts), ProofStatus.PROVED)
 
 
 def _group(result: GroupResult, style: Style) -> Iterator[list[str]]:
@@ -73,6 +73,8 @@ def _rule(found: list[tuple[Regime, RuleVerdict]], style: Style) -> Iterator[str
             regimes_by_text.setdefault(_undecided(item), []).append(regime)
         elif item.verdict is ProofStatus.REFUTED:
             regimes_by_text.setdefault("refuted", []).append(regime)
+        elif len(found) == 1:
+            regimes_by_text[words.NO_RANGE] = [regime]
     for text, regimes in regimes_by_text.items():
         head = f"{words.regimes_text(regimes)}: "
         if text != "refuted" or refuted is None or refuted.witness is None:

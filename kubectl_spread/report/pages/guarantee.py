@@ -30,7 +30,6 @@ _TONES = {
     ProofStatus.UNDECIDED: "warn",
     ProofStatus.NOT_APPLICABLE: "soft",
 }
-_ORDER = (ProofStatus.REFUTED, ProofStatus.UNDECIDED, ProofStatus.PROVED)
 _MOST_MOMENTS = 60
 _WIDTH = 100
 
@@ -45,13 +44,12 @@ def render(
     skipped: Sequence[OwnerKey] = (),
 ) -> str:
     """Return the page; `title` is the policy's name."""
-    verdicts = {result.verdict for result, _ in groups}
-    worst = next((item for item in _ORDER if item in verdicts), ProofStatus.PROVED)
+    worst = words.worst([result for result, _ in groups])
     return page.render(
         "guarantee.html",
         source,
         script="steps.js",
-        title=f"Policy {title}: {words.VERDICTS[worst]}",
+        title=f"Policy {title}: {words.policy_verdict(worst)}",
         tone=_TONES[worst],
         groups=[_group(result, found, cluster) for result, found in groups],
         errors=[str(error) for error in errors],
@@ -67,8 +65,8 @@ def _group(result: GroupResult, found: Optional[Recommendation], cluster: Cluste
         "name": result.name,
         "workloads": [name(key) for key in result.workloads],
         "pods": counted(result.pods, "pod"),
-        "badge": words.VERDICTS[result.verdict],
-        "tone": _TONES[result.verdict],
+        "badge": words.policy_verdict(words.worst([result])),
+        "tone": _TONES[words.worst([result])],
         "regimes": [words.REGIMES[item.regime] for item in result.results],
         "rows": [
             {
@@ -88,6 +86,8 @@ def _rule(verdicts: list[tuple[Regime, RuleVerdict]], result: GroupResult, clust
     for regime, item in verdicts:
         if item.verdict is not ProofStatus.NOT_APPLICABLE:
             proofs.setdefault(_how(item), []).append(regime)
+        elif len(verdicts) == 1:
+            proofs[words.NO_RANGE] = [regime]
     refuted = next((item for _, item in verdicts if item.witness is not None), None)
     return {
         "title": rule_text(verdicts[0][1].rule),

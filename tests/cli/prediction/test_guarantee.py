@@ -332,3 +332,17 @@ def _facts() -> list[dict[str, Any]]:
     ]
     stateful = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db", "namespace": "shop"}}
     return [*nodes, {**stateful, "spec": spec}, *pods]
+
+
+def test_only_scaling_without_a_range_is_not_called_proved(capsys: pytest.CaptureFixture[str]) -> None:
+    """No number of replicas changes, so there is nothing to prove; the answer names the missing option."""
+    code, out, err = said(capsys, *THREE, "--max-share", "zone=1/2", "--allow-pending", "--regime", "scaling")
+
+    assert (code, err) == (0, "")
+    assert out.startswith("Policy of the command line: nothing to decide\n")
+    why = "nothing to decide, as the number of replicas has no range; name one with --replicas MIN..MAX"
+    assert " ".join(out.split()).endswith(f"at most 1/2 of the pods in one zone: scaling: {why}")
+
+    _, page, _ = said(capsys, *THREE, "--max-share", "zone=1/2", "--regime", "scaling", "-o", "html")
+    assert "<title>Policy of the command line: nothing to decide</title>" in page
+    assert f"scaling: {why}" in page
