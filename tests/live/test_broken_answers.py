@@ -154,7 +154,7 @@ def test_a_body_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_bodies_that_are_read_at_the_same_time_share_one_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(body, "MAX_BODY_BYTES", 1000)
-    room = body.Room()
+    room = body.ByteAllowance()
 
     def parts() -> Iterator[bytes]:
         yield b"0" * 600
@@ -169,10 +169,10 @@ def test_bodies_that_are_read_at_the_same_time_share_one_limit(monkeypatch: pyte
 def test_memory_that_runs_out_while_a_body_is_read_is_one_message(
     monkeypatch: pytest.MonkeyPatch, kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def full(room: body.Room, count: int) -> None:
+    def full(room: body.ByteAllowance, count: int) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(body.Room, "take", full)
+    monkeypatch.setattr(body.ByteAllowance, "take", full)
     with serving(saying(HEAD + b"Content-Length: 2\r\n\r\n[]")) as host:
         err = refused(host, kubeconfig, capsys)
 

@@ -48,7 +48,7 @@ class PatchTarget(NamedTuple):
         return _fits(self.kind, kind) and any(_fits(self.name, name) for name in names)
 
 
-class Origin(NamedTuple):
+class ReplicasOrigin(NamedTuple):
     """A value in a kustomization or in one of its patches."""
 
     document: Document
@@ -64,7 +64,7 @@ class SetReplicas(NamedTuple):
     """The replicas that a kustomization sets, and where."""
 
     replicas: Replicas
-    origin: Optional[Origin] = None
+    origin: Optional[ReplicasOrigin] = None
 
 
 class Scaling(NamedTuple):
@@ -72,7 +72,7 @@ class Scaling(NamedTuple):
 
     target: PatchTarget
     replicas: Replicas
-    origin: Optional[Origin] = None
+    origin: Optional[ReplicasOrigin] = None
 
 
 _ANYTHING = Scaling(PatchTarget(".*", ".*"), UnknownReplicas.REPLICAS)
@@ -138,7 +138,7 @@ def kustomization(
 
 
 def _of_patch(patch: Patch, documents: Mapping[str, list[Document]], document: Optional[Document]) -> Iterator[Scaling]:
-    where = None if patch.path or document is None else Origin(document, patch.route)
+    where = None if patch.path or document is None else ReplicasOrigin(document, patch.route)
     return _scalings(documents.get(patch.path or patch.inline), patch.target, where=where)
 
 
@@ -146,7 +146,7 @@ def _of_replicas(document: Document) -> Iterator[Scaling]:
     """Yield what the field `replicas` sets."""
     for at, entry in _numbered(fields(document.plain).get("replicas")):
         target = PatchTarget(".*", re.escape(str(entry.get("name"))))
-        yield Scaling(target, _count(entry.get("count")), Origin(document, ("replicas", at, "count")))
+        yield Scaling(target, _count(entry.get("count")), ReplicasOrigin(document, ("replicas", at, "count")))
 
 
 class Patch(NamedTuple):
@@ -177,7 +177,7 @@ def _patch(directory: str, entry: Mapping[str, Any], route: Route) -> Patch:
 
 
 def _scalings(
-    held: Optional[list[Document]], target: Optional[PatchTarget], *, where: Optional[Origin]
+    held: Optional[list[Document]], target: Optional[PatchTarget], *, where: Optional[ReplicasOrigin]
 ) -> Iterator[Scaling]:
     """Yield what the documents of a patch set; `UnknownReplicas` for an unreadable one.
 
@@ -191,15 +191,15 @@ def _scalings(
         for at, operation in enumerate(map(fields, operations)):
             if operation.get("path") == _REPLICAS_POINTER and target is not None:
                 value = operation.get("value") if operation.get("op") in ("add", "replace") else None
-                yield _scaling(target, _count(value), where or Origin(document, (at, "value")))
+                yield _scaling(target, _count(value), where or ReplicasOrigin(document, (at, "value")))
     for document in held:
         spec = fields(fields(document.plain).get("spec"))
         if "replicas" in spec:
-            origin = where or Origin(document, ("spec", "replicas"))
+            origin = where or ReplicasOrigin(document, ("spec", "replicas"))
             yield _scaling(target or _named_in(document.plain), _count(spec["replicas"]), origin)
 
 
-def _scaling(target: PatchTarget, replicas: Replicas, origin: Origin) -> Scaling:
+def _scaling(target: PatchTarget, replicas: Replicas, origin: ReplicasOrigin) -> Scaling:
     return Scaling(target, replicas if target.is_exact else UnknownReplicas.REPLICAS, origin)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from kubectl_spread.lint.grouping.kustomization import Origin, SetReplicas, UnknownReplicas
+from kubectl_spread.lint.grouping.kustomization import ReplicasOrigin, SetReplicas, UnknownReplicas
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.records import NamedTuple
@@ -24,7 +24,7 @@ class ReplicaRange(NamedTuple):
     maximum: Optional[int]
     autoscaler: Optional[Manifest] = None
     written: Optional[int] = None
-    origins: tuple[Origin, ...] = ()
+    origins: tuple[ReplicasOrigin, ...] = ()
 
     @property
     def likely(self) -> Optional[int]:

@@ -12,7 +12,7 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.pages.drawing import DomainBox, Drawing
 
 
-class Frame(NamedTuple):
+class DrawnFrame(NamedTuple):
     """A drawing in a run, with the number of each domain. same: numbers of domains that look as one frame before."""
 
     drawing: Drawing
@@ -20,7 +20,7 @@ class Frame(NamedTuple):
     same: frozenset[int] = frozenset()
 
 
-def frames(drawings: Iterable[Drawing]) -> Iterator[Frame]:
+def frames(drawings: Iterable[Drawing]) -> Iterator[DrawnFrame]:
     """Yield drawings of one run; a domain has one number in all of them."""
     numbers: dict[tuple[Optional[str], ...], int] = {}
     last: dict[int, DomainBox] = {}
@@ -28,7 +28,7 @@ def frames(drawings: Iterable[Drawing]) -> Iterator[Frame]:
         own = tuple(numbers.setdefault(box.names, len(numbers)) for box in drawing.domains)
         now = dict(zip(own, map(_unmarked, drawing.domains), strict=True))
         marked = {number for number, box in zip(own, drawing.domains, strict=True) if box is not now[number]}
-        yield Frame(drawing, own, frozenset(at for at in own if at not in marked and last.get(at) == now[at]))
+        yield DrawnFrame(drawing, own, frozenset(at for at in own if at not in marked and last.get(at) == now[at]))
         last = now
 
 

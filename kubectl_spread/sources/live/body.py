@@ -22,7 +22,7 @@ class CutOffError(Exception):
     """A response that ended early, or does not decode."""
 
 
-class Room:
+class ByteAllowance:
     """Memory for the bodies that are read at the same time, safe for several threads."""
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Room:
                 raise TooLargeError
 
 
-def read(parts: Iterable[bytes], *, is_gzip: bool, room: Optional[Room] = None) -> bytes:
+def read(parts: Iterable[bytes], *, is_gzip: bool, room: Optional[ByteAllowance] = None) -> bytes:
     """Return the decoded body.
 
     Args:
@@ -54,7 +54,7 @@ def read(parts: Iterable[bytes], *, is_gzip: bool, room: Optional[Room] = None) 
         CutOffError: the compressed text is incomplete or broken.
     """
     found: list[bytes] = []
-    shared = room or Room()
+    shared = room or ByteAllowance()
     try:
         for piece in _decoded(parts, is_gzip=is_gzip):
             found.append(piece)

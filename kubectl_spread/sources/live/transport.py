@@ -80,7 +80,7 @@ class Transport:
         self._stopped = threading.Event()
         self._turn = threading.BoundedSemaphore(CONNECTIONS)
         self._refreshing = threading.Lock()
-        self._room = bodies.Room()
+        self._room = bodies.ByteAllowance()
         self.host = host_of(credentials.server)
 
     def get(self, path: str, query: Optional[Mapping[str, str]] = None) -> Response:

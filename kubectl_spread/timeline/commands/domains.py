@@ -13,7 +13,7 @@ from kubectl_spread.objects.selectors.labels import HOSTNAME, key_errors, REGION
 from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.commands.labels import taint_of
+from kubectl_spread.timeline.commands.editing.labels import taint_of
 from kubectl_spread.timeline.commands.parsing import Command, StepError
 from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
 from kubectl_spread.timeline.nodes import cordoned

@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kubectl_spread.timeline.commands import (
-    costs,
-    creation,
-    deletion,
-    domains,
-    drain,
-    labels,
-    nodes,
-    rollout,
-    workloads,
-)
-from kubectl_spread.timeline.commands.editing import manifests, patching
+from kubectl_spread.timeline.commands import creation, deletion, domains, drain, nodes, rollout, workloads
+from kubectl_spread.timeline.commands.editing import costs, labels, manifests, patching
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
 

@@ -13,7 +13,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.claims import storage_of
 from kubectl_spread.timeline.controllers import daemonset, deployment, job, replicaset, statefulset
-from kubectl_spread.timeline.results.eligible import class_of, counted_nodes, CountedNodes
+from kubectl_spread.timeline.results.eligible import class_of, counted_nodes, NodeDomains
 from kubectl_spread.timeline.state import (
     Deletion,
     EventKind,
@@ -187,7 +187,7 @@ class View:
         self.world = world
         self._start = start
         self._message = message
-        self._counted: dict[tuple[int, tuple[int, ...], str], CountedNodes] = {}
+        self._counted: dict[tuple[int, tuple[int, ...], str], NodeDomains] = {}
         self._domains: dict[tuple[int, str], dict[str, str]] = {}
         self._values: dict[tuple[int, str], tuple[str, ...]] = {}
         self.pending_before = Counter(
@@ -416,7 +416,7 @@ def skews(view: View, states: Iterable[State]) -> dict[tuple[OwnerKey, str], int
         }
         for owner in range(len(world.keys))
     }
-    counted: dict[tuple[int, int, str], CountedNodes] = {}
+    counted: dict[tuple[int, int, str], NodeDomains] = {}
     for state in states:
         for owner, own in enumerate(state.sets):
             for topology_key in keys[owner] if own is not None else ():

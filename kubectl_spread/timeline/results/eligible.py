@@ -18,7 +18,7 @@ from kubectl_spread.timeline.state import P
 from kubectl_spread.timeline.world import World
 
 
-class CountedNodes(NamedTuple):
+class NodeDomains(NamedTuple):
     """The domain of each node that a constraint counts, by the node's index; `domains`: the number of domains."""
 
     domain_of: dict[int, str]
@@ -41,7 +41,7 @@ def class_of(world: World, rev: int) -> Optional[PodClass]:
     return world.classes[world.cls_of(rev, workload.first_ordinal)]
 
 
-def counted_nodes(world: World, facts: int, revs: Iterable[int], topology_key: str) -> CountedNodes:
+def counted_nodes(world: World, facts: int, revs: Iterable[int], topology_key: str) -> NodeDomains:
     """Return the nodes that a constraint of some revision counts; without a constraint, all that have the key."""
     classes = [cls for rev in revs if (cls := class_of(world, rev)) is not None]
     constraints = [
@@ -55,7 +55,7 @@ def counted_nodes(world: World, facts: int, revs: Iterable[int], topology_key: s
         for at, node in enumerate(world.facts[facts].nodes)
         if node is not None and topology_key in node.labels and _is_counted(node, constraints)
     }
-    return CountedNodes(found, len(set(found.values())))
+    return NodeDomains(found, len(set(found.values())))
 
 
 class _Constraint(NamedTuple):

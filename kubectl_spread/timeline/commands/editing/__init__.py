@@ -1,1 +1,1 @@
-"""Commands that edit objects: apply and patch."""
+"""Commands that edit objects: apply, patch, label, taint and annotate."""

@@ -199,7 +199,7 @@ def _number_or_share(value: Any) -> int | str | None:
 
 def _pod(target: CommandTarget, change: Any, kind: str, situation: Situation) -> CommandEffect:
     """Patch a pod's labels; no other field can be patched here."""
-    from kubectl_spread.timeline.commands import labels
+    from kubectl_spread.timeline.commands.editing import labels
 
     before = labels.of_pod(target, situation)
     after = _with({"metadata": {"labels": dict(before)}, "spec": {}}, change, kind, target)
