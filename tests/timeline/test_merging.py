@@ -104,3 +104,13 @@ def test_a_patch_that_does_not_fit(operations: Any, message: str) -> None:
         merging.json_patch({"a": [1, 2]}, operations)
 
     assert str(raised.value) == message
+
+
+def test_an_item_without_its_key_is_printed_as_go_prints_it() -> None:
+    """The API server's message has the item in the form of Go's %v, with sorted keys."""
+    item = {"name": "b", "args": ["x", 1, None], "controller": True}
+    with pytest.raises(merging.PatchError) as raised:
+        merging.strategic({"ownerReferences": []}, {"ownerReferences": [item]})
+
+    shown = "map[args:[x 1 <nil>] controller:true name:b]"
+    assert str(raised.value) == f"map: {shown} does not contain declared merge key: uid"

@@ -28,8 +28,8 @@ class StepCommand(sections.SectionedCommand):
         step: list[str] = []
         while left:
             word = left.pop(0)
-            if word == "--":
-                step += left
+            if word == "--":  # after the verb, it also ends the step's own flags, as in `create job NAME -- COMMAND`
+                step += left if _verb(step) is None else [word, *left]
                 break
             if word == "-" or not word.startswith("-"):
                 step.append(word)
@@ -59,6 +59,9 @@ class StepCommand(sections.SectionedCommand):
         has_names = False
         while words:
             word = words.pop(0)
+            if word == "--":
+                kept += [word, *words]
+                break
             taken = parsing.words_taken(word, verb, words) if word.startswith("-") and word != "-" else None
             following = words[: taken or 0]
             del words[: taken or 0]

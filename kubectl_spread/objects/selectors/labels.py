@@ -49,7 +49,7 @@ def key_errors(key: str) -> list[str]:
     elif not prefix:
         errors.append("prefix part must be non-empty")
     else:
-        errors += [f"prefix part {error}" for error in _subdomain_errors(prefix)]
+        errors += [f"prefix part {error}" for error in subdomain_errors(prefix)]
     if not name:
         errors.append("name part must be non-empty")
     elif len(name.encode()) > 63:
@@ -74,7 +74,8 @@ def _is_name(text: str) -> bool:
     return text[:1] in _AT_THE_ENDS and text[-1:] in _AT_THE_ENDS and not text.strip(_BETWEEN)
 
 
-def _subdomain_errors(text: str) -> list[str]:
+def subdomain_errors(text: str) -> list[str]:
+    """Return the errors of an object's name, or of a label key's prefix, in order; empty if it is valid."""
     errors = []
     if len(text.encode()) > 253:
         errors.append("must be no more than 253 bytes")

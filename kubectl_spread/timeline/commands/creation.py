@@ -10,6 +10,7 @@ from typing import Any
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import RefusedError
+from kubectl_spread.objects.selectors import labels
 from kubectl_spread.timeline.commands import targets
 from kubectl_spread.timeline.commands.editing import manifests
 from kubectl_spread.timeline.commands.kinds import CLUSTER_WIDE, full_name, kind_of, OTHERS
@@ -46,16 +47,30 @@ def _generated(command: Command, situation: Situation) -> Plain:
         len(names) > 1 and not command.has("image")
     ):  # After --image, the arguments of a container follow.
         raise StepError(f"exactly one NAME is required, got {len(names)}")
+    _refuse_name(kind, names[0])
     metadata = {"name": names[0], "namespace": situation.namespace}
     return _job(command, situation, metadata) if kind == "Job" else _deployment(command, metadata)
 
 
+def _refuse_name(kind: str, name: str) -> None:
+    """Refuse a name that the API server does not accept.
+
+    Raises:
+        RefusedError: with the words of kubectl and the API server.
+    """
+    errors = labels.subdomain_errors(name)
+    if errors:
+        full = f"{kind}.{full_name(kind).partition('.')[2]}"
+        why = f'metadata.name: Invalid value: "{name}": {errors[0]}'
+        raise RefusedError(f'error: failed to create {kind.lower()}: {full} "{name}" is invalid: {why}')
+
+
 def _deployment(command: Command, metadata: Plain) -> Plain:
-    labels = {"app": metadata["name"]}
-    template = {"metadata": {"labels": labels}, "spec": {"containers": _containers(command)}}
+    own = {"app": metadata["name"]}
+    template = {"metadata": {"labels": own}, "spec": {"containers": _containers(command)}}
     replicas = count_of(command) if command.has("replicas") else 1
-    spec = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template}
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {**metadata, "labels": labels}, "spec": spec}
+    spec = {"replicas": replicas, "selector": {"matchLabels": own}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {**metadata, "labels": own}, "spec": spec}
 
 
 def _containers(command: Command) -> list[Plain]:

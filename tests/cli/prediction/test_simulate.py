@@ -521,3 +521,32 @@ def test_the_best_and_the_worst_outcome_are_named(tmp_path: Path, capsys: pytest
     simulate("-f", str(web), "scale", "deploy/web", "--replicas=2")
 
     assert "\n  best outcome: a 0, b 1, c 1; worst: a 0, b 0, c 2\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_the_arguments_of_a_container_follow_two_hyphens(before: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    """They may look like flags of kubectl or of simulate, and are neither; our own options may stand before them."""
+    own = ["-n", "jobs"]
+    words = ["create", "job", "greet", "--image=b", "--", "echo", "--from", "-f", "x", "--", "-n"]
+    args = [*own, *words] if before else [*words[:4], *own, *words[4:]]
+
+    assert simulate(*args) == 0
+    assert capsys.readouterr().out.startswith(
+        "create job greet --image=b -- echo --from -f x -- -n: completes\n\nJob jobs/greet completes\n"
+    )
+
+
+def test_two_hyphens_before_the_step_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert simulate("--", "create", "deployment", "web", "--image=b") == 0
+    assert capsys.readouterr().out.startswith("create deployment web --image=b: completes\n")
+
+
+@pytest.mark.parametrize(("kind", "full"), [("deployment", "Deployment.apps"), ("job", "Job.batch")])
+@pytest.mark.parametrize("name", ["Web", "a_b", "-a", "a b", "web."])
+def test_a_name_that_the_api_server_refuses_is_refused(
+    kind: str, full: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the words of kubectl and the API server."""
+    assert simulate("create", kind, "--image=b", "--", name) == 1
+    begin = f'error: failed to create {kind}: {full} "{name}" is invalid: metadata.name: Invalid value: "{name}": '
+    assert capsys.readouterr().err.startswith(f"{begin}a lowercase RFC 1123 subdomain must consist of lower case ")

@@ -134,8 +134,19 @@ def _merge_key(item: Any, by: str) -> Any:
     if not isinstance(item, dict):
         raise PatchError(f"the items of this list are objects, not {item!r}")
     if by not in item:
-        raise PatchError(f"map: {item} does not contain declared merge key: {by}")
+        raise PatchError(f"map: {_as_go(item)} does not contain declared merge key: {by}")
     return item[by]
+
+
+def _as_go(value: Any) -> str:
+    """Return a JSON value as Go prints it with %v: `map[a:1 b:[x y]]`, with sorted keys."""
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{key}:{_as_go(value[key])}' for key in sorted(value))}]"
+    if isinstance(value, list):
+        return f"[{' '.join(map(_as_go, value))}]"
+    if value is None:
+        return "<nil>"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _drop_texts(found: Plain, key: str, texts: Any) -> None:
