@@ -97,7 +97,8 @@ def test_files_that_workflows_name_are_there() -> None:
     values = [str(value) for step in steps() for value in (step.get("with") or {}).values()]
     words = " ".join([*values, commands()]).replace("source/", "").split()
     folders = "|".join(path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith("."))
-    named = {word for word in words if re.match(rf"({folders})/[\w/.-]+$", word) and not word.startswith("dist/")}
+    found = {word for word in words if re.match(rf"({folders})/[\w/.-]+$", word)}
+    named = {word for word in found if not word.startswith(("build/", "dist/"))}
 
     assert {"tests/e2e/kind.yaml", "tests/e2e/run.sh", "examples/shop/web.yaml"} <= named
     assert [] == [name for name in sorted(named) if not (ROOT / name).exists()]
