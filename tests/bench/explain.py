@@ -1,7 +1,8 @@
 """What `explain` takes for a Pending pod, suggestions and loading included; `make bench` runs it.
 
 Seconds of CPU time of the whole process, on snapshots as kubectl prints them: a Deployment of 13 replicas, 10 of them
-Pending, as the tainted nodes of a third zone are counted. Exits with 1 where a budget is missed.
+Pending, as the tainted nodes of a third zone are counted. Half of the time on 100 nodes is the simulation over time of
+the three changes that are suggested. Exits with 1 where a budget is missed.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Size(NamedTuple):
     budget_s: float
 
 
-SIZES = (Size(100, 1_000, 0.5), Size(5_000, 50_000, 15))
+SIZES = (Size(100, 1_000, 0.8), Size(5_000, 50_000, 15))
 
 
 def objects(size: Size) -> list[Plain]:
