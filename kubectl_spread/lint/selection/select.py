@@ -29,10 +29,14 @@ class RuleProfile(Enum):
         )
 
     def codes_for(self, autoscaler: str) -> frozenset[str]:
-        """Return the profile's codes and, unless it is minimal, opinions about the autoscaler."""
-        if self is RuleProfile.MINIMAL:
+        """Return the profile's codes for a cluster with this autoscaler; empty if it is unknown.
+
+        Unless the profile is minimal, opinions about the autoscaler are included. Opinions about others are not.
+        """
+        if self is RuleProfile.MINIMAL or not autoscaler:
             return self.codes
-        return self.codes | {code for code, rule in RULES.items() if autoscaler in rule.autoscalers}
+        own = {code for code, rule in RULES.items() if autoscaler in rule.autoscalers}
+        return own | {code for code in self.codes if not RULES[code].autoscalers}
 
 
 class UnknownRuleError(Exception):

@@ -56,6 +56,18 @@ def test_rules_about_an_autoscaler_are_followed_where_it_is_named(autoscaler: st
 
 
 @pytest.mark.parametrize(
+    ("autoscaler", "left_out"),
+    [("", set()), ("karpenter", {"SPR704"}), ("cluster-autoscaler", {"SPR702", "SPR703"})],
+)
+def test_the_strict_profile_leaves_out_opinions_about_other_autoscalers(autoscaler: str, left_out: set[str]) -> None:
+    """A cluster with Karpenter has no cluster-autoscaler that adds one node at a time."""
+    base = RuleProfile.STRICT.codes_for(autoscaler)
+
+    assert frozenset(RULES) - left_out == selected_codes([], [], base=base)
+    assert "SPR704" in selected_codes([], [], base=base, extend=["SPR704"])
+
+
+@pytest.mark.parametrize(
     ("word", "message"),
     [
         ("SPR999", "no rule is called `SPR999`"),
