@@ -2,25 +2,47 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Optional, TYPE_CHECKING
 
+from kubectl_spread.cluster.ownership import top_of, workload_of
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import ClusterError, NotFoundError, SpreadError
+from kubectl_spread.objects.workloads.kinds import KINDS
 
 if TYPE_CHECKING:
-    from kubectl_spread.cluster.snapshot import Cluster, Unread
+    from kubectl_spread.cluster.snapshot import Unread
 
 # The kinds between a workload and its pods.
 _BETWEEN = {"Deployment": ("ReplicaSet",), "CronJob": ("Job",)}
 
 
 def missing_error(kind: str, name: str, *, namespace: str, cluster: Cluster) -> SpreadError:
-    """Return the error for a missing object: NotFoundError, or ClusterError if a permission is missing."""
+    """Return the error for an object that is no workload of the facts.
+
+    It is a NotFoundError, or a ClusterError if a permission is missing. If the object belongs to a workload, the
+    message names the workload.
+    """
     if is_missing(namespace, cluster):
         return no_namespace(namespace)
+    workload = _workload_above(OwnerKey(kind, namespace, name), cluster)
+    if workload is not None:
+        word = KINDS[workload.kind].names[0] if workload.kind in KINDS else workload.kind
+        belongs = f"belongs to {workload.kind} {namespace}/{workload.name}"
+        return NotFoundError(f'{_full_name(kind)} "{name}" {belongs}: name {word}/{workload.name} instead')
     unread = [item for item in cluster.unread if _hides(item, kind, namespace)]
     if unread:
         return ClusterError(f'{_full_name(kind)} "{name}": {_missing_rights(unread)}')
     return NotFoundError(f'{_full_name(kind)} "{name}" not found in namespace "{namespace}" of the cluster facts')
+
+
+def _workload_above(key: OwnerKey, cluster: Cluster) -> Optional[OwnerKey]:
+    """Return the workload that an object belongs to; None if it belongs to none, or does not exist."""
+    if key.kind == "Pod":
+        own = (pod for pod in cluster.pods if pod.name == key.name and pod.namespace == key.namespace)
+        found = next((workload_of(pod, cluster) for pod in own), key)
+    else:
+        found = top_of(key, cluster)
+    return None if found == key else found
 
 
 def is_missing(namespace: str, cluster: Cluster) -> bool:
@@ -49,7 +71,6 @@ def _missing_rights(unread: list[Unread]) -> str:
 
 def _full_name(kind: str) -> str:
     """`deployments.apps`, as kubectl names a resource."""
-    from kubectl_spread.objects.workloads.kinds import KINDS
     from kubectl_spread.sources.live.resources import resource_of
 
     resource = resource_of(kind)

@@ -81,6 +81,21 @@ def test_a_missing_workload_has_exit_code_1_in_guarantee(capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize(
+    ("target", "name"),
+    [("pod/web-7d9f8-4xk2p", 'pods "web-7d9f8-4xk2p"'), ("rs/web-7d9f8", 'replicasets.apps "web-7d9f8"')],
+)
+@pytest.mark.parametrize("command", ["status", "check", "rebalance", "guarantee"])
+def test_an_object_of_a_workload_is_not_called_missing(
+    command: str, target: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """These commands answer for whole workloads, so the message names the one to ask about."""
+    rules = ("--max-count", "zone=1") if command == "guarantee" else ()
+    words = (command, target, "--snapshot", str(SHOP / "running.yaml"), "-n", "shop", *rules)
+    message = f"error: {name} belongs to Deployment shop/web: name deployment/web instead"
+    assert said(capsys, *words) == (1, message)
+
+
+@pytest.mark.parametrize(
     "words", [("rule", "SPR"), ("demo",), ("--help",), ("check", "--no-config", "-R", str(SHOP)), ("nope", "--help")]
 )
 def test_a_reader_that_goes_early_ends_the_program_as_sigpipe_would(words: tuple[str, ...]) -> None:
