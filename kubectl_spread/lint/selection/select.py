@@ -35,8 +35,8 @@ class RuleProfile(Enum):
         """
         if self is RuleProfile.MINIMAL or not autoscaler:
             return self.codes
-        own = {code for code, rule in RULES.items() if autoscaler in rule.autoscalers}
-        return own | {code for code in self.codes if not RULES[code].autoscalers}
+        general = frozenset(code for code in self.codes if not RULES[code].autoscalers)
+        return general | {code for code, rule in RULES.items() if autoscaler in rule.autoscalers}
 
 
 class UnknownRuleError(Exception):
