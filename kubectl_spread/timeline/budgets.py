@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget, OwnerKey
-from kubectl_spread.objects.amounts.int_or_percent import scaled_value
+from kubectl_spread.objects.amounts.int_or_percent import percentage, scaled_value
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers import scale
@@ -69,6 +69,13 @@ def _status(budget: DisruptionBudget, world: World, state: State) -> BudgetStatu
     if expected <= 0 or desired is None:
         return BudgetStatus(budget, healthy, desired or 0, 0)
     return BudgetStatus(budget, healthy, desired, max(0, healthy - desired))
+
+
+def invalid_amount(budget: DisruptionBudget) -> str:
+    """Return the field of a budget whose text is no percentage, with the text; empty if there is none."""
+    amounts = (("minAvailable", budget.min_available), ("maxUnavailable", budget.max_unavailable))
+    invalid = [f'{name} "{value}"' for name, value in amounts if isinstance(value, str) and percentage(value) is None]
+    return invalid[0] if invalid else ""
 
 
 def _is_healthy(pod: Pod) -> bool:

@@ -30,6 +30,9 @@ def refusal(world: World, state: State, pod: P) -> str:
             return ""
     if status.allowed > 0:
         return ""
+    invalid = budgets.invalid_amount(status.budget)
+    if invalid:
+        return f"The disruption budget {status.budget.name} is invalid: {invalid} is neither a number nor a percentage"
     return (
         f"The disruption budget {status.budget.name} needs {status.desired_healthy} healthy pods "
         f"and has {status.current_healthy} currently"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 
+import pytest
+
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.rebalance.plan import OutcomeRange, RepairVerdict
 from kubectl_spread.rebalance.repair import rebalance, RepairRequest
@@ -136,6 +138,18 @@ def test_a_budget_that_allows_nothing_blocks_evictions() -> None:
     assert (found.verdict, reasons(found)) == (RepairVerdict.NO_PLAN, ["refused"])
     assert remedies(found)[0] == "budget"
     assert found.obstacles[0].message == "The disruption budget web needs 3 healthy pods and has 3 currently"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("minAvailable", "abc"), ("minAvailable", "50"), ("maxUnavailable", "5 %")]
+)
+def test_the_invalid_field_of_a_budget_is_named(field: str, value: str) -> None:
+    """Its controller cannot work out how many pods have to be healthy, so that no eviction is allowed."""
+    found = repair(SIX, workload("a1 a1 b1", kind="ReplicaSet"), budget(**{field: value}))
+
+    assert found.obstacles[0].message == (
+        f'The disruption budget web is invalid: {field} "{value}" is neither a number nor a percentage'
+    )
 
 
 def test_a_rollout_is_the_way_round_a_budget() -> None:
