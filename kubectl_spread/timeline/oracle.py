@@ -6,8 +6,10 @@ follow. An answer is cached by the pods on which it depends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Union
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import Optional, Union
 
 import numpy as np
 
@@ -30,6 +32,7 @@ _LONGEST_LOG = 100_000  # Most bindings and removals before a scheduler is rebui
 _MOST_SCHEDULERS = 64
 _MOST_OPTIONS = 5000  # Most remembered preemptions.
 
+_KIND = itemgetter(*map(P._fields.index, ("cls", "node", "end")))
 Seen = tuple[tuple[int, int, int, int], ...]  # class, node, deletion state for the scheduler, and count
 
 
@@ -252,15 +255,16 @@ class _Kept:
         self._seen: Seen = ()
         self._made = 0
         self._nominated: tuple[P, ...] = ()
-        self.state_pod: dict[str, P] = {}
+        self._pods: Sequence[P] = ()
+        self._names: Optional[dict[str, P]] = None
         self._cluster = self.columns.cluster
 
-    def show(self, seen: Seen, pods: Iterable[P]) -> None:
+    def show(self, seen: Seen, pods: Sequence[P]) -> None:
         """Bind and remove pods until the scheduler sees the pods of a state."""
         if seen != self._seen:
             self._show({(cls, node, end): count for cls, node, end, count in seen})
             self._seen = seen
-        self._name(pods)
+        self._pods, self._names = pods, None
         nominated = tuple(pod for pod in pods if pod.nominated != PENDING and pod.node == PENDING)
         if nominated != self._nominated:
             self._nominated = nominated
@@ -291,17 +295,24 @@ class _Kept:
             is_preempted=end == Deletion.PREEMPTED,
         )
 
-    def _name(self, pods: Iterable[P]) -> None:
-        """Map each bound pod of the scheduler to a pod of the state."""
-        self.state_pod = {}
+    @property
+    def state_pod(self) -> dict[str, P]:
+        """Return the pod of the state for each bound pod of the scheduler, by its uid (perf: only preemption asks)."""
+        if self._names is None:
+            self._names = self._named(self._pods)
+        return self._names
+
+    def _named(self, pods: Iterable[P]) -> dict[str, P]:
+        found: dict[str, P] = {}
         left: dict[tuple[int, int, int], int] = {}
         for pod in pods:
             key = (pod.cls, pod.node, _end(pod))
             shown = self._shown.get(key)
             at = left.get(key, 0)
             if shown is not None and at < len(shown):
-                self.state_pod[shown[at].uid] = pod
+                found[shown[at].uid] = pod
                 left[key] = at + 1
+        return found
 
     def pod(self, pod: P, *, number: int = -1) -> Pod:
         """Return a waiting pod as the scheduler sees it; `number` distinguishes nominated pods."""
@@ -334,17 +345,22 @@ class _Kept:
 
 def _end(pod: P) -> int:
     """Return the deletion state of a pod, reduced to the states that the scheduler distinguishes."""
-    if pod.end in (Deletion.ALIVE, Deletion.LOST):
+    return _end_for_scheduler(pod.end)
+
+
+def _end_for_scheduler(end: int) -> int:
+    if end in (Deletion.ALIVE, Deletion.LOST):
         return Deletion.ALIVE
-    return Deletion.PREEMPTED if pod.end == Deletion.PREEMPTED else Deletion.TERMINATING
+    return Deletion.PREEMPTED if end == Deletion.PREEMPTED else Deletion.TERMINATING
 
 
 def _seen(pods: tuple[P, ...], without: tuple[P, ...] = ()) -> Seen:
     counts: dict[tuple[int, int, int], int] = {}
-    for pod in pods:
-        if pod.node != PENDING:
-            key = (pod.cls, pod.node, _end(pod))
-            counts[key] = counts.get(key, 0) + 1
+    for (cls, node, end), number in Counter(map(_KIND, pods)).items():  # perf: few kinds
+        if node == PENDING:
+            continue
+        key = (cls, node, _end_for_scheduler(end))
+        counts[key] = counts.get(key, 0) + number
     for pod in without:
         counts[pod.cls, pod.node, _end(pod)] -= 1
     return tuple(sorted((*key, count) for key, count in counts.items() if count))

@@ -8,7 +8,9 @@ Difference: minReadySeconds is ignored: a ready pod is available.
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Optional
 
 from kubectl_spread.objects.amounts.int_or_percent import scaled_value
@@ -98,6 +100,9 @@ def _synced(
     return _new_set(spec, sets) or _old_sets(spec, sets, available)
 
 
+_KIND = itemgetter(*map(P._fields.index, ("owner", "rev", "end", "stage")))
+
+
 class RevisionPods(NamedTuple):
     """Pods as a Deployment's controller sees them, per revision: available and active ones; 0 if all are ending."""
 
@@ -109,12 +114,12 @@ def see(pods: Iterable[P], owner: int) -> RevisionPods:
     """Return the pods as a Deployment's controller sees them."""
     available: dict[int, int] = {}
     active: dict[int, int] = {}
-    for pod in pods:
-        if pod.owner == owner:
-            rev, end = pod.rev, pod.end
-            active[rev] = active.get(rev, 0) + (end in _ACTIVE)
-            if end == _ALIVE and pod.stage == _READY:
-                available[rev] = available.get(rev, 0) + 1
+    for (of, rev, end, stage), number in Counter(map(_KIND, pods)).items():  # perf: few kinds
+        if of != owner:
+            continue
+        active[rev] = active.get(rev, 0) + number * (end in _ACTIVE)
+        if end == _ALIVE and stage == _READY:
+            available[rev] = available.get(rev, 0) + number
     return RevisionPods(available, active)
 
 

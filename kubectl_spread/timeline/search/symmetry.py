@@ -10,7 +10,7 @@ names only:
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -33,7 +33,6 @@ class _Pools:
 
 
 _BOUND, _READY = int(Stage.BOUND), int(Stage.READY)  # perf: members of enums are slow
-_PLAIN = (_BOUND, _READY)
 _ANY = -2  # Placeholder for an ordinal that equal pods may exchange.
 _FIRST_GROUP = -3  # Placeholder for an ordinal of the first group of them; the others follow below.
 
@@ -141,32 +140,27 @@ class Symmetry:
         if roles is None:
             roles = self._roles[state.sets] = [self._role(own) for own in state.sets]
         found = []
+        ready: list[int] = []  # owners of pods of the newest revision, any of which may be ready
         for pod in state.pods:
             role = roles[pod.owner] if pod.owner >= 0 else None
-            if role is not None and isinstance(role[0], tuple):
+            if role is not None and role[0] is True:  # perf: most pods are of Deployments, and ready
+                if pod.stage != _READY or pod.rev != role[1] or pod.node == PENDING or pod.end:
+                    found.append(pod)
+                    continue
+                ready.append(pod.owner)
+                plain = self._plain.get(pod)
+                if plain is None:
+                    plain = self._plain[pod] = at_stage(pod, _BOUND)
+                found.append(plain)
+            elif role is not None and isinstance(role[0], tuple):
                 found.append(self._in_group(pod, role, pools))
             elif role is None or pod.rev != role[1] or pod.node == PENDING or pod.end:
                 found.append(pod)
-            elif role[0]:
-                found.append(self._without_readiness(pod, pools))
             else:
                 found.append(self._without_ordinal(pod, pools))
+        for owner, number in Counter(ready).items():
+            pools.ready[owner], pools.newest[owner], pools.is_used = number, roles[owner][1], True
         return found
-
-    def _without_readiness(self, pod: P, pools: _Pools) -> P:
-        """Return a pod of a Deployment's newest revision, which is not scaled down: any of its pods may be ready."""
-        stage = pod.stage
-        if stage not in _PLAIN:
-            return pod
-        pools.newest[pod.owner] = pod.rev
-        pools.is_used = True
-        if stage == _BOUND:
-            return pod
-        pools.ready[pod.owner] += 1
-        plain = self._plain.get(pod)
-        if plain is None:
-            plain = self._plain[pod] = at_stage(pod, _BOUND)
-        return plain
 
     def _without_ordinal(self, pod: P, pools: _Pools) -> P:
         if not pod.is_new or pod.ordinal < 0 or not self._world.is_anonymous(pod.cls):
@@ -188,13 +182,18 @@ class Symmetry:
     def _all_named(self, pods: Iterable[P], pools: _Pools) -> list[P]:
         """Restore anonymous pods: the first pods get the lowest ordinals, and are ready."""
         found = []
+        left, newest, known = pools.ready, pools.newest, self._ready
         for pod in pods:
             if pod.ordinal <= _ANY:
                 found.append(self._with_ordinal(pod, pools))
-            elif pod.stage != _BOUND or pod.end or pools.newest.get(pod.owner) != pod.rev:
+            elif pod.stage != _BOUND or pod.end or newest.get(pod.owner) != pod.rev or not left[pod.owner]:
                 found.append(pod)
-            else:
-                found.append(self._with_readiness(pod, pools))
+            else:  # perf: no function of its own, because most pods are of this kind
+                left[pod.owner] -= 1
+                ready = known.get(pod)
+                if ready is None:
+                    ready = known[pod] = at_stage(pod, _READY)
+                found.append(ready)
         return found
 
     def _with_ordinal(self, pod: P, pools: _Pools) -> P:
@@ -204,15 +203,6 @@ class Symmetry:
         lowest = min(left)
         left.remove(lowest)
         return pod._replace(ordinal=lowest, cls=self._world.cls_of(pod.rev, lowest))
-
-    def _with_readiness(self, pod: P, pools: _Pools) -> P:
-        if not pools.ready[pod.owner]:
-            return pod
-        pools.ready[pod.owner] -= 1
-        ready = self._ready.get(pod)
-        if ready is None:
-            ready = self._ready[pod] = at_stage(pod, _READY)
-        return ready
 
     def alike(self, key: str) -> dict[str, Any]:
         """Return a signature of each domain of a key; domains with equal signatures are interchangeable."""
