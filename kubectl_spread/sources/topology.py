@@ -10,7 +10,7 @@ import itertools
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import RequestError, SourceError
@@ -126,7 +126,8 @@ def objects(source: SourceFile) -> list[Plain]:
     try:
         return _made(source.name, plain["nodeGroups"], plain.get("pods") or [])
     except _BadValueError as bad:
-        _refuse(source, document, bad.route, bad.message)
+        where = f"{decode.path_text(bad.route)}: " if bad.route else ""
+        raise _error(source, document, bad.route, where + bad.message) from None
 
 
 class _BadValueError(Exception):
@@ -152,20 +153,31 @@ def _only_document(source: SourceFile) -> compose.Document:
 
 
 def _validate(source: SourceFile, document: compose.Document, plain: Any) -> None:
+    """Check the shape of a topology.
+
+    Raises:
+        SourceError: it is wrong; `others` are the further errors.
+    """
     import jsonschema  # 90 ms
 
     from kubectl_spread import schemas
+    from kubectl_spread.sources import topology_errors
 
     validator = jsonschema.Draft202012Validator(schemas.load("topology"))
-    error = jsonschema.exceptions.best_match(validator.iter_errors(plain))
-    if error is not None:
-        _refuse(source, document, tuple(error.absolute_path), error.message)
+    errors = topology_errors.topology_errors(validator.iter_errors(plain))
+    found = [_error(source, document, item.route, item.message, is_key=item.is_key) for item in errors]
+    if found:
+        found.sort(key=lambda error: (error.line, error.column))
+        found[0].others = tuple(found[1:])
+        raise found[0]
 
 
-def _refuse(source: SourceFile, document: compose.Document, route: Route, message: str) -> NoReturn:
-    line, column = source.position(nodes.place(document.root, route).start)
-    where = f"{decode.path_text(route)}: " if route else ""
-    raise SourceError(source.name, f"{where}{message}", line=line, column=column)
+def _error(
+    source: SourceFile, document: compose.Document, route: Route, message: str, *, is_key: bool = False
+) -> SourceError:
+    """Return an error at the value of a route, or at its key."""
+    line, column = source.position(nodes.place(document.root, route, key=is_key).start)
+    return SourceError(source.name, message, line=line, column=column)
 
 
 def _cluster(made: list[Plain]) -> Cluster:

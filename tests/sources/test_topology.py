@@ -159,7 +159,7 @@ NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eE
     ("body", "expected"),
     [
         ("nodeGroups: [", ":3:14: not YAML: did not find expected node content while parsing a flow node"),
-        ("nodeGroups:\n- {nodes: two}\n", ":4:11: nodeGroups[0].nodes: 'two' is not of type 'integer'"),
+        ("nodeGroups:\n- {nodes: two}\n", ":4:11: nodeGroups[0].nodes: must be a whole number, not text: two"),
         ("nodeGroups:\n- {cpu: 1x}\n", f":4:9: nodeGroups[0].cpu: 1x: {NO_QUANTITY}"),
         ("nodeGroups:\n- {cpu: -1}\n", ":4:9: nodeGroups[0].cpu: less than 0: -1"),
         (
@@ -191,21 +191,50 @@ def test_a_wrong_file_has_the_place_of_what_is_wrong(tmp_path: Path, body: str, 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (f"{HEAD}nodeGroups: []\n", ":3:13: nodeGroups: "),
-        (f"{HEAD}nodeGroups:\n- {{zones: 0}}\n", ":4:11: nodeGroups[0].zones: "),
-        (f"{HEAD}nodeGroups:\n- {{zoness: 3}}\n", ":4:3: nodeGroups[0]: "),
+        (f"{HEAD}nodeGroups: []\n", ":3:13: nodeGroups: the list is empty"),
+        (
+            f"{HEAD}nodeGroups:\n- {{zones: 0}}\n",
+            ":4:11: nodeGroups[0].zones: must be a number from 1 to 15,000, or a list of different names of zones",
+        ),
+        (f"{HEAD}nodeGroups:\n- {{zoness: 3}}\n", ":4:4: nodeGroups[0]: unknown key `zoness`: did you mean `zones`?"),
+        (f"{HEAD}nodeGroups:\n- {{nodes: 0}}\n", ":4:11: nodeGroups[0].nodes: must be at least 1, not 0"),
+        (f"{HEAD}nodeGroups:\n- {{nodes: 15001}}\n", ":4:11: nodeGroups[0].nodes: must be at most 15,000, not 15001"),
+        (f"{HEAD}nodeGroups:\n- {{name: ''}}\n", ":4:10: nodeGroups[0].name: the text is empty"),
+        (f"{HEAD}nodeGroups:\n- {{names: [x, x]}}\n", ":4:11: nodeGroups[0].names: `x` is in the list twice"),
+        (
+            f"{HEAD}nodeGroups:\n- {{taints: [x]}}\n",
+            ":4:13: nodeGroups[0].taints[0]: `x` is not a taint, such as key=value:NoSchedule",
+        ),
+        (f"{HEAD}nodeGroups:\n- {{labels: }}\n", ":4:12: nodeGroups[0].labels: must be a mapping, not empty"),
+        (
+            f"{HEAD}nodeGroups:\n- {{unschedulable: [x]}}\n",
+            ":4:19: nodeGroups[0].unschedulable: must be true or false, not a list",
+        ),
+        (f"{HEAD}nodeGroups: [{{}}]\npods: [{{}}]\n", ":4:8: pods[0]: `node` is missing"),
         ("", ": the file is empty"),
         ("# nothing\n", ": a topology is one document, this has 0"),
-        ("[]\n", ":1:1: "),
-        ("kind: Deployment\n", ":1:1: "),
+        ("[]\n", ":1:1: must be a mapping, not a list"),
+        ("kind: Topology\n", ":1:1: `apiVersion` and `nodeGroups` are missing"),
     ],
 )
 def test_what_the_schema_refuses_has_a_place(tmp_path: Path, text: str, expected: str) -> None:
-    """The words after it are those of the schema library."""
+    """The words are ours, as in the other files that users write."""
     with pytest.raises(SourceError) as caught:
         in_file(tmp_path, "", head=text)
 
-    assert str(caught.value).startswith(f"{tmp_path / 'topology.yaml'}{expected}")
+    assert str(caught.value) == f"{tmp_path / 'topology.yaml'}{expected}"
+
+
+def test_all_errors_of_a_file_are_reported(tmp_path: Path) -> None:
+    """In the order of their places."""
+    with pytest.raises(SourceError) as caught:
+        in_file(tmp_path, "nodeGroups:\n- {cpus: 3, nodes: 0}\npods: 3\n")
+
+    assert [(error.line, error.column, error.message) for error in (caught.value, *caught.value.others)] == [
+        (4, 4, "nodeGroups[0]: unknown key `cpus`: did you mean `cpu`?"),
+        (4, 20, "nodeGroups[0].nodes: must be at least 1, not 0"),
+        (5, 7, "pods: must be a list, not a number: 3"),
+    ]
 
 
 def test_domains_make_a_node_for_each_combination() -> None:
