@@ -116,8 +116,12 @@ class Board:
         loaded = load(self._cluster, self._profiles, touched=self._touched, nodes=self._nodes)
         self.world, self.loaded = loaded.world, loaded.state
         self._oracle = Oracle(self.world)
-        self._moves = Moves(self.world, self._oracle)
+        self._moves = Moves(self.world, self._oracle, twins=self._equal_places)
         self._hasty = Moves(self.world, self._oracle, is_hasty=True)
+
+    def _equal_places(self, state: State) -> list[tuple[list[int], list[int]]]:
+        """Return pairs of interchangeable nodes or domains with equal pods."""
+        return self._symmetry.twins(state)
 
     def _settled(self, names: frozenset[str]) -> SettledStates:
         """Return the states in which the cluster is at rest before the first eviction."""

@@ -129,21 +129,22 @@ class Search:
                 return found
         return None
 
-    def _candidates(self, states: Belief, before: Sequence[Slot]) -> list[P]:
-        """Return one pod of each kind, the most useful first; pods on interchangeable nodes are of one kind."""
+    def _candidates(self, states: Belief, before: Sequence[Slot]) -> Iterator[P]:
+        """Yield one pod of each kind, the most useful first; pods on interchangeable nodes are of one kind."""
         names = self._board.world.node_names
-        touched = frozenset(names[item[4]] for item in before)
-        if touched not in self._kinds:
-            self._kinds[touched] = self._board.kinds(touched)
-        kinds = self._kinds[touched]
         first = min(states)
         left = [pod for pod in originals(states) if slot(pod) in self._slots and self._tally.is_movable(pod)]
         ranks = Ranks(self._tally, first)
         left.sort(key=lambda pod: (ranks.order(pod), -pod.ordinal, names[pod.node]))
+        yield from left[:1]  # perf: most searches need no other, and finding the kinds takes as long as an eviction
+        touched = frozenset(names[item[4]] for item in before)
+        if touched not in self._kinds:
+            self._kinds[touched] = self._board.kinds(touched)
+        kinds = self._kinds[touched]
         found: dict[object, P] = {}
         for pod in left:
             found.setdefault((pod.owner, pod.rev, pod.ordinal, pod.cls, kinds.get(pod.node, pod.node)), pod)
-        return list(found.values())
+        yield from list(found.values())[1:]
 
 
 class Ranks:

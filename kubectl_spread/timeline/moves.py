@@ -184,7 +184,7 @@ class Moves:
     def _waiting(self, state: State) -> list[P]:
         """Return one waiting pod of each kind; pods of one kind only differ in their ordinals."""
         found: dict[_Kind, P] = {}
-        for pod in state.pods:
+        for pod in [pod for pod in state.pods if pod.node == PENDING]:
             if _is_waiting(pod):
                 found.setdefault(self._kind(state, pod), pod)
         return list(found.values())
@@ -281,7 +281,7 @@ class Moves:
 
     def _ended(self, state: State) -> Iterator[Way]:
         """Yield ways in which deletions finish that a controller or a waiting pod depends on."""
-        ending = [pod for pod in dict.fromkeys(state.pods) if pod.end in _ENDING]
+        ending = list(dict.fromkeys([pod for pod in state.pods if pod.end in _ENDING]))
         if not ending:
             return
         awaited = [pod for pod in ending if self._is_awaited(state, pod)]
