@@ -20,6 +20,8 @@ _NEWEST = f"1.{LATEST.minor}"
 def text(release: Release) -> str:
     """Return the differences from the latest release, grouped by their effect, with the upstream files."""
     compared = nearest_release(release)
+    if compared == LATEST:
+        return f"kube-scheduler {LATEST.text} is the release that all others are compared with"
     rows = [row for row in table() if row.differs(compared)]
     lines = [f"kube-scheduler {compared.text} and {LATEST.text}: {_counted(len(rows))} ({_measured(compared)})"]
     for effect, heading in _HEADINGS.items():

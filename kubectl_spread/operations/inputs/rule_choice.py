@@ -144,7 +144,8 @@ def input_paths(
         raise RequestError("--project takes no files: it checks the paths of the configuration")
     if not paths and not kustomized and not choice.project and not config.paths:
         raise RequestError(
-            "name a file or directory to check, or - for standard input; or put `paths` in .kubectl-spread.yaml"
+            "name a file or directory to check, or - for standard input; or put `paths` in .kubectl-spread.yaml; "
+            "or name a cluster whose workloads to check, with --kubeconfig or --snapshot"
         )
     if paths.count("-") > 1:
         raise RequestError("standard input cannot be read twice")

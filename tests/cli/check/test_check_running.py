@@ -189,7 +189,11 @@ def test_without_a_cluster_there_is_nothing_to_check(args: list[str], capsys: py
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ([], "error: name a file or directory to check, or - for standard input"),
+        (
+            [],
+            "error: name a file or directory to check, or - for standard input; or put `paths` in .kubectl-spread.yaml; "
+            "or name a cluster whose workloads to check, with --kubeconfig or --snapshot\n",
+        ),
         (["-A", "web.yaml"], "error: -A, -l and TYPE/NAME check running workloads; they cannot"),
         (["deploy/web", "-f", "web.yaml"], "error: -A, -l and TYPE/NAME check running workloads; they cannot"),
         (["-A", "-n", "shop", "--snapshot", "f"], "error: --namespace and --all-namespaces exclude each other"),

@@ -208,7 +208,7 @@ def test_a_newer_version_is_followed_as_the_newest(capsys: pytest.CaptureFixture
     captured = capsys.readouterr()
 
     assert captured.err == "note: Kubernetes 1.37 was not measured: the rules of 1.36 are followed\n"
-    assert "no difference is known" in captured.out
+    assert captured.out == "kube-scheduler 1.36.2 is the release that all others are compared with\n"
 
 
 OLD_CONFIG = """\
