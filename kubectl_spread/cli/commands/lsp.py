@@ -56,7 +56,7 @@ def command(
       0  the editor shut the server down
       1  the editor closed the connection without a shutdown request
       2  wrong usage, or kubectl-spread[lsp] is not installed
-      3  the editor sent something other than messages of the protocol
+      3  the configuration cannot be read, or the editor sent something other than messages of the protocol
 
     \b
     Examples:

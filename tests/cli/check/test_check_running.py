@@ -186,14 +186,16 @@ def test_without_a_cluster_there_is_nothing_to_check(args: list[str], capsys: py
     assert capsys.readouterr().err.startswith("error: no cluster is configured: ")
 
 
+NOTHING = (
+    "name a file or directory to check, or - for standard input; or put `paths` in .kubectl-spread.yaml; "
+    "or name a cluster whose workloads to check, with --kubeconfig or --snapshot"
+)
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (
-            [],
-            "error: name a file or directory to check, or - for standard input; or put `paths` in .kubectl-spread.yaml; "
-            "or name a cluster whose workloads to check, with --kubeconfig or --snapshot\n",
-        ),
+        ([], f"error: {NOTHING}\n"),
         (["-A", "web.yaml"], "error: -A, -l and TYPE/NAME check running workloads; they cannot"),
         (["deploy/web", "-f", "web.yaml"], "error: -A, -l and TYPE/NAME check running workloads; they cannot"),
         (["-A", "-n", "shop", "--snapshot", "f"], "error: --namespace and --all-namespaces exclude each other"),
