@@ -65,7 +65,8 @@ def run_scenarios(
         except ConfigError as error:
             yield ScenarioResult(file, file, Simulation(()), errors=error.problems)
         except SpreadError as error:
-            yield ScenarioResult(file, file, Simulation(()), errors=(error,))
+            others = error.others if isinstance(error, SourceError) else ()
+            yield ScenarioResult(file, file, Simulation(()), errors=(error, *others))
         if watch.is_stopped:
             return
 

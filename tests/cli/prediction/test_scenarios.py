@@ -194,6 +194,20 @@ def test_all_mistakes_are_reported_together(scenario: Path, capsys: pytest.Captu
     ]
 
 
+def test_all_errors_of_a_topology_file_are_reported(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each has its place in the topology file."""
+    head = "apiVersion: kubectl-spread/v1\nkind: Topology\n"
+    (scenario.parent / "rooms.yaml").write_text(f"{head}nodeGroups:\n- {{nodes: 0}}\n- {{cpus: 1}}\n")
+    scenario.write_text(SCENARIO.replace("topology: zones=3,nodes=1", "topology: rooms.yaml"))
+
+    assert run(["simulate", "run", str(scenario)]) == 3
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.rpartition("/")[2] for line in lines[1:3]] == [
+        "rooms.yaml:4:11: nodeGroups[0].nodes: must be at least 1, not 0",
+        "rooms.yaml:5:4: nodeGroups[1]: unknown key `cpus`: did you mean `cpu`?",
+    ]
+
+
 def test_a_workload_of_an_expectation_may_be_deleted(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     head = SCENARIO[: SCENARIO.index("expect:")]
     steps = "[{step: delete deploy/web, expect: {workload: deploy/web, placed: 0}}]"
