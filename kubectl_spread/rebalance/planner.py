@@ -153,8 +153,8 @@ def _better(found: SearchResult, wide: SearchResult) -> SearchResult:
 def _search(board: Board, tally: Tally, pods: Sequence[P], most: int) -> SearchResult:
     """Search in all states; if time is too short for that, follow only a few of them."""
     board.name_nodes(_nodes(board, pods))
-    search = Search(board, tally, pods, SearchLimits(most, _TRIES))
     end = board.deadline
+    search = Search(board, tally, pods, SearchLimits(most, _TRIES, end))
     if end is not None:
         now = time.monotonic()
         board.deadline = now + (end - now) * _SHARE

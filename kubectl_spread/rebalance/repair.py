@@ -44,7 +44,7 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.running.status import ConstraintState, CountedWorkload, WorkloadStatus
 from kubectl_spread.timeline.run import Watch
 
-_SHARE = 0.6  # Share of a group's time for the search of evictions.
+_SHARE = 0.8  # Share of a group's time for the search of evictions.
 _ROLLOUT_S = 10.0
 
 

@@ -9,6 +9,7 @@ still needed. Lists that are longer than the current limit are cut off; the next
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import Optional
 
@@ -18,6 +19,7 @@ from kubectl_spread.rebalance.tally import Tally
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.state import P, Slot, slot, State
 
+_SOME = 10  # Evictions after which the time of the others is estimated.
 Belief = frozenset[State]  # all states in which the cluster may be
 
 
@@ -48,10 +50,15 @@ class SearchResult(NamedTuple):
 
 
 class SearchLimits(NamedTuple):
-    """Limits of a search: evictions of a list, and evictions that are tried in total."""
+    """Limits of a search: evictions of a list, and evictions that are tried in total.
+
+    latest: a `time.monotonic()` to which the board's deadline may move if every eviction so far helped and the list
+    will be complete by then; None if it does not move.
+    """
 
     most: int
     tries: int
+    latest: Optional[float] = None
 
 
 class Search:
@@ -73,12 +80,14 @@ class Search:
         self._seen: dict[Belief, int] = {}  # evictions that were still allowed
         self._next = NEVER
         self._tries = 0
+        self._began = time.monotonic()
         self._troubles: dict[UnsafeEviction, None] = {}
         self._kinds: dict[frozenset[str], dict[int, tuple[int, ...]]] = {}
 
     def run(self) -> SearchResult:
         """Return the smallest list, and what is known about smaller ones."""
         start = self._board.beginning
+        self._began = time.monotonic()
         allowed = pending(start.states)
         limit = self._tally.need(start.states)
         while limit <= self._limits.most:
@@ -124,10 +133,20 @@ class Search:
             if after.trouble is not None:
                 self._troubles[after.trouble] = None
                 continue
+            self._extend(len(path) + 1, limit)
             found = self._from(after.states, (*path, (slot(pod), after)), limit, allowed)
             if found is not None:
                 return found
         return None
+
+    def _extend(self, done: int, limit: int) -> None:
+        """Move the deadline if every eviction so far helped, and a list of the limit's length will be found in time."""
+        latest, deadline = self._limits.latest, self._board.deadline
+        if latest is None or deadline is None or done < _SOME or self._tries != done:
+            return
+        end = self._began + (time.monotonic() - self._began) * limit / done
+        if deadline < end < latest:
+            self._board.deadline = latest
 
     def _candidates(self, states: Belief, before: Sequence[Slot]) -> Iterator[P]:
         """Yield one pod of each kind, the most useful first; pods on interchangeable nodes are of one kind."""
