@@ -152,15 +152,19 @@ class Symmetry:
                 if plain is None:
                     plain = self._plain[pod] = at_stage(pod, _BOUND)
                 found.append(plain)
-            elif role is not None and isinstance(role[0], tuple):
-                found.append(self._in_group(pod, role, pools))
-            elif role is None or pod.rev != role[1] or pod.node == PENDING or pod.end:
-                found.append(pod)
             else:
-                found.append(self._without_ordinal(pod, pools))
+                found.append(pod if role is None else self._of_set(pod, role, pools))
         for owner, number in Counter(ready).items():
             pools.ready[owner], pools.newest[owner], pools.is_used = number, roles[owner][1], True
         return found
+
+    def _of_set(self, pod: P, role: Any, pools: _Pools) -> P:
+        """Return a pod of a StatefulSet without an ordinal that does not matter."""
+        if isinstance(role[0], tuple):
+            return self._in_group(pod, role, pools)
+        if pod.rev != role[1] or pod.node == PENDING or pod.end:
+            return pod
+        return self._without_ordinal(pod, pools)
 
     def _without_ordinal(self, pod: P, pools: _Pools) -> P:
         if not pod.is_new or pod.ordinal < 0 or not self._world.is_anonymous(pod.cls):
