@@ -95,17 +95,11 @@ class CrowdedDomain:
 
     def _larger(self) -> Iterator[Outer]:
         """Yield the common constraints by larger domains."""
-        layout = self._space.group.layout
-        inner = layout.domain_of[self._key]
+        domain_of = self._space.group.layout.domain_of
         for key in sorted({spread.topology_key for item in self._space.filters(0).of_kind for spread in item.spreads}):
-            skew = _common_skew(self._space, key) if key != self._key and key in layout.domain_of else None
-            if skew is None:
-                continue
-            inside: dict[int, set[int]] = {}
-            for one, other in zip(inner, layout.domain_of[key], strict=True):
-                inside.setdefault(one, set()).add(other)
-            if all((one < 0) == (other < 0) and len(found) == 1 for one, found in inside.items() for other in found):
-                outer_of = {one: found.pop() for one, found in inside.items()}
+            skew = _common_skew(self._space, key) if key != self._key and key in domain_of else None
+            outer_of = None if skew is None else _around(domain_of[self._key], domain_of[key])
+            if skew is not None and outer_of is not None:
                 members = [tuple(at for at in self._domains if outer_of[at] == outer) for outer in skew.eligible]
                 yield Outer(tuple(members), skew.max_skew)
 
@@ -146,8 +140,7 @@ class CrowdedDomain:
     ) -> Iterator[int]:
         """Yield, for each larger domain, the fewest events until a domain in it has too many pods."""
         floor = 0 if self._skew is None else max(0, target.pods - self._skew)
-        sums = [sum([counts.get(at, 0) for at in mine]) for mine in outer.members]
-        below = [sum([max(0, floor - counts.get(at, 0)) for at in mine]) for mine in outer.members]
+        sums, below = _sums(outer, counts, floor)
         for at, mine in enumerate(outer.members):
             if not mine:
                 continue
@@ -174,6 +167,21 @@ class CrowdedDomain:
         if self._rule.kind is RuleKind.SURVIVE:
             coming = max(coming, target.most_in_all - placed)
         return coming + max(0, placed + coming - target.most_in_all)
+
+
+def _sums(outer: Outer, counts: dict[int, int], floor: int) -> tuple[list[int], list[int]]:
+    """Return the pods of each larger domain, and how many its domains lack until each has `floor`."""
+    in_each = [[counts.get(at, 0) for at in mine] for mine in outer.members]
+    return [sum(own) for own in in_each], [sum([max(0, floor - count) for count in own]) for own in in_each]
+
+
+def _around(inner: Sequence[int], outer: Sequence[int]) -> Optional[dict[int, int]]:
+    """Return the outer domain of each inner one, from both domains of each node; None if one lies in two."""
+    found: dict[int, int] = {}
+    for one, other in zip(inner, outer, strict=True):
+        if (one < 0) != (other < 0) or found.setdefault(one, other) != other:
+            return None
+    return found
 
 
 def _can_come(space: Space, key: str, state: State) -> Callable[[int], int]:

@@ -1,8 +1,8 @@
 """What `explain` takes for a Pending pod, suggestions and loading included; `make bench` runs it.
 
 Seconds of CPU time of the whole process, on snapshots as kubectl prints them: a Deployment of 13 replicas, 10 of them
-Pending, as the tainted nodes of a third zone are counted. A quarter of the time on 100 nodes is the simulation over time of
-the three changes that are suggested. Exits with 1 where a budget is missed.
+Pending, as the tainted nodes of a third zone are counted. A quarter of the time on 100 nodes is the simulation over
+time of the three changes that are suggested. Exits with 1 where a budget is missed.
 """
 
 from __future__ import annotations
