@@ -8,7 +8,7 @@ from typing import Optional
 
 from kubectl_spread.guarantee.event import State
 from kubectl_spread.guarantee.model import Alive, Spread
-from kubectl_spread.guarantee.space import Space
+from kubectl_spread.guarantee.states.space import Space
 from kubectl_spread.policy.policy import Regime, REGIMES
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.records import NamedTuple

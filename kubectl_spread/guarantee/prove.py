@@ -8,7 +8,6 @@ from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.guarantee.bound import always_placed, bounds
-from kubectl_spread.guarantee.fewer_nodes import fewer_nodes
 from kubectl_spread.guarantee.gap import Gap, GapEffect, GapKind
 from kubectl_spread.guarantee.model import Alive, Disruption, Filters, GroupModel, LossKind
 from kubectl_spread.guarantee.regime_search import is_sure, RegimeSearch
@@ -16,7 +15,8 @@ from kubectl_spread.guarantee.setup.build import disruptions, GroupBuilder
 from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.guarantee.setup.neighbours import surroundings
 from kubectl_spread.guarantee.setup.shards import more_shards
-from kubectl_spread.guarantee.space import Space
+from kubectl_spread.guarantee.states.fewer_nodes import fewer_nodes
+from kubectl_spread.guarantee.states.space import Space
 from kubectl_spread.guarantee.verdict import (
     Effort,
     GroupResult,

@@ -9,9 +9,9 @@ from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.guarantee import search
 from kubectl_spread.guarantee.event import TransitionKind
 from kubectl_spread.guarantee.gap import GapEffect, GapKind
-from kubectl_spread.guarantee.merged import merged
 from kubectl_spread.guarantee.search import Found
-from kubectl_spread.guarantee.space import Space
+from kubectl_spread.guarantee.states.merged import merged
+from kubectl_spread.guarantee.states.space import Space
 from kubectl_spread.guarantee.verdict import Effort, limit_of, Method, ProofStatus, RuleVerdict
 from kubectl_spread.guarantee.witness import Witness, witness
 from kubectl_spread.policy.policy import Regime

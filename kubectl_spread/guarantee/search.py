@@ -11,7 +11,7 @@ from typing import Optional
 
 from kubectl_spread.guarantee.distance import distance_of
 from kubectl_spread.guarantee.event import Event, State
-from kubectl_spread.guarantee.space import Space
+from kubectl_spread.guarantee.states.space import Space
 from kubectl_spread.records import NamedTuple
 
 _EVERY = 16  # states between two reports of their number

@@ -9,7 +9,7 @@ from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.guarantee.event import State, TransitionKind
 from kubectl_spread.guarantee.model import BITS, LossKind, MOST_PODS
 from kubectl_spread.guarantee.search import trace, TraceStep
-from kubectl_spread.guarantee.space import Space
+from kubectl_spread.guarantee.states.space import Space
 from kubectl_spread.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.records import NamedTuple

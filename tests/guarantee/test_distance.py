@@ -12,7 +12,7 @@ from kubectl_spread.guarantee.distance import distance_of
 from kubectl_spread.guarantee.prove import prove, space_of
 from kubectl_spread.guarantee.search import explore, ProofLimits
 from kubectl_spread.guarantee.setup.member import Member
-from kubectl_spread.guarantee.space import Space
+from kubectl_spread.guarantee.states.space import Space
 from kubectl_spread.guarantee.verdict import Effort, Method
 from kubectl_spread.policy import parse
 from kubectl_spread.policy.policy import Regime, REGIMES

@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.guarantee.setup.build import GroupBuilder
-from kubectl_spread.guarantee.space import Space
+from kubectl_spread.guarantee.states.space import Space
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.scheduler.cycle import Scheduler

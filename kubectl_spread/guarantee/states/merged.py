@@ -11,7 +11,7 @@ from typing import Optional
 
 from kubectl_spread.guarantee.event import Event, Next, State, TransitionKind
 from kubectl_spread.guarantee.model import Filters, GroupModel, Kind, KindFilters, OwnerSpec, rollout_extra
-from kubectl_spread.guarantee.space import Space
+from kubectl_spread.guarantee.states.space import Space
 from kubectl_spread.policy.policy import Regime, REGIMES
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
 

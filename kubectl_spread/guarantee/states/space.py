@@ -29,8 +29,8 @@ from kubectl_spread.guarantee.model import (
     rollout_extra,
     Spread,
 )
-from kubectl_spread.guarantee.ordinals import OrdinalRollouts
-from kubectl_spread.guarantee.owner_names import OwnerNames
+from kubectl_spread.guarantee.states.ordinals import OrdinalRollouts
+from kubectl_spread.guarantee.states.owner_names import OwnerNames
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
 

@@ -11,7 +11,7 @@ from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.guarantee.layout import leaves, Tree
-from kubectl_spread.guarantee.space import Space
+from kubectl_spread.guarantee.states.space import Space
 
 _FEW = 64  # nodes: fewer are searched as they are
 
