@@ -17,7 +17,7 @@ from kubectl_spread.operations.snapshot import SnapshotRequest, take_snapshot, w
 
 
 @click.command(cls=SectionedCommand)
-@functools.partial(cluster_facts, hidden=frozenset({"seed", "all_nodes"}))
+@functools.partial(cluster_facts, hidden=frozenset({"topology", "seed", "all_nodes"}))
 @click.option(
     "-o",
     "--output",
