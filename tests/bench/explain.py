@@ -35,7 +35,7 @@ class Size(NamedTuple):
     budget_s: float
 
 
-SIZES = (Size(100, 1_000, 0.8), Size(5_000, 50_000, 15))
+SIZES = (Size(100, 1_000, 0.5), Size(5_000, 50_000, 15))
 
 
 def objects(size: Size) -> list[Plain]:

@@ -1,7 +1,6 @@
 """CPU time of whole processes, against the budgets; `make bench` runs it.
 
-The median of several runs, user and system time of the child, in milliseconds. Between the runs, Python alone is
-measured: where it takes longer than on an idle machine, the budgets are longer in proportion, as in release/trial.py.
+The median of several runs, user and system time of the child, in milliseconds.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import tempfile
 from pathlib import Path
 
 RUNS = 15
-USUAL_PYTHON_MS = 12  # CPU of `python -I -S -c pass` on an idle machine of the year 2024
 
 DEPLOYMENT = """\
 apiVersion: apps/v1
@@ -81,7 +79,7 @@ def cpu_ms(arguments: list[str]) -> float:
 
 
 def main() -> int:
-    """Measure and print; 1 where a median is over its limit."""
+    """Measure and print; 1 where a median is over its budget."""
     program = str(Path(sys.executable).with_name("kubectl-spread"))
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -125,18 +123,13 @@ def main() -> int:
 
 
 def report(measured: list[tuple[str, list[str], int, int]]) -> int:
-    """Measure and print; return 1 where a median is over its limit, the budget at this machine's present speed."""
     failed = 0
-    python = [sys.executable, "-I", "-S", "-c", "pass"]
-    print(f"{'what':45} {'min':>7} {'median':>7} {'budget':>7} {'Python':>7} {'limit':>7}  ms CPU")
+    print(f"{'what':45} {'min':>7} {'median':>7} {'budget':>7}  ms CPU")
     for name, arguments, budget, runs in measured:
-        pairs = [(cpu_ms(python), cpu_ms(arguments)) for _ in range(runs)]
-        alone = statistics.median(pair[0] for pair in pairs)
-        times = [pair[1] for pair in pairs]
-        median, limit = statistics.median(times), budget * max(1.0, alone / USUAL_PYTHON_MS)
-        failed |= median > limit
-        line = f"{name:45} {min(times):7.0f} {median:7.0f} {budget:7} {alone:7.1f} {limit:7.0f}"
-        print(f"{line}  over" if median > limit else line)
+        times = [cpu_ms(arguments) for _ in range(runs)]
+        median = statistics.median(times)
+        failed |= median > budget
+        print(f"{name:45} {min(times):7.0f} {median:7.0f} {budget:7}  {'over' if median > budget else ''}")
     return int(failed)
 
 
