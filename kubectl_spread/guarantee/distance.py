@@ -89,7 +89,7 @@ class CrowdedDomain:
         is_rolled = space.level >= REGIMES.index(Regime.ROLLOUTS)
         self._most = Alive(space.group, has_surge=is_rolled, is_scaled=False)(range(len(space.group.kinds)))
         self._targets = tuple(self._violations())
-        # The rollout of a StatefulSet ends with its last pod, that of a Deployment with an event of its own.
+        # When the last new pod of a StatefulSet runs, its rollout is over. A Deployment needs one more event.
         has_end = rule.kind is RuleKind.SURVIVE and all(kind.ordinal < 0 for kind in space.group.kinds)
         self._ends = int(has_end)
 

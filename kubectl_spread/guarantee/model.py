@@ -71,8 +71,8 @@ def fenceposts(spec: OwnerSpec, replicas: int) -> tuple[int, int]:
 def rollout_extra(spec: OwnerSpec, replicas: int) -> int:
     """Return the most pods beyond the wanted ones that can run during a rollout.
 
-    A Deployment lowers the size of the old ReplicaSet and raises that of the new one. A new pod can be scheduled before
-    the old ReplicaSet has deleted its pods. Both sets have at most all replicas.
+    A Deployment makes the new ReplicaSet larger and the old one smaller. The scheduler may place a new pod before the
+    old ReplicaSet deletes a pod. Each ReplicaSet has at most `replicas` pods.
     """
     surge, unavailable = fenceposts(spec, replicas)
     return min(replicas, 2 * surge + unavailable)

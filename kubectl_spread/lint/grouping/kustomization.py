@@ -150,7 +150,11 @@ def _of_replicas(document: Document) -> Iterator[Scaling]:
 
 
 class Patch(NamedTuple):
-    """A patch of a kustomization: the absolute path of its file, or its inline text. `route` is that of its entry."""
+    """A patch of a kustomization.
+
+    path: absolute path of its file; empty for an inline patch. inline: text of an inline patch. target: objects that it
+    changes; None if its own names say so. route: place of its entry in the kustomization.
+    """
 
     path: str
     inline: str
