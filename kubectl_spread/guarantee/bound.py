@@ -102,9 +102,9 @@ def _candidates(group: GroupModel) -> Iterator[Callable[..., Optional[Bound]]]:
 def _running(group: GroupModel, key: str, kinds: Sequence[int]) -> int:
     """Return the most pods of some kinds that a domain holds now; filters do not limit them."""
     counts: dict[int, int] = {}
-    for kind, node in group.placed:
-        domain = group.layout.domain_of[key][node]
-        if kind in kinds and domain >= 0:
+    for pod in group.placed:
+        domain = group.layout.domain_of[key][pod.node]
+        if pod.kind in kinds and domain >= 0:
             counts[domain] = counts.get(domain, 0) + 1
     return max(counts.values(), default=0)
 

@@ -28,7 +28,7 @@ class OwnerSpec(NamedTuple):
     is_ordered: creates each pod once all pods before it are ready. is_judged: its pods are judged; otherwise they are
     followed only because they decide where judged pods go. partition: lowest ordinal that a rollout changes.
     is_on_delete: a rollout changes a pod only when something else deletes it. is_shard: the whole workload comes and
-    goes. is_extra: it does not exist at first.
+    goes. is_extra: it does not exist at first. first_ordinal: in the names of a StatefulSet's pods; kinds count from 0.
     """
 
     key: OwnerKey
@@ -44,6 +44,7 @@ class OwnerSpec(NamedTuple):
     is_on_delete: bool = False
     is_shard: bool = False
     is_extra: bool = False
+    first_ordinal: int = 0
 
     @property
     def first(self) -> int:
@@ -162,10 +163,18 @@ class Layout(NamedTuple):
     values: dict[str, tuple[str, ...]]
 
 
+class PlacedPod(NamedTuple):
+    """A pod that runs now; ordinal: of a StatefulSet's pod, else -1."""
+
+    kind: int
+    node: int
+    ordinal: int = -1
+
+
 class GroupModel(NamedTuple):
     """A group of workloads, with the neighbours that decide where its pods go.
 
-    placed: nodes of the pods that run now, by kind and node. gaps: features and other pods that are not followed.
+    placed: pods that run now. gaps: features and other pods that are not followed.
     shards: range of the number of judged workloads; None if it is constant.
     """
 
@@ -173,7 +182,7 @@ class GroupModel(NamedTuple):
     owners: tuple[OwnerSpec, ...]
     kinds: tuple[Kind, ...]
     layout: Layout
-    placed: tuple[tuple[int, int], ...] = ()
+    placed: tuple[PlacedPod, ...] = ()
     gaps: tuple[Gap, ...] = ()
     shards: Optional[ReplicaBounds] = None
 

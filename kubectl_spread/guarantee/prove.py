@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Optional
@@ -125,32 +126,32 @@ class _Prover:
         self._effort = effort
         self._name = name
         self._keys = tuple(dict.fromkeys(rule.topology_key for rule in rules if rule.topology_key))
-        self._builders: dict[int, GroupBuilder] = {}
-        self._filters: dict[tuple[int, Optional[Disruption]], Filters] = {}
+        self._builders: dict[tuple[int, bool], GroupBuilder] = {}
+        self._filters: dict[tuple[int, bool, Optional[Disruption]], Filters] = {}
         self._refuted: dict[int, RuleVerdict] = {}
         self._last: dict[int, RuleVerdict] = {}
         self.gaps: dict[Gap, None] = {}
 
-    def _builder(self, regime: Regime) -> GroupBuilder:
+    def _builder(self, regime: Regime, *, has_order: bool) -> GroupBuilder:
         """Return the builder of the group; for rollouts and for scaling it may tell more pods apart."""
         stage = _STAGES[regime]
-        found = self._builders.get(stage)
+        found = self._builders.get((stage, has_order))
         if found is None:
             members = (*self._members, *(self._extra if regime in _SCALED else ()))
-            found = self._builders[stage] = GroupBuilder(
+            found = self._builders[stage, has_order] = GroupBuilder(
                 members, self._cluster, self._profiles, self._keys,
-                regime=regime, name=self._name, around=self._around,
+                regime=regime, name=self._name, around=self._around, has_order=has_order,
             )  # fmt: skip
             self.gaps |= dict.fromkeys(found.group.gaps)
         return found
 
-    def space(self, regime: Regime) -> Space:
-        """Return the states in a regime."""
-        builder = self._builder(regime)
+    def space(self, regime: Regime, *, has_order: bool = False) -> Space:
+        """Return the states in a regime; has_order: with all ordinals of StatefulSets that create pods in order."""
+        builder = self._builder(regime, has_order=has_order)
         stage = _STAGES[regime]
 
         def filters(disruption: Optional[Disruption]) -> Filters:
-            key = (stage, disruption)
+            key = (stage, has_order, disruption)
             if key not in self._filters:
                 self._filters[key] = builder.filters(disruption)
             return self._filters[key]
@@ -173,7 +174,10 @@ class _Prover:
         found = self._without_search(space, regime)
         left = [at for at in range(len(self._rules)) if at not in found]
         if left:
-            found |= RegimeSearch(self._searched(space, regime), regime, self._effort).verdicts(left)
+            prover = self._with_fewer_nodes(space)
+            searched = space if prover is self else prover.space(regime)
+            ordered = functools.partial(prover.space, regime, has_order=True)
+            found |= RegimeSearch(searched, regime, self._effort, ordered=ordered).verdicts(left)
         self._last = found
         self._refuted |= {at: item for at, item in found.items() if item.verdict is ProofStatus.REFUTED}
         return RegimeResult(regime, tuple(found[at] for at in sorted(found)), time.monotonic() - begin)
@@ -189,15 +193,14 @@ class _Prover:
                 found[at] = verdict
         return found
 
-    def _searched(self, space: Space, regime: Regime) -> Space:
-        """Return the space to search: with fewer nodes if many are interchangeable."""
+    def _with_fewer_nodes(self, space: Space) -> _Prover:
+        """Return a prover with fewer nodes if many are interchangeable."""
         if self._effort.is_quick:
-            return space
+            return self
         cluster = fewer_nodes(space, self._cluster, self._alive(space)(range(len(space.group.kinds))))
         if cluster is None:
-            return space
-        smaller = _Prover(self._members, cluster, self._profiles, self._rules, self._effort, self._name)
-        return smaller.space(regime)
+            return self
+        return _Prover(self._members, cluster, self._profiles, self._rules, self._effort, self._name)
 
     def _adds_nothing(self, space: Space, regime: Regime) -> bool:
         """Return whether a regime has the same events as the one before."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -24,12 +24,25 @@ _WALK = 20_000  # states of random paths after a search was cut off
 class RegimeSearch:
     """Searches for a near violation, on merged states, on all states, and along random paths; found: verdicts so far.
 
-    A verdict is added to `found` as soon as a search decides a rule.
+    A verdict is added to `found` as soon as a search decides a rule. A way to a violation may need pods of a
+    StatefulSet in an order in which its controller does not create them. Then the rule is decided by a second search,
+    whose states tell all ordinals apart.
     """
 
-    def __init__(self, space: Space, regime: Regime, effort: Effort) -> None:
-        """Set up the searches; `effort` limits each of them."""
+    def __init__(
+        self, space: Space, regime: Regime, effort: Effort, *, ordered: Optional[Callable[[], Space]] = None
+    ) -> None:
+        """Set up the searches.
+
+        Args:
+            space: the states.
+            regime: of the states.
+            effort: limits of each search.
+            ordered: returns states with the ordinals of all StatefulSets that create pods in order.
+        """
         self.found: dict[int, RuleVerdict] = {}
+        self._disordered: list[int] = []
+        self._ordered = ordered
         self._space = space
         self._regime = regime
         self._effort = effort
@@ -47,11 +60,19 @@ class RegimeSearch:
         if states and self._effort.wants_shortest:
             self._cornered(self._left(rules))
             self._at_random(self._left(rules))
-        return self.found | {at: self._undecided(at, states) for at in self._left(rules)}
+        return self.found | {at: self._undecided(at, states) for at in self._left(rules)} | self._in_order()
 
     def _left(self, rules: Sequence[int]) -> list[int]:
-        """Return the rules without a verdict."""
-        return [at for at in rules if at not in self.found]
+        """Return the rules without a verdict, except those that only a search with ordinals can decide."""
+        return [at for at in rules if at not in self.found and at not in self._disordered]
+
+    def _in_order(self) -> dict[int, RuleVerdict]:
+        """Return verdicts on the rules for which the order of a StatefulSet's pods decides."""
+        if not self._disordered:
+            return {}
+        if self._ordered is None:
+            return {at: self._undecided(at, 0) for at in self._disordered}
+        return RegimeSearch(self._ordered(), self._regime, self._effort).verdicts(self._disordered)
 
     def _everywhere(self, rules: Sequence[int]) -> int:
         """Search all states; return their number if a limit ended the search, or else 0."""
@@ -107,16 +128,28 @@ class RegimeSearch:
         for at in rules:
             rule = self._space.rules[at]
             if at in result.witness:
-                refuted = self._refuted(at, result) if self._can_refute(rule) else None
-                if refuted is not None and not self._is_doubtful(refuted.witness):
-                    self.found[at] = refuted
+                self._take_witness(at, result)
             elif result.is_exhaustive and is_sure(self._space, rule):
                 self.found[at] = RuleVerdict(
                     rule, ProofStatus.PROVED, Method.STATES, self._limit(rule), states=result.states
                 )
 
-    def _refuted(self, rule: int, result: Found) -> RuleVerdict:
+    def _take_witness(self, rule: int, result: Found) -> None:
+        """Turn a way to a violation into a verdict, or note that a search with ordinals is needed."""
+        if not self._can_refute(self._space.rules[rule]):
+            return
+        refuted = self._refuted(rule, result)
+        if refuted is None:
+            self._disordered.append(rule)
+        elif not self._is_doubtful(refuted.witness):
+            self.found[rule] = refuted
+
+    def _refuted(self, rule: int, result: Found) -> Optional[RuleVerdict]:
+        """Return a verdict with the way to a violation; None if no controller creates the pods in its order."""
         found = self._space.rules[rule]
+        way = witness(self._space, found, result.witness[rule], is_shortest=result.is_shortest)
+        if way is None:
+            return None
         return RuleVerdict(
             found,
             ProofStatus.REFUTED,
@@ -124,7 +157,7 @@ class RegimeSearch:
             self._limit(found),
             states=result.states,
             regime=self._regime,
-            witness=witness(self._space, found, result.witness[rule], is_shortest=result.is_shortest),
+            witness=way,
         )
 
     def _is_doubtful(self, found: Optional[Witness]) -> bool:

@@ -10,6 +10,7 @@ from kubectl_spread.guarantee.event import State, TransitionKind
 from kubectl_spread.guarantee.model import BITS, LossKind, MOST_PODS
 from kubectl_spread.guarantee.search import trace, TraceStep
 from kubectl_spread.guarantee.states.space import Space
+from kubectl_spread.guarantee.way_ordinals import way_ordinals
 from kubectl_spread.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.records import NamedTuple
@@ -64,14 +65,19 @@ class Witness(NamedTuple):
         return sum(item.number for item in self.waiting) if is_meant else None
 
 
-def witness(space: Space, rule: PolicyRule, way: Sequence[State], *, is_shortest: bool) -> Witness:
-    """Return a way of states as events, with the numbers at its end."""
+def witness(space: Space, rule: PolicyRule, way: Sequence[State], *, is_shortest: bool) -> Optional[Witness]:
+    """Return a way of states as events, with the numbers at its end.
+
+    None if the controller of a StatefulSet does not create its pods in this order.
+    """
     steps = trace(space, way)
     is_from_running = way[0] != space.canonical(space.start())
+    ordinals = way_ordinals(space, steps, is_from_running=is_from_running)
+    if ordinals is None:
+        return None
     begin = (space.running() if is_from_running else None) or space.start()
     contents = steps[-1].contents if steps else begin[0]
-    names = _Names(space)
-    events = tuple(names.event(step) for step in steps)
+    events = tuple(_event(space, step, ordinal) for step, ordinal in zip(steps, ordinals, strict=True))
     last = way[-1]
     during = _during(events, last)
     dead = _dead_nodes(space, steps, last)
@@ -153,50 +159,28 @@ def _counts(space: Space, key: str, contents: Sequence[int], *, dead: frozenset[
     return dict(sorted(found.items()))
 
 
-class _Names:
-    """Names of the pods along a way: a StatefulSet's pods get the lowest free ordinals."""
+def _event(space: Space, step: TraceStep, ordinal: int) -> WitnessEvent:
+    """Return an event with the names of its objects; ordinal: of its pod, from 0 on, or -1."""
+    layout = space.group.layout
+    owner = space.group.owners[step.owner] if step.owner >= 0 else None
+    kind = space.group.kinds[step.pods] if step.pods >= 0 else None
+    found = WitnessEvent(
+        step.event.kind,
+        None if owner is None else owner.key,
+        ordinal + owner.first_ordinal if owner is not None and ordinal >= 0 else -1,
+        node=layout.nodes[step.node] if step.node >= 0 else "",
+        number=step.event.number,
+        is_new=kind is not None and kind.is_new,
+    )
+    return _disrupting(space, step, found) if step.event.disruption >= 0 else found
 
-    def __init__(self, space: Space) -> None:
-        self._space = space
-        self._homes: dict[int, dict[int, int]] = {}  # by workload: node by ordinal
-        running = space.running()
-        for kind, node in space.group.placed if running is not None else ():
-            item = space.group.kinds[kind]
-            homes = self._homes.setdefault(item.owner, {})
-            homes[item.ordinal if item.ordinal >= 0 else len(homes)] = node
 
-    def event(self, step: TraceStep) -> WitnessEvent:
-        """Return an event with names."""
-        layout = self._space.group.layout
-        owner = self._space.group.owners[step.owner] if step.owner >= 0 else None
-        kind = self._space.group.kinds[step.pods] if step.pods >= 0 else None
-        found = WitnessEvent(
-            step.event.kind,
-            None if owner is None else owner.key,
-            node=layout.nodes[step.node] if step.node >= 0 else "",
-            number=step.event.number,
-            is_new=kind is not None and kind.is_new,
-        )
-        if step.event.disruption >= 0:
-            item = self._space.disruptions[step.event.disruption]
-            domain_of, values = layout.domain_of[item.topology_key], layout.values[item.topology_key]
-            domains = tuple(sorted({values[domain_of[node]] for node in step.nodes}))
-            if item.kind is LossKind.DRAIN:
-                domains = tuple(layout.nodes[node] for node in step.nodes)
-            return found._replace(
-                owner=None, node="", topology_key=item.topology_key, domains=domains, is_loss=item.kind is LossKind.LOSS
-            )
-        if owner is not None and owner.is_stateful and kind is not None and step.node >= 0:
-            return found._replace(ordinal=self._ordinal(step, kind.ordinal))
-        return found
-
-    def _ordinal(self, step: TraceStep, known: int) -> int:
-        homes = self._homes.setdefault(step.owner, {})
-        if step.event.kind is TransitionKind.PLACED:
-            ordinal = known if known >= 0 else next(at for at in range(len(homes) + 1) if at not in homes)
-            homes[ordinal] = step.node
-            return ordinal
-        there = [at for at, node in homes.items() if node == step.node]
-        ordinal = known if known >= 0 else max(there, default=-1)
-        homes.pop(ordinal, None)
-        return ordinal
+def _disrupting(space: Space, step: TraceStep, found: WitnessEvent) -> WitnessEvent:
+    """Return the event of a disruption with the names of its nodes or domains."""
+    layout, item = space.group.layout, space.disruptions[step.event.disruption]
+    domain_of, values = layout.domain_of[item.topology_key], layout.values[item.topology_key]
+    domains = tuple(sorted({values[domain_of[node]] for node in step.nodes}))
+    if item.kind is LossKind.DRAIN:
+        domains = tuple(layout.nodes[node] for node in step.nodes)
+    is_loss = item.kind is LossKind.LOSS
+    return found._replace(owner=None, node="", topology_key=item.topology_key, domains=domains, is_loss=is_loss)

@@ -139,11 +139,18 @@ class Twin:
                 new = state["sizes"][name][1]
                 numbers = [number for number in range(state["wanted"][name]) if number not in there]
                 missing = [(number, "new" if number in new else "old") for number in numbers]
-                found += [(name, number) for number in (missing if spec.get("parallel") else missing[:1])]
+                if not spec.get("parallel"):
+                    missing = [] if self.is_held_up(name, state, numbers[:1]) else missing[:1]
+                found += [(name, number) for number in missing]
                 continue
             for revision, size in zip(("old", "new"), state["sizes"][name], strict=True):
                 found += [(name, revision)] * (size - len(self.placed(name, state, revision)))
         return found
+
+    def is_held_up(self, name: str, state: dict[str, Any], numbers: list[int]) -> bool:
+        """A pod before the next one is on a lost node, so it is not ready."""
+        dead = state["closed"] if state["lost"] else ()
+        return any(pod[2] in dead and pod[1][0] < number for pod in self.placed(name, state) for number in numbers)
 
     def condemned(self, state: dict[str, Any]) -> list[Any]:
         return [

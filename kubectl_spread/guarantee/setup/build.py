@@ -27,6 +27,7 @@ from kubectl_spread.guarantee.model import (
     Layout,
     LossKind,
     OwnerSpec,
+    PlacedPod,
     Separation,
     Spread,
 )
@@ -57,7 +58,7 @@ class GroupBuilder:
 
     def __init__(
         self, members: Sequence[Member], cluster: Cluster, profiles: Mapping[str, Profile], keys: Iterable[str], *,
-        regime: Regime, name: str = "", around: Surroundings = ALONE
+        regime: Regime, name: str = "", around: Surroundings = ALONE, has_order: bool = False
     ) -> None:  # fmt: skip
         """Read the workloads.
 
@@ -69,10 +70,12 @@ class GroupBuilder:
             regime: the last regime; ordinals of StatefulSets matter from scaling on.
             name: of the group.
             around: the other pods.
+            has_order: tell all ordinals of StatefulSets with podManagementPolicy OrderedReady apart.
         """
         self._profiles = profiles
         self._around = around
         self._regime = regime
+        self._has_order = has_order
         self._is_scaled = regime in (Regime.SCALING, Regime.DISRUPTIONS)
         owned = OwnedPods(cluster)
         own = {pod.uid for member in members for pod in owned.of(member.key)}
@@ -124,7 +127,8 @@ class GroupBuilder:
         """Return a StatefulSet's kinds: by ordinal and revision if these matter, and the marker of a rollout."""
         is_rolled = has_revisions and REGIMES.index(self._regime) >= REGIMES.index(Regime.ROLLOUTS)
         is_scaled = member.bounds is not None and member.shards is None and self._is_scaled
-        if not is_rolled and not is_scaled and not self._tells_ordinals_apart():
+        is_ordered = self._has_order and workload.is_ordered
+        if not is_rolled and not is_scaled and not is_ordered and not self._tells_ordinals_apart():
             return [(Kind(at), _bare(replica(workload, 0).cls))]
         size = workload.replicas or 0
         if is_scaled and member.bounds is not None:
@@ -160,6 +164,7 @@ class GroupBuilder:
             is_on_delete=workload.kind == "StatefulSet" and update.get("type") == "OnDelete",
             is_shard=is_shard,
             is_extra=member.is_extra,
+            first_ordinal=workload.first_ordinal,
         )
         most = max(found.replicas, bounds.most if bounds is not None else 0)
         return found._replace(is_rolled=(is_rolling and most > 0) or any(kind.is_new for kind, _ in made))
@@ -232,8 +237,8 @@ class GroupBuilder:
             values[key] = topology.values
         return Layout(names, domain_of, values)
 
-    def _placed(self) -> tuple[tuple[int, int], ...]:
-        """Return kind and node of each running pod; none if they cannot be told apart, or are too many."""
+    def _placed(self) -> tuple[PlacedPod, ...]:
+        """Return the running pods; none if they cannot be told apart, or are too many."""
         index = {node.name: at for at, node in enumerate(self.cluster.nodes)}
         found = []
         for owner, (_, pods) in enumerate(self._running):
@@ -244,20 +249,26 @@ class GroupBuilder:
                 if kind is None or not self._is_alike(pod, kind):
                     self._gaps[Gap(GapKind.RUNNING, self.group.owners[owner].key)] = None
                     return ()
-                found.append((kind, index[pod.node_name]))
+                found.append(PlacedPod(kind, index[pod.node_name], self._ordinal(owner, pod)))
         for owner, spec in enumerate(self.group.owners):
-            number = sum(self.group.kinds[kind].owner == owner for kind, _ in found)
+            number = sum(self.group.kinds[pod.kind].owner == owner for pod in found)
             if number > spec.replicas:
                 self._gaps[Gap(GapKind.RUNNING, spec.key, number=number)] = None
         return tuple(found)
 
     def _kind_of(self, owner: int, pod: Pod) -> Optional[int]:
-        _, _, number = pod.name.rpartition("-")
-        ordinal = int(number) - self._workloads[owner].first_ordinal if number.isdecimal() else -1
+        ordinal = self._ordinal(owner, pod)
         for at, kind in enumerate(self.group.kinds):
             if kind.owner == owner and not kind.is_new and kind.ordinal in (-1, ordinal):
                 return at
         return None
+
+    def _ordinal(self, owner: int, pod: Pod) -> int:
+        """Return the ordinal of a StatefulSet's pod, from 0 on; -1 for another pod."""
+        workload = self._workloads[owner]
+        _, _, number = pod.name.rpartition("-")
+        is_numbered = workload.kind == "StatefulSet" and number.isdecimal()
+        return int(number) - workload.first_ordinal if is_numbered else -1
 
     def _is_alike(self, pod: Pod, kind: int) -> bool:
         """Return whether constraints count a running pod as they count new pods of its kind."""

@@ -8,7 +8,7 @@ Source: pkg/controller/statefulset/stateful_set_control.go, updateStatefulSet (v
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Optional
 
 from kubectl_spread.guarantee.event import Event, Next, State, TransitionKind
@@ -52,6 +52,18 @@ class OrdinalRollouts:
         """Return the kinds of the wanted pods that are not placed, the lowest ordinal first."""
         kinds = [self._kind(owner, ordinal, state) for ordinal in range(state[3][owner])]
         return [at for at in kinds if not placed[at]]
+
+    def created(self, owner: int, state: State, placed: Sequence[int], *, dead: Iterable[int]) -> list[int]:
+        """Return the kinds of the missing pods that the controller creates now; dead: lost nodes.
+
+        With podManagementPolicy OrderedReady, all pods before a new one are ready. Those on lost nodes are not.
+        """
+        kinds = self.missing(owner, state, placed)
+        if not kinds or not self._group.owners[owner].is_ordered:
+            return kinds
+        ordinal = self._group.kinds[kinds[0]].ordinal
+        below = [at for each in (self._old[owner], self._new[owner]) for number, at in each.items() if number < ordinal]
+        return [] if any(count_of(state[0][node], at) for node in dead for at in below) else kinds[:1]
 
     def _kind(self, owner: int, ordinal: int, state: State) -> int:
         """Return the kind of an ordinal, of the revision that it has or gets."""

@@ -144,8 +144,8 @@ class Space:
             return None
         contents, sizes, facts, desired = self.start()
         made = list(contents)
-        for kind, node in self.group.placed:
-            made[node] += self._units[kind]
+        for pod in self.group.placed:
+            made[pod.node] += self._units[pod.kind]
         found = (tuple(made), sizes, facts, desired)
         placed = self.placed(found)
         return found if all(one <= size for one, size in zip(placed, sizes, strict=True)) else None
@@ -171,8 +171,7 @@ class Space:
             if not self._ordinals[owner]:
                 found += [at for at in mine if self.size(state, at) > placed[at]]
                 continue
-            wanted = self.ordinals.missing(owner, state, placed)
-            found += wanted[:1] if self.group.owners[owner].is_ordered else wanted
+            found += self.ordinals.created(owner, state, placed, dead=self.dead(state[2]))
         return found
 
     def size(self, state: State, kind: int) -> int:
