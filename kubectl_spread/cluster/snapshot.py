@@ -152,6 +152,7 @@ class Cluster(NamedTuple):
     autoscalers: dict[OwnerKey, Autoscaler] = {}  # noqa: RUF012  # by the workload that is scaled
     revisions: dict[OwnerKey, tuple[StoredRevision, ...]] = {}  # noqa: RUF012  # by workload, the oldest first
     unread: tuple[Unread, ...] = ()  # resources that may not be read
+    read_at: str = ""  # when the facts were read, RFC 3339; empty if unknown
     complete: frozenset[str] = frozenset()  # kinds with all objects present; objects of other kinds may be missing
 
     def bound(self) -> list[Pod]:

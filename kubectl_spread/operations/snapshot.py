@@ -67,6 +67,7 @@ def take_snapshot(request: SnapshotRequest) -> SnapshotResult:
         redact=request.redact,
         kubernetes_version=found.kubernetes_version,
         scheduler_configuration=configuration,
+        read_at=found.read_at,
         complete=found.complete,
         unread=found.unread,
     )
@@ -104,7 +105,8 @@ def _objects(source: ClusterSource) -> SnapshotObjects:
     version = cluster_source.version_text(source) or snapshot.version_of(found.head)
     configuration = snapshot.configuration_of(found.head)
     extent = snapshot.extent_of(found.head)
-    known = live_cluster.SnapshotObjects(tuple(found.objects), found.errors, version, configuration, *extent)
+    read_at = snapshot.time_of(found.head)
+    known = live_cluster.SnapshotObjects(tuple(found.objects), found.errors, version, configuration, read_at, *extent)
     return _with_configuration(known, source)
 
 

@@ -65,6 +65,7 @@ def load(*paths: str) -> SnapshotFacts:
     cluster = assembler.cluster()._replace(
         kubernetes_version=version_of(head),
         scheduler_configuration=configuration_of(head),
+        read_at=time_of(head),
         complete=complete,
         unread=unread,
     )
@@ -74,6 +75,12 @@ def load(*paths: str) -> SnapshotFacts:
 def configuration_of(head: dict[str, Any]) -> str:
     """Return the text of the scheduler's configuration in a snapshot; empty if it has none."""
     text = head.get("schedulerConfiguration")
+    return text if isinstance(text, str) else ""
+
+
+def time_of(head: dict[str, Any]) -> str:
+    """Return when a snapshot was taken, RFC 3339; empty if it does not say."""
+    text = head.get("readAt")
     return text if isinstance(text, str) else ""
 
 

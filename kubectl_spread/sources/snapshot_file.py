@@ -21,6 +21,7 @@ def document(
     redact: bool,
     kubernetes_version: str = "",
     scheduler_configuration: str = "",
+    read_at: str = "",
     complete: Iterable[str] = (),
     unread: Iterable[Unread] = (),
 ) -> Plain:
@@ -31,6 +32,7 @@ def document(
         redact: whether to replace names by placeholders.
         kubernetes_version: of the cluster, `v1.34.2`; empty if unknown.
         scheduler_configuration: the text of a KubeSchedulerConfiguration.
+        read_at: when the objects were read, RFC 3339; empty if unknown.
         complete: kinds with all objects of the cluster included.
         unread: kinds whose list is forbidden; a redacted document omits their namespaces.
     """
@@ -41,6 +43,8 @@ def document(
         head["kubernetesVersion"] = kubernetes_version
     if scheduler_configuration:
         head["schedulerConfiguration"] = scheduler_configuration
+    if read_at:
+        head["readAt"] = read_at
     head["kinds"] = sorted(complete)
     if missing := [_unread(item, redact=redact) for item in unread]:
         head["unread"] = missing

@@ -50,8 +50,9 @@ def _on_pods(world: World, state: State, op: steps.Op, pods: tuple[P, ...]) -> D
 
 
 def _patched(world: World, pod: P, op: steps.PatchSome) -> P:
-    stage = Stage.UNREADY if op.is_unready and pod.node != PENDING else pod.stage
-    return _labelled(world, pod, op.labels)._replace(stage=stage, cost=op.cost or pod.cost)
+    changed = _labelled(world, pod, op.labels)._replace(cost=op.cost or pod.cost)
+    is_unready = op.is_unready and pod.node != PENDING
+    return changed._replace(stage=Stage.UNREADY, age=0) if is_unready else changed
 
 
 def _labelled(world: World, pod: P, labels: Iterable[tuple[str, Optional[str]]]) -> P:
@@ -251,7 +252,7 @@ def _nodes_down(draft: Draft, op: steps.NodesDown) -> None:
     for pod in list(draft.pods):
         if pod.node in found:
             end = Deletion.HELD if pod.end in (Deletion.TERMINATING, Deletion.PREEMPTED) else pod.end
-            draft.replace(pod, pod._replace(stage=Stage.UNREADY, end=end))
+            draft.replace(pod, pod._replace(stage=Stage.UNREADY, end=end, age=0))
 
 
 def _nodes_up(draft: Draft, op: steps.NodesUp) -> None:

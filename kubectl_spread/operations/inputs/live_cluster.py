@@ -21,13 +21,14 @@ if TYPE_CHECKING:  # these load numpy
 class SnapshotObjects(NamedTuple):
     """The objects of a cluster, the objects that do not decode, and the cluster's version and configuration.
 
-    complete, unread: as in `Cluster`.
+    read_at, complete, unread: as in `Cluster`.
     """
 
     objects: tuple[dict[str, Any], ...]
     errors: tuple[SourceError, ...]
     kubernetes_version: str
     scheduler_configuration: str
+    read_at: str = ""
     complete: frozenset[str] = frozenset()
     unread: tuple[Unread, ...] = ()
 
@@ -78,7 +79,10 @@ def objects(source: ClusterSource, session: Session) -> SnapshotObjects:
     configuration = facts.scheduler.source
     version = cluster_source.version_text(source) or session.version.written
     text = "" if configuration is None else configuration.text
-    return SnapshotObjects(facts.objects, facts.errors, version, text, facts.cluster.complete, facts.cluster.unread)
+    cluster = facts.cluster
+    return SnapshotObjects(
+        facts.objects, facts.errors, version, text, cluster.read_at, cluster.complete, cluster.unread
+    )
 
 
 def _read(

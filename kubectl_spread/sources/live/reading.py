@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Optional, Union
 
@@ -199,6 +200,7 @@ def _facts(
     unread = tuple(part.unread for part in collected if part.unread is not None)
     missing = {part.resource.kind for part in unread}
     cluster = builder.cluster()._replace(
+        read_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         unread=tuple(part.fact for part in unread),
         complete=frozenset(item.kind for item in wanted if item.kind not in missing),
     )

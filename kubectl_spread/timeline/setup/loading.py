@@ -17,6 +17,7 @@ from kubectl_spread.timeline import likeness
 from kubectl_spread.timeline.controllers import deployment, statefulset
 from kubectl_spread.timeline.nodes import UNREACHABLE
 from kubectl_spread.timeline.setup import reading
+from kubectl_spread.timeline.setup.ages import age_classes
 from kubectl_spread.timeline.state import Deletion, NO_ORDINAL, P, PENDING, slot, Stage, State
 from kubectl_spread.timeline.world import Kubelet, World
 
@@ -78,6 +79,7 @@ class _Loading:
         self._owned = OwnedPods(cluster)
         self.world = world
         self.sets: dict[int, Any] = {}
+        self._ages: dict[str, int] = {}
         self._rev_of: dict[tuple[OwnerKey, str], int] = {}  # by controller of the pod, or workload, and hash
 
     def load(self, touched: frozenset[OwnerKey], nodes: frozenset[str]) -> LoadedWorld:
@@ -85,6 +87,7 @@ class _Loading:
         live = touched | self._involved(visible, nodes)
         for key in sorted(key for key in live if key in self.cluster.controllers):
             self._add(key, self.cluster.controllers[key])
+        self._ages = age_classes(visible, self.cluster.read_at)
         pods: list[P] = []
         background: list[Pod] = []
         slots: dict[str, Any] = {}
@@ -280,6 +283,7 @@ class _Loading:
             self._end(pod, node),
             self.world.node_at.get(pod.nominated_node, PENDING) if node == PENDING else PENDING,
             is_new=False,
+            age=self._ages.get(pod.uid, 0),
             cost=pod.deletion_cost,
         )
 
