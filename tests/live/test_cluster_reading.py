@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Optional
 
@@ -295,3 +296,17 @@ def test_nothing_is_asked_about_secrets(config: str, cluster: Cluster, spread: S
     assert not [target for _, target in sent if "secrets" in target]
     text = (tmp_path / "facts.json").read_text()
     assert not [word for word in ("last-applied-configuration", "managedFields", SECRET) if word in text]
+
+
+def test_a_snapshot_tells_when_the_cluster_was_read(
+    filled: Optional[Scene], config: str, spread: Spread, tmp_path: Path
+) -> None:
+    """A snapshot of this snapshot tells the same time."""
+    before = datetime.now(timezone.utc).replace(microsecond=0)
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+
+    assert spread("snapshot", "--kubeconfig", config, "-o", str(first)).code == 0
+    read_at = plain_of(first)["readAt"]
+    assert before <= datetime.fromisoformat(read_at.replace("Z", "+00:00")) <= datetime.now(timezone.utc)
+    assert spread("snapshot", "--snapshot", str(first), "--redact", "-o", str(second)).code == 0
+    assert plain_of(second)["readAt"] == read_at
