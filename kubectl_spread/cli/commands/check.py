@@ -110,12 +110,12 @@ def command(
     \b
     Exit codes:
       0  nothing to report
-      1  findings, or pods that stay Pending or are rejected; with --fail-on warning or info also unpredictable pods
+      1  findings, or pods that stay Pending or are rejected; with --fail-on warning or info also pods that are not predictable
       2  wrong usage, or an invalid configuration file
       3  an input could not be read, or the cluster could not be reached
+
     With -o sarif as the only format, the code is 0 even with findings or Pending pods, unless --fail-on is given.
-    --fail-on never ignores findings, but not Pending pods.
-    With --diff, the exit code is 1 if there is anything to fix.
+    --fail-on never ignores findings, but not Pending pods. With --diff, the exit code is 1 if there is anything to fix.
 
     \b
     Examples:

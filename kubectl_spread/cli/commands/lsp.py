@@ -11,6 +11,7 @@ import click
 from kubectl_spread.cli.complete import FILE
 from kubectl_spread.cli.console.stderr import print_error
 from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.errors import SpreadError
 from kubectl_spread.operations.inputs.rule_choice import load_config, policy, RuleChoice
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:  # imported where it is used, so that --help stays fast
 _OF_THE_EXTRA = ("pygls", "lsprotocol")
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.option(
     "--stdio", is_flag=True, expose_value=False, help="Ignored: the server always uses standard input and output."
 )

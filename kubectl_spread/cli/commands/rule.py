@@ -10,6 +10,7 @@ import click
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.console.stderr import flush
 from kubectl_spread.cli.exit import Exit
+from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.text.wording import counted
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _MOST_SHOWN = 10
 _REFERENCE = re.compile(r"(?i)spr\d*|[a-z\d]+(-[a-z\d]+)+|all", re.ASCII)
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("rules", nargs=-1, metavar="[RULE... | WORD...]", shell_complete=complete.rules)
 @click.option(
     "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."

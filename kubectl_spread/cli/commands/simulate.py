@@ -144,14 +144,18 @@ def command(
     Nothing is changed.
 
     \b
-    Steps:
-      rollout restart|undo|pause|resume, scale, set image, create, apply, patch, delete, drain, cordon, uncordon, taint,
-      label, annotate, with kubectl's own arguments and flags; and
-      lose KEY=VALUE        all nodes with a label stop answering; after 300 s their pods are evicted
-      restore KEY=VALUE     they answer again
+    Steps with kubectl's own arguments and flags:
+      rollout restart|undo|pause|resume, scale, set image
+      create, apply, patch, delete, label, annotate
+      drain, cordon, uncordon, taint
+
+    \b
+    Steps that kubectl does not have:
+      lose KEY=VALUE     all nodes with a label stop answering; after 300 s their pods are evicted
+      restore KEY=VALUE  they answer again
       add-nodes KEY=VALUE,count=N,cpu=4,memory=16Gi
-                            nodes join the cluster
-      run FILE|DIR          the steps of scenario files, and what they expect
+                         nodes join the cluster
+      run FILE|DIR       the steps of scenario files, and what they expect
 
     \b
     Exit codes:

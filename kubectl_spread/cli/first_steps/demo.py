@@ -13,6 +13,7 @@ import click
 from kubectl_spread.cli.console.stderr import flush
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.first_steps import shop
+from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.errors import SourceError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def _names(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> lis
     return [CompletionItem(step.name, help=step.reason) for step in shop.STEPS if step.name.startswith(incomplete)]
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("steps", nargs=-1, metavar="[STEP]...", shell_complete=_names)
 @click.option("-l", "--list", "lists", is_flag=True, help="List the steps, without running them.")
 @click.option(
@@ -36,7 +37,7 @@ def _names(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> lis
 )
 @click.pass_context
 def command(ctx: click.Context, steps: tuple[str, ...], lists: bool, save: Optional[str]) -> int:
-    """Show the main commands on an example: a shop whose pods do not spread as meant.
+    """Show the main commands on an example: a shop whose pods do not spread as intended.
 
     The demo needs neither files nor a cluster. It prints each command with its output. STEP is the name of a step;
     without STEP, all of them run.

@@ -10,6 +10,7 @@ import click
 from kubectl_spread.cli.console.stderr import flush
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.options import colour_option, wants_colour
+from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.errors import SourceError
 from kubectl_spread.text.wording import counted, safe
 
@@ -26,7 +27,7 @@ def _directories(_context: click.Context, _parameter: click.Parameter, incomplet
     return [CompletionItem(incomplete, type="dir")]
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("directory", default=".", metavar="[DIRECTORY]", shell_complete=_directories)
 @colour_option
 @click.option("--write", is_flag=True, help="Write the files. Without this option, only the changes are shown.")

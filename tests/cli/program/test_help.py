@@ -36,10 +36,47 @@ def test_nothing_of_the_formatting_is_left(command: tuple[str, ...], capsys: pyt
 @pytest.mark.parametrize("command", [("check",), ("explain",), ("lsp",), ("status",)])
 def test_every_exit_code_has_a_line(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     """From 0 to 3."""
-    lines = help_of(command, capsys).splitlines()
-    first = lines.index("  Exit codes:") + 1
+    lines = help_of(command, capsys).partition("  Exit codes:\n")[2].partition("\n\n")[0].splitlines()
 
-    assert ["    0  ", "    1  ", "    2  ", "    3  "] == [line[:7] for line in lines[first : first + 4]]
+    assert ["0", "1", "2", "3"] == [line[4] for line in lines if line[4] != " "][:4]
+
+
+EVERY = ["check", "demo", "explain", "guarantee", "init", "lsp", "rebalance", "rule", "simulate", "snapshot", "status"]
+
+
+@pytest.mark.parametrize("command", EVERY)
+def test_only_commands_to_copy_exceed_a_narrow_terminal(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit codes and steps wrap, too; a line of an example stays whole."""
+    monkeypatch.setenv("COLUMNS", "60")
+    before, _, after = help_of((command,), capsys).partition("  Examples:\n")
+    options = after[after.index("Options:") :]
+
+    assert [] == [line for line in (before + options).splitlines() if len(line) > 60 and " " in line.strip()]
+
+
+def test_an_exit_code_wraps_below_its_first_word(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not below the number."""
+    monkeypatch.setenv("COLUMNS", "60")
+
+    assert [
+        "    0  the snapshot was written",
+        "    2  wrong usage",
+        "    3  an input could not be read, the cluster could not",
+        "       be reached, or the file could not be written",
+    ] == help_of(("snapshot",), capsys).partition("  Exit codes:\n")[2].partition("\n\n")[0].splitlines()
+
+
+@pytest.mark.parametrize("command", ["check", "explain", "guarantee", "rebalance", "simulate", "status"])
+def test_every_option_has_a_text(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Arguments have none, and are no options."""
+    options = help_of((command,), capsys).partition("\nOptions:\n")[2].splitlines()
+
+    assert "  -" == options[0][:3]
+    assert [] == [line for line in options if line and line[:3] not in ("  -", "   ") and not line.endswith(":")]
 
 
 @pytest.mark.parametrize(
