@@ -28,6 +28,11 @@ def list_names(names: Iterable[str]) -> str:
     return joined([*listed[:_MOST_NAMES], f"{more} more"] if more > 0 else listed)
 
 
+def none_of(number: int, which: str = "") -> str:
+    """Return `none of the 6 nodes`, with words that say which nodes; `no node` if there is only one."""
+    return f"none of the {number} nodes{which}" if number > 1 else f"no node{which}"
+
+
 def node_reasons(reasons: Iterable[NodeReason]) -> str:
     """Return why nodes are not counted or cannot run a pod: `untolerated taint a:NoSchedule; cordoned`."""
     return "; ".join(map(node_reason, reasons))

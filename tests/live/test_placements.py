@@ -26,7 +26,7 @@ DIFFERENT: dict[str, str] = {
     "A30_quota": "note: the cluster facts hold no LimitRange and no ResourceQuota objects, so none is applied",
     "A31_limitrange": "note: the cluster facts hold no LimitRange and no ResourceQuota objects, so none is applied",
     "B17_overhead_runtimeclass": "the pods use the runtime class kata, which is not in the cluster facts",
-    "B30_dra": "depending on resource claims, which the dry run does not evaluate",
+    "B30_dra": "because of resource claims, which this program does not evaluate",
 }
 # The message is of a later moment, or of a pod of another workload, that the manifests do not have.
 OTHER_MESSAGES = {"B04_rollout_fromfile", "D08_gated_count_and_release"}

@@ -110,7 +110,7 @@ def command(
     \b
     Exit codes:
       0  nothing to report
-      1  findings, or pods that stay Pending or are rejected; with --fail-on warning or info also pods that are not predictable
+      1  findings, or pods that stay Pending or are rejected; with --fail-on warning or info also unpredictable pods
       2  wrong usage, or an invalid configuration file
       3  an input could not be read, or the cluster could not be reached
 

@@ -320,7 +320,7 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR306",
             "anti-affinity-cap",
-            "an autoscaler may ask for more replicas than anti-affinity has domains for",
+            "anti-affinity allows fewer pods than an autoscaler may ask for",
             Severity.WARNING,
             needs=("affinity",),
             needs_facts=True,
@@ -479,7 +479,7 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR508",
             "serial-job",
-            "constraints on a Job that runs one pod at a time",
+            "constraints on a Job that runs one pod at a time spread nothing",
             Severity.INFO,
             one_of=("Job", "CronJob"),
             fixes=UNSAFE,
@@ -635,7 +635,7 @@ RULES: dict[str, RuleMeta] = {
         _workload_rule(
             "SPR906",
             "replicas-exceed-anti-affinity",
-            "there are more replicas than anti-affinity has domains for",
+            "anti-affinity allows fewer pods than there are replicas",
             needs=("affinity",),
             needs_facts=True,
             needs_constraints=False,

@@ -69,8 +69,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
                 yield RuleFinding(
                     f"all but {counted(constraint.max_skew, 'pod')} stay Pending once there are two "
                     f"{domain(key, plural=True)}. Required pod affinity wants all pods in one {domain(key)}, and "
-                    "maxSkew "
-                    f"allows only {constraint.max_skew} more there than in the emptiest one",
+                    f"maxSkew allows only {constraint.max_skew} more there than in the emptiest one",
                     subject.place(route),
                     subject.path(route),
                     "remove the pod affinity or the constraint",

@@ -111,11 +111,9 @@ def _can_stall(subject: Subject, constraint: TopologySpreadConstraint, project: 
 
 _CERTAIN = (
     "pods stay Pending once each {domain} that they can use has {pods}. {domains} that the pod's node affinity "
-    "excludes "
-    "count too, and always have 0"
+    "excludes count too, and always have 0"
 )
 _POSSIBLE = (
-    "pods stay Pending once each {domain} that they can use has {pods}, if the pod's node affinity excludes all nodes "
-    "of "
-    "a {domain}. Such a {domain} counts too, and always has 0"
+    "pods stay Pending once each {domain} that they can use has {pods}, if the pod's node affinity excludes all "
+    "nodes of a {domain}. Such a {domain} counts too, and always has 0"
 )

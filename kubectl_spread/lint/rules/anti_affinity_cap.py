@@ -1,4 +1,4 @@
-"""An autoscaler may ask for more replicas than anti-affinity has domains for.
+"""Anti-affinity allows fewer pods than an autoscaler may ask for.
 
 ## What it does
 

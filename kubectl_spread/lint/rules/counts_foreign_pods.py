@@ -8,9 +8,9 @@ controller, are not reported.
 
 ## Why it matters
 
-A selector with few labels, such as `app.kubernetes.io/instance` alone, also matches a release's DaemonSet, canary or
-cache. Their pods count like the workload's own. The own pods go where the others are not, however uneven that makes
-them, and stay Pending if there is no room.
+A selector with few labels, such as `app.kubernetes.io/instance` alone, also matches the DaemonSet, canary or cache of
+a Helm release. Their pods count like the workload's own. The workload's own pods go where the others are not, however
+uneven that makes them, and stay Pending if there is no room.
 
 ## Example
 

@@ -2,14 +2,14 @@
 
 ## What it does
 
-Reports a field that an API server of `--kubernetes-version` does not keep. A value that is the older behavior anyway
-is not reported.
+Reports a field that an API server of `--kubernetes-version` does not keep. A value that means the older behavior is
+not reported.
 
 ## Why it matters
 
 An API server drops a field whose feature gate is off. An older one does not know the field, and refuses it under
-strict decoding. Either way the constraint works without it. `minDomains` exists since 1.24 and is on since 1.27,
-`matchLabelKeys` since 1.25 and 1.27, `nodeAffinityPolicy` and `nodeTaintsPolicy` since 1.25 and 1.26.
+strict decoding. Either way the constraint works without it. `minDomains` came in 1.24 and is on by default from 1.27,
+`matchLabelKeys` in 1.25 (on from 1.27), `nodeAffinityPolicy` and `nodeTaintsPolicy` in 1.25 (on from 1.26).
 
 ## Example
 

@@ -52,9 +52,8 @@ def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
             if (constraint or {}).get("whenUnsatisfiable") == DO_NOT_SCHEDULE:
                 route = here.child("defaultConstraints", index, "whenUnsatisfiable").route
                 yield RuleFinding(
-                    "pods without constraints of their own may stay Pending, and cluster-autoscaler adds no node for "
-                    "them: "
-                    "it does not know this default",
+                    "pods without constraints of their own may stay Pending, and cluster-autoscaler adds no node "
+                    "for them: it does not know this default",
                     scheduler_args.place(manifest, route),
                     decode.path_text(route),
                     "use ScheduleAnyway",

@@ -78,9 +78,8 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         route = subject.route(by_key[HOSTNAME], "whenUnsatisfiable")
         other = subject.place(subject.route(by_key[ZONE], "whenUnsatisfiable"))
         yield RuleFinding(
-            "pods may stay Pending although nodes have room. Zone and hostname are both DoNotSchedule with maxSkew 1, "
-            "which "
-            "cannot be satisfied together if zones have different numbers of nodes",
+            "pods may stay Pending although nodes have room. Zone and hostname are both DoNotSchedule with maxSkew "
+            "1, which cannot be satisfied together if zones have different numbers of nodes",
             subject.place(route),
             subject.path(route),
             "use ScheduleAnyway for this one",

@@ -7,9 +7,10 @@ if the manifests are for cluster-autoscaler or Karpenter.
 
 ## Why it matters
 
-A zone or node is a domain only once it has a node. If all nodes are in one zone, there is one domain and it is
-compared with itself. All pods may go there, none stays Pending, and the autoscaler has no reason to add a node in
-another zone. With `minDomains: 3`, pods beyond `maxSkew` in each of fewer zones stay Pending until it does.
+A zone is a domain only once it has a node. If all nodes are in one zone, there is one domain and it is compared with
+itself. All pods may go there, none stays Pending, and the autoscaler has no reason to add a node in another zone. With
+`minDomains: 3` each zone takes at most `maxSkew` pods while there are fewer than three zones. The rest stay Pending
+until the autoscaler adds a node in another zone.
 
 ## Example
 
@@ -79,8 +80,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             where = "in one zone" if is_zone else "on one node"
             yield RuleFinding(
                 f"all pods may end up {where}: without minDomains the constraint allows it, and no pod stays Pending "
-                "to "
-                "make the autoscaler add another",
+                "to make the autoscaler add another",
                 subject.place((*route, "topologyKey")),
                 subject.path(route),
                 f"add minDomains: {_ZONES}"

@@ -8,7 +8,7 @@ and off by default.
 ## Why it matters
 
 `minDomains` says over how many domains to spread the pods. With fewer replicas some of these domains have no pod at
-quiet times, when a failing zone is noticed last.
+quiet times. If one of the others then fails, a larger share of the pods fails with it.
 
 ## Example
 

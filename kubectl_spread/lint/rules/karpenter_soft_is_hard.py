@@ -34,7 +34,7 @@ their own.
 
 ## Use instead
 
-Raise `maxSkew` to the largest skew that you accept, or run Karpenter with the preference policy Ignore.
+Raise `maxSkew` to the largest skew that you accept, or set Karpenter's preference policy to Ignore.
 """
 
 from __future__ import annotations
@@ -56,10 +56,9 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     others = (subject.place(subject.route(item, "whenUnsatisfiable")) for item in rest)
     yield RuleFinding(
         "Karpenter adds a node rather than put two pods in one domain, and keeps it: it first treats ScheduleAnyway "
-        "like "
-        "DoNotSchedule",
+        "like DoNotSchedule",
         subject.place(route),
         subject.path(route),
-        "raise maxSkew, or run Karpenter with the preference policy Ignore",
+        "raise maxSkew, or set Karpenter's preference policy to Ignore",
         tuple(Label(place, "also here") for place in others),
     )

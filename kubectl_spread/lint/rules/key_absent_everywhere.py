@@ -47,8 +47,9 @@ from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import misspelt_keys
 from kubectl_spread.lint.queries.on_cluster import constraint_facts, lacks_nowhere
+from kubectl_spread.lint.wording import none_of
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.text.wording import did_you_mean
+from kubectl_spread.text.wording import counted, did_you_mean
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
@@ -72,10 +73,11 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 
 def _message(key: str, account: ConstraintFacts) -> str:
     if not account.nodes_with_key:
-        return f"all pods stay Pending: 0 of {account.nodes} nodes have the label `{key}`"
+        return f"all pods stay Pending: {none_of(account.nodes)} has the label `{key}`"
+    others = counted(account.nodes_with_key, "node")
     return (
-        f"all pods stay Pending: 0 of {account.candidates} nodes that they can use have the label `{key}`, only "
-        f"{account.nodes_with_key} that they cannot use"
+        f"all pods stay Pending: {none_of(account.candidates, ' that they can use')} has the label `{key}`, only "
+        f"{others} that they cannot use"
     )
 
 

@@ -56,7 +56,7 @@ from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import misspelt_keys
 from kubectl_spread.lint.queries.on_cluster import constraint_facts, lacks_nowhere
-from kubectl_spread.lint.wording import domain, list_names
+from kubectl_spread.lint.wording import domain, list_names, none_of
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.selectors.labels import HOSTNAME
@@ -106,7 +106,8 @@ def _message(constraint: TopologySpreadConstraint, account: ConstraintFacts, lac
     key = constraint.topology_key
     if len(account.without_key) == account.candidates:
         return (
-            f"the constraint has no effect: 0 of {account.candidates} nodes that the pod can use have the label `{key}`"
+            f"the constraint has no effect: {none_of(account.candidates, ' that the pod can use')} has the label "
+            f"`{key}`"
         )
     then = "the pods never run on" if constraint.is_hard else "ScheduleAnyway constraints give no score to"
     lack = "lacks" if len(lacking) == 1 else "lack"

@@ -8,8 +8,8 @@ has `replicas`, or if an autoscaler in the input has a maximum. The extra pods o
 
 ## Why it matters
 
-A node is refused if its domain would hold over `maxSkew` pods more than the emptiest one. No domain can hold more than
-all pods.
+A node is refused if its domain would then hold more than `maxSkew` pods more than the emptiest domain. If there are
+only `maxSkew` pods in all, this never happens.
 
 ## Example
 
@@ -72,8 +72,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             route = subject.route(constraint, "maxSkew")
             yield RuleFinding(
                 f"all pods may end up in one {domain(constraint.topology_key)}: maxSkew {constraint.max_skew} never "
-                "refuses "
-                f"a node, as there are at most {pods} pods",
+                f"refuses a node, as there are at most {pods} pods",
                 subject.place(route),
                 subject.path(route),
                 f"write 1, which spreads most evenly; any value below {pods} has an effect",

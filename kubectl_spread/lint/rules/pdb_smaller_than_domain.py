@@ -45,8 +45,8 @@ With `--topology zones=3,nodes=4`:
 
 ## Use instead
 
-Allow as many evictions as a zone has pods, if the other zones can take the load. The budget then also allows as many
-evictions elsewhere at a time.
+Allow as many evictions as a zone has pods, if the other zones can take the load. The budget then allows as many
+evictions at a time anywhere, not only in one zone.
 """
 
 from __future__ import annotations

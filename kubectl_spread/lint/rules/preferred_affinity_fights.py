@@ -8,9 +8,9 @@ default.
 ## Why it matters
 
 Both only score nodes, and with equal weight. The preferred nodes get the full score of node affinity, whatever the
-`weight` of a single term, because scores are scaled to the best node. All constraints together share the same score,
-and a node with pods loses it only against one without any. So the preferred nodes may take every pod, even if they are
-one node or one zone.
+`weight` of a single term, because scores are scaled to the best node. All constraints together give at most that
+score, and a node gets 0 of it only while another domain is empty. So the preferred nodes may take every pod, even if
+they are one node or one zone.
 
 ## Example
 

@@ -1,4 +1,4 @@
-"""There are more replicas than anti-affinity has domains for.
+"""Anti-affinity allows fewer pods than there are replicas.
 
 ## What it does
 
@@ -32,8 +32,7 @@ With `--topology zones=3,nodes=2`:
 
 ## Use instead
 
-Use a spread constraint over the same key with `maxSkew: 1`. It first places one pod in each domain, and then
-continues.
+Use a spread constraint over the same key with `maxSkew: 1`. It allows one pod in each domain first, then a second one.
 """
 
 from __future__ import annotations

@@ -74,8 +74,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         route = subject.route(constraint, "matchLabelKeys", constraint.match_label_keys.index(key))
         yield RuleFinding(
             f"during an update the first new pods may pile up in one domain: {who} replaces its pods in place, and "
-            "with "
-            "this key new pods do not count old ones",
+            "with this key new pods do not count old ones",
             subject.place(route),
             subject.path(route),
             f"remove {key}",

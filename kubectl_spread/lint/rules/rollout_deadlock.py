@@ -101,13 +101,12 @@ def _message(key: str, replicas: ReplicaRange) -> str:
     number = _fewest(replicas)
     if number is None:
         return (
-            f"a rolling update may never finish: it needs one {domain(key)} more than replicas, because maxUnavailable "
-            "is "
-            "0 and anti-affinity keeps new pods away from old ones"
+            f"a rolling update may never finish: it needs one more {domain(key)} than there are replicas, because "
+            "maxUnavailable is 0 and anti-affinity keeps new pods away from old ones"
         )
     return (
         f"a rolling update of {number} replicas may never finish: it needs {domains(number + 1, key)}, because "
-        "maxUnavailable is 0, and anti-affinity keeps new pods away from old ones"
+        "maxUnavailable is 0 and anti-affinity keeps new pods away from old ones"
     )
 
 

@@ -8,8 +8,8 @@ opinion, and off by default.
 
 ## Why it matters
 
-With fewer labels the constraint may count pods of others. With more, it counts only some of its own pods once these
-labels change. Both are hard to see when the counts look wrong.
+With fewer labels the constraint may count pods of other workloads. With more, it counts only some of the workload's
+pods once these labels change. The counts then look wrong, and the cause is hard to see.
 
 ## Example
 

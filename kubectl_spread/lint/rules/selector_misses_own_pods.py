@@ -2,8 +2,8 @@
 
 ## What it does
 
-Reports a selector that the labels of the workload's own pods do not match. It is a warning if the label is not written
-and the workload has no selector: kustomize may add both to a patch or a base.
+Reports a selector that the labels of the workload's own pods do not match. It is only a warning if the template lacks
+the label and the workload has no selector: kustomize may add both to a patch or a base.
 
 ## Why it matters
 

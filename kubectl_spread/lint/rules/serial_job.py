@@ -1,4 +1,4 @@
-"""Constraints on a Job that runs one pod at a time.
+"""Constraints on a Job that runs one pod at a time spread nothing.
 
 ## What it does
 

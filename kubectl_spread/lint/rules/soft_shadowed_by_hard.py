@@ -63,8 +63,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         route = subject.route(soft, "whenUnsatisfiable")
         yield RuleFinding(
             f"this constraint has no effect: the DoNotSchedule constraint over `{hard.topology_key}` with maxSkew 1 "
-            "leaves "
-            "only domains with equally many pods",
+            "leaves only domains with equally many pods",
             subject.place(route),
             subject.path(route),
             "remove it, or give the other constraint a larger maxSkew",

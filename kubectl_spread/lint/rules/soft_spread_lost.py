@@ -5,14 +5,14 @@
 Reports a ScheduleAnyway constraint that the placement shown by `check` does not satisfy. If nodes have equal scores,
 this placement is only one of several possible ones.
 
-Nothing is reported for workloads with a DoNotSchedule constraint or with running pods, for nodes if there is another
-constraint, and for the capacity type (SPR313). Counted pods of other workloads are taken into account.
+Nothing is reported for workloads with a DoNotSchedule constraint or with running pods, for a constraint over nodes
+next to another one, and for the capacity type (SPR313). Counted pods of other workloads are taken into account.
 
 ## Why it matters
 
-A ScheduleAnyway constraint is one score among several. Preferred node affinity, PreferNoSchedule taints, free resources
-and present images also count and may outweigh it, and a full domain cannot take a pod. The pods run, and nothing shows
-that they are uneven.
+A ScheduleAnyway constraint is one score among several. Preferred node affinity, PreferNoSchedule taints, free
+resources and images that a node has already also count and may outweigh it, and a full domain cannot take a pod. The
+pods run, and nothing shows that they are uneven.
 
 ## Example
 
@@ -109,7 +109,6 @@ def _message(spread: PodsPerDomain, account: ConstraintFacts, *, replicas: int) 
             "other workloads"
         )
     return (
-        f"`{fullest}` {ends} up with {pods}, more than maxSkew {account.max_skew} apart. ScheduleAnyway is a "
-        "preference, "
-        "and other scores or a lack of room outweigh it"
+        f"`{fullest}` {ends} up with {pods}. That is a skew of {counted[fullest] - counted[emptiest]}, and maxSkew is "
+        f"{account.max_skew}. ScheduleAnyway is only a preference, and other scores or a lack of room outweigh it"
     )

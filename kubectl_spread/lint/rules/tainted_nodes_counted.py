@@ -96,13 +96,11 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 
 _NODES = (
     "pods stay Pending once every other node has {0}, as long as a node is cordoned or tainted. Such a node still "
-    "counts "
-    "as an empty domain, and maxSkew allows other nodes only {0} more"
+    "counts as an empty domain, and maxSkew allows other nodes only {0} more"
 )
 _ZONES = (
-    "pods stay Pending once every other zone has {0}, as long as all nodes of a zone are cordoned or tainted. Such a "
-    "zone "
-    "still counts as an empty domain, and maxSkew allows other zones only {0} more"
+    "pods stay Pending once every other zone has {0}, as long as all nodes of a zone are cordoned or tainted. Such "
+    "a zone still counts as an empty domain, and maxSkew allows other zones only {0} more"
 )
 
 

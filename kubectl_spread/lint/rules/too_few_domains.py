@@ -3,7 +3,7 @@
 ## What it does
 
 Reports a DoNotSchedule constraint with `minDomains` above the number of domains, if pods stay Pending because of it.
-If node affinity allows too few values, that is SPR207 or SPR312.
+Node affinity that allows too few values is SPR207 or SPR312.
 
 ## Why it matters
 

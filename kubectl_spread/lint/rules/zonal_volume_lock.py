@@ -78,9 +78,8 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         if is_strict and volumes.is_zone(constraint.topology_key) and subject.is_in_its_group(constraint):
             route = subject.route(constraint, "whenUnsatisfiable")
             yield RuleFinding(
-                f"a pod that fails may stay Pending for good. Its volume ties it to its zone, and with {replicas} pods "
-                "it "
-                "cannot return there while another zone has none",
+                f"a pod that fails may stay Pending for good. Its volume ties it to its zone, and with {replicas} "
+                "pods it cannot return there while another zone has none",
                 subject.place(route),
                 subject.path(route),
                 "use ScheduleAnyway, or maxSkew: 2",

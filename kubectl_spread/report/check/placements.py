@@ -103,7 +103,7 @@ def _not_predicted(placement: Placement) -> list[str]:
     if placement.unpredicted:
         names = listed((item.pod.name for item in placement.unpredicted), most=_MOST)
         out.append(f"  not predictable: {names}")
-        out.append(f"    depending on {safe(' and '.join(reasons))}, which the dry run does not evaluate")
+        out.append(f"    because of {safe(' and '.join(reasons))}, which this program does not evaluate")
     if placement.not_tried:
         out.append(f"  not tried: {counted(placement.not_tried, 'replica')}, which are more than any cluster holds")
     assumed = [reason for reason in placement.not_predictable if reason not in reasons]
@@ -125,11 +125,11 @@ def headline(placement: Placement, *, colour: bool) -> str:
     """`Deployment shop/web: 2 of 4 replicas placed, 2 Pending`."""
     total, placed = placement.replicas, len(placement.placed)
     running = sum(pod.ran_already for pod in placement.placed)
-    noun = "pods" if placement.workload.kind in ("DaemonSet", "Pod") else "replicas"
+    noun = "pod" if placement.workload.kind in ("DaemonSet", "Pod") else "replica"
     key = safe(placement.workload.key)
     if running == total == 1 and not placement.on_missing_nodes:
         return f"{key}: already running on {safe(placement.placed[0].node)}"
-    text = f"{key}: {placed} of {total} {noun} placed"
+    text = f"{key}: {placed} of {counted(total, noun)} placed"
     if running:
         text += f", {running} of them already running"
     if placement.pending:

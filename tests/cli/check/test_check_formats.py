@@ -64,7 +64,7 @@ def test_concise_has_a_line_each(check: Check) -> None:
 
 
 def test_concise_tells_where_replicas_went(check: Check) -> None:
-    assert (0, "Pod default/web: 1 of 1 pods placed\n") == check("good.yaml", "-o", "concise", "--topology", "zones=2")
+    assert (0, "Pod default/web: 1 of 1 pod placed\n") == check("good.yaml", "-o", "concise", "--topology", "zones=2")
 
 
 def test_jsonl_has_a_document_a_line(check: Check) -> None:
@@ -93,7 +93,7 @@ def test_github_hears_of_pending_pods(check: Check) -> None:
         "spec: {unschedulable: true}\nstatus: {allocatable: {cpu: 4, pods: 9}}\n"
     )
 
-    assert (1, "::error title=Pending::Pod default/web: 0 of 1 pods placed, 1 Pending\n") == check(
+    assert (1, "::error title=Pending::Pod default/web: 0 of 1 pod placed, 1 Pending\n") == check(
         "good.yaml", "-o", "github", "--snapshot", "nodes.yaml"
     )
 

@@ -35,11 +35,11 @@ def test_the_text_tells_what_it_depends_on_and_whom_others_did_not_see(
 
     assert 0 == code
     assert [
-        "Pod default/gpu: 0 of 1 pods placed, 1 not predictable",
+        "Pod default/gpu: 0 of 1 pod placed, 1 not predictable",
         "  not predictable: gpu",
-        "    depending on resource claims, which the dry run does not evaluate",
+        "    because of resource claims, which this program does not evaluate",
         "",
-        "Pod default/web: 1 of 1 pods placed",
+        "Pod default/web: 1 of 1 pod placed",
         "  nodes: node-1=1",
         "  without the pods of Pod default/gpu, whose nodes are not predictable",
     ] == told.out.splitlines()
