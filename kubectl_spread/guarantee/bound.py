@@ -29,7 +29,7 @@ class BoundKind(Enum):
     ROOM = "room"
     PARTS = "parts"  # the sum of the limits of smaller domains
     EMPTIEST = "emptiest"  # the emptiest domain always takes a pod
-    RUNNING = "running"  # so many run now
+    RUNNING = "running"  # that many run there now
     OWNERS = "owners"  # the sum over workloads or revisions that are counted separately
 
 

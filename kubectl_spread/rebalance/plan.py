@@ -135,7 +135,7 @@ class ObstacleKind(Enum):
     counts. UNREACHABLE: no distribution of the movable pods satisfies the constraint. CONFLICT: none satisfies all
     constraints together. PINNED: volumes keep pods in their domain. PENDING: a replacement finds no node. UNCREATED: it
     is not created. REFUSED: a budget refuses an eviction. DISPLACES: a replacement would evict other pods. UNREADY:
-    replacements do not become ready. ENDLESS: the cluster does not come to rest. RETURNS: evictions succeed, but
+    replacements do not become ready. ENDLESS: pods are replaced again and again. RETURNS: evictions succeed, but
     replacements may land where they do not help. TOO_MANY: a plan needs more evictions than allowed. GAVE_UP: the
     search ended early.
     """

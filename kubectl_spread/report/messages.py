@@ -37,7 +37,7 @@ def lines(message: Message, *, width: int, colour: bool) -> list[str]:
     out += _details(message, width)
     out += _after(message, width, colour=colour)
     if message.not_understood:
-        out += ["", paint("Not understood, word for word:", "yellow", colour=colour)]
+        out += ["", paint("Not understood:", "yellow", colour=colour)]
         out += [f"  {safe(text)}" for text in message.not_understood]
     commands = meanings.commands(message)
     if commands:
@@ -46,10 +46,10 @@ def lines(message: Message, *, width: int, colour: bool) -> list[str]:
 
 
 def headline(message: Message) -> str:
-    """Return the sentence on top: `kube-scheduler, 1.24 to 1.33 by its words: none of 6 nodes takes the pod.`."""
+    """Return the sentence on top: `kube-scheduler (worded as in 1.24 to 1.33): none of the 6 nodes takes the pod.`."""
     who = message.component.value if message.form != "unknown" else "Unknown"
     if message.era is not None:
-        who += f", {_era(message.era)} by its words"
+        who += f" (worded as in {_era(message.era)})"
     seen = f" (seen {message.times} times)" if message.times > 1 else ""
     if message.form == "unknown":
         return f"{meanings.meaning_of_whole(message).removesuffix('.')}{seen}."
@@ -60,8 +60,8 @@ def headline(message: Message) -> str:
     if message.total is None:
         return f"{who}: no node takes the pod{seen}."
     if message.total == 1:
-        return f"{who}: the one node does not take the pod{seen}."
-    return f"{who}: none of {message.total} nodes takes the pod{seen}."
+        return f"{who}: the only node does not take the pod{seen}."
+    return f"{who}: none of the {message.total} nodes takes the pod{seen}."
 
 
 def document(messages: Iterable[Message]) -> dict[str, Any]:

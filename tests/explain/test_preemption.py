@@ -130,7 +130,7 @@ def test_the_lower_priority_is_evicted() -> None:
     assert [
         "Preemption would evict 1 pod on b1:",
         "  default/db-2: priority 1",
-        "  chosen of 2 nodes, before a1 for lower highest priority of a victim:",
+        "  chosen among 2 nodes, preferred to a1 because of lower highest priority of a victim:",
         "    NODE   PDB VIOLATIONS   HIGHEST PRIORITY   SUM   VICTIMS   EARLIEST START",
         "    b1     0                1                  1     1         -",
         "    a1     0                5                  5     1         2026-01-01T00:00:00Z",

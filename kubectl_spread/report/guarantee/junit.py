@@ -45,7 +45,11 @@ def _case(suite: ET.Element, verdict: RuleVerdict, group: str, *, regime: str) -
         failure = ET.SubElement(case, "failure", type=verdict.rule.kind.value, message=_text(message))
         failure.text = _text("\n".join(words.story(verdict.witness)))
     elif verdict.verdict is ProofStatus.UNDECIDED:
-        why = f"after {verdict.states:,} states" if verdict.states else "because something that matters is not followed"
+        why = (
+            f"after {verdict.states:,} states"
+            if verdict.states
+            else "because it depends on something that is not simulated"
+        )
         ET.SubElement(case, "skipped", message=f"not decided {why}")
     elif verdict.verdict is ProofStatus.NOT_APPLICABLE:
         ET.SubElement(case, "skipped", message="the number of replicas has no range")

@@ -148,7 +148,7 @@ def _formula(item: Formula, style: Style) -> list[str]:
     if item.proved and item.proved < item.most:
         reached = (item.pods + (item.domains - 1) * item.most) // item.domains
         sentence += (
-            f". Once every {where} has a pod, it lets {reached} into one: "
+            f". Once every {where} has a pod, it allows {reached} in one: "
             f"floor(({item.pods} + {item.domains - 1} x {item.most}) / {item.domains}). maxSkew {item.proved} is proved"
         )
     return wrap(f"{sentence}.", style.width, hanging="  ")

@@ -45,7 +45,7 @@ def _group(result: GroupResult, style: Style) -> Iterator[list[str]]:
         yield list(_rule([(item.regime, item.rules[at]) for item in result.results], style))
     if result.neighbours:
         names = listed([name(key) for key in result.neighbours], most=10_000 if style.is_wide else _MOST_WORKLOADS)
-        sentence = f"Also followed, because it decides where these pods can go: {names}"
+        sentence = f"Simulated with it, because its pods decide where these pods can go: {names}"
         yield wrap(sentence, style.width, hanging="  ")
     if result.gaps:
         notes = map(gaps.sentence, result.gaps)
@@ -86,7 +86,7 @@ def _rule(found: list[tuple[Regime, RuleVerdict]], style: Style) -> Iterator[str
 
 def _undecided(item: RuleVerdict) -> str:
     if not item.states:
-        return "not decided: something that matters is not followed; see below"
+        return "not decided: it depends on something that is not simulated; see below"
     return f"not decided: no violation in {item.states:,} visited states, and there are more"
 
 

@@ -69,8 +69,8 @@ def _emptiest(bound: Bound) -> str:
     need = bound.domains * bound.times * bound.max_skew
     zone = domain(bound.topology_key)
     return (
-        f"the emptiest {zone} takes the pod: all its nodes would only be too full with {bound.domains} x {bound.times} "
-        f"x {bound.max_skew} = {counted(need, 'pod')} placed before, and there are at most {bound.pods - 1}"
+        f"the emptiest {zone} takes the pod: its nodes could only be too full after {bound.domains} x {bound.times} "
+        f"x {bound.max_skew} = {counted(need, 'other pod')}, and there are at most {bound.pods - 1}"
     )
 
 
@@ -89,9 +89,9 @@ def _reason(bound: Bound) -> str:
     if bound.kind is BoundKind.ANTI_AFFINITY:
         return "required anti-affinity"
     if bound.kind is BoundKind.RUNNING:
-        return "so many run now"
+        return "that many run there now"
     if bound.kind is BoundKind.ROOM:
-        return "more do not have room"
+        return "there is no room for more"
     if bound.kind in (BoundKind.PARTS, BoundKind.OWNERS) and isinstance(bound.part, Bound):
         what = f"{bound.times} {where}" if bound.kind is BoundKind.PARTS else f"{bound.times} workloads or revisions"
         each = "on each" if bound.kind is BoundKind.PARTS else "of each"
@@ -177,8 +177,8 @@ _SENTENCES: dict[TransitionKind, Callable[[WitnessEvent], str]] = {
     TransitionKind.RESTARTED: lambda event: f"{_capital(_pod(event))} on {event.node} is deleted, and created again.",
     TransitionKind.ROLLED: lambda event: f"A rollout of {event.owner.name if event.owner else ''} begins.",
     TransitionKind.SHRUNK: lambda event: (
-        f"The rollout of {event.owner.name if event.owner else ''} wants {event.number} old "
-        f"{'pod' if event.number == 1 else 'pods'}, and new ones instead."
+        f"The rollout of {event.owner.name if event.owner else ''} keeps {counted(event.number, 'old pod')}, and "
+        "replaces the others."
     ),
     TransitionKind.REMOVED: _removed,
     TransitionKind.FINISHED: lambda event: f"The rollout of {event.owner.name if event.owner else ''} ends.",

@@ -102,7 +102,7 @@ def _how(item: RuleVerdict) -> str:
     if item.verdict is ProofStatus.REFUTED:
         return "refuted"
     if not item.states:
-        return "not decided: something that matters is not followed"
+        return "not decided: it depends on something that is not simulated"
     return f"not decided: no violation in {item.states:,} visited states"
 
 

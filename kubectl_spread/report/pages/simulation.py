@@ -175,7 +175,7 @@ def _workload(item: WorkloadSummary) -> Plain:
             "numbers": f"{pods(item.restarted)} gone",
             "skews": [],
         }
-    paused = "; it is paused, so its template has to wait" if item.is_paused else ""
+    paused = "; it is paused, so its changed template is not rolled out" if item.is_paused else ""
     return {
         "name": name(item.key),
         "badge": VERDICTS[item.verdict],

@@ -112,7 +112,7 @@ def _unready(item: Obstacle) -> str:
 
 
 def _endless(item: Obstacle) -> str:
-    return f"after the eviction of {_any_pod(item)} the cluster would not come to rest"
+    return f"after the eviction of {_any_pod(item)} pods would be replaced again and again"
 
 
 def _returns(_item: Obstacle) -> str:

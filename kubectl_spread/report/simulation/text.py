@@ -88,7 +88,7 @@ class _Step:
         if item.is_deleted:
             yield f"{name(item.key)} is deleted; {pods(item.restarted)} gone"
             return
-        paused = "; it is paused, so its template has to wait" if item.is_paused else ""
+        paused = "; it is paused, so its changed template is not rolled out" if item.is_paused else ""
         yield f"{name(item.key)} {verdict}{paused}"
         yield from wrap(numbers(item), self.width, indent="  ", hanging="  ")
         if self._is_brief and not self.is_wide:

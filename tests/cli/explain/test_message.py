@@ -22,7 +22,7 @@ MIXED = (
     "victims found for incoming pod."
 )
 NARROW = """\
-kube-scheduler, 1.34 to 1.36 by its words: none of 6 nodes takes the pod.
+kube-scheduler (worded as in 1.34 to 1.36): none of the 6 nodes takes the pod.
 
   2  node(s) had untolerated taint(s)
      Those 2 nodes have a taint with the effect NoSchedule or NoExecute that the
@@ -59,7 +59,7 @@ Next:
   kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints
 """
 WIDE = """\
-kube-scheduler, 1.34 to 1.36 by its words: none of 6 nodes takes the pod.
+kube-scheduler (worded as in 1.34 to 1.36): none of the 6 nodes takes the pod.
 
   2  node(s) had untolerated taint(s)
      Those 2 nodes have a taint with the effect NoSchedule or NoExecute that the pod does not tolerate. The message
@@ -91,7 +91,7 @@ Next:
   kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints
 """
 UNKNOWN = """\
-kube-scheduler: none of 3 nodes takes the pod.
+kube-scheduler: none of the 3 nodes takes the pod.
 
   1  my plugin said no
      Not a known reason of kube-scheduler 1.16 to 1.36: perhaps the reason of a
@@ -105,7 +105,7 @@ Each node is counted under the first check that refused it: after a fix, the
 next check may refuse it. A node that lacks several resources is counted for
 each of them.
 
-Not understood, word for word:
+Not understood:
   my plugin said no
 
 Next:
@@ -247,6 +247,6 @@ def test_an_unknown_message_is_called_so_once(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out.splitlines() == [
         "This is not a known message of the scheduler, an autoscaler or the API server.",
         "",
-        "Not understood, word for word:",
+        "Not understood:",
         "  foo",
     ]

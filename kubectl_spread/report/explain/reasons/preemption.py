@@ -65,7 +65,7 @@ def _choice(found: PreemptionReport) -> list[Block]:
             f"  {safe(found.node)} and {second} are equal in every criterion, so the scheduler may choose either"
         ]
     else:
-        out = [f"  chosen of {found.candidates} nodes, before {second} for {found.criterion.value}:"]
+        out = [f"  chosen among {found.candidates} nodes, preferred to {second} because of {found.criterion.value}:"]
     rows = [("NODE", "PDB VIOLATIONS", "HIGHEST PRIORITY", "SUM", "VICTIMS", "EARLIEST START")]
     rows += [_row(choice) for choice in found.choices]
     out.append(Rows(tuple(rows), "    "))
