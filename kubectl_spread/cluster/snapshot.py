@@ -23,7 +23,10 @@ class Service(NamedTuple):
 
 
 class DisruptionBudget(NamedTuple):
-    """A PodDisruptionBudget: its spec, and how many evictions its status allows now."""
+    """A PodDisruptionBudget: its spec, and how many evictions its status allows now.
+
+    selector_error: why the API server refuses its selector; empty if it does not.
+    """
 
     namespace: str
     selector: Selector
@@ -33,6 +36,7 @@ class DisruptionBudget(NamedTuple):
     min_available: Union[int, str, None] = None
     max_unavailable: Union[int, str, None] = None
     unhealthy_policy: str = ""  # IfHealthyBudget or AlwaysAllow; empty is the first
+    selector_error: str = ""
 
 
 class Autoscaler(NamedTuple):
@@ -154,6 +158,7 @@ class Cluster(NamedTuple):
     unread: tuple[Unread, ...] = ()  # resources that may not be read
     read_at: str = ""  # when the facts were read, RFC 3339; empty if unknown
     complete: frozenset[str] = frozenset()  # kinds with all objects present; objects of other kinds may be missing
+    undecodable: tuple[OwnerKey, ...] = ()  # objects that do not decode; without a kind, of unknown kinds
 
     def bound(self) -> list[Pod]:
         """Return the pods that count: bound to a node, and neither succeeded nor failed."""

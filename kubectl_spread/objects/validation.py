@@ -191,7 +191,7 @@ def _constraint_errors(
     else:
         yield from _unmerged_label_keys(constraint, path.child("matchLabelKeys"))
     if constraint.label_selector is not None and practice.validates_selectors:
-        yield from _selector_errors(constraint.label_selector, path)
+        yield from _selector_errors(constraint.label_selector, path.child("labelSelector"))
 
 
 def _unsupported(value: str, *supported: str) -> str:
@@ -272,16 +272,21 @@ def _merged(constraint: TopologySpreadConstraint, created_with: Optional[Labels]
     )
 
 
-def _selector_errors(selector: LabelSelector, constraint: _Path) -> Iterator[FieldError]:
+def selector_error(selector: LabelSelector) -> str:
+    """Return the first error of the `spec.selector` of an object, as the API server writes it; empty without errors."""
+    error = next(_selector_errors(selector, _Path("spec", ()).child("selector")), None)
+    return "" if error is None else f"{error.path}: {error.detail}"
+
+
+def _selector_errors(selector: LabelSelector, root: _Path) -> Iterator[FieldError]:
     """Yield errors in the order of keys; the API server walks matchLabels in random order."""
     rule = Rule.LABEL_SELECTOR_INVALID
     for key, value in selector.match_labels:
         for text, detail in _label_errors(key, value):
-            path = constraint.child("labelSelector").child("matchLabels")
+            path = root.child("matchLabels")
             yield _Path(path.text, (*path.route, key)).invalid(rule, text, detail)
     for index, expression in enumerate(selector.match_expressions):
-        path = constraint.child("labelSelector").child("matchExpressions")
-        yield from _expression_errors(expression, path.at(index))
+        yield from _expression_errors(expression, root.child("matchExpressions").at(index))
 
 
 @functools.lru_cache(maxsize=4096)

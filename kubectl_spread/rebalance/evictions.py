@@ -9,7 +9,7 @@ from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.rebalance.board import Board
-from kubectl_spread.rebalance.plan import Eviction
+from kubectl_spread.rebalance.plan import Eviction, UnclearBudget
 from kubectl_spread.rebalance.search import FoundPlan
 from kubectl_spread.timeline.state import Slot
 
@@ -53,17 +53,34 @@ def evictions(
             },
             budget := budget_of(pod, cluster),
             volatile_volumes(owner, cluster),
-            bool(budget) or not has_all_budgets(cluster, pod.namespace),
+            bool(budget or unclear_budgets(cluster, pod.namespace)) or not has_all_budgets(cluster, pod.namespace),
             "" if "/" in pod.uid else pod.uid,  # Without a uid in the facts, it is made of the names.
         )
 
 
 def has_all_budgets(cluster: Cluster, namespace: str) -> bool:
-    """Return whether the facts hold every budget of a namespace: they say so, or they hold some."""
+    """Return whether the facts hold every budget of a namespace: they say so, or they hold some of it."""
+    if any(not key.kind for key in cluster.undecodable):
+        return False  # A document that could not be read.
     unread = [item for item in cluster.unread if item.kind == _BUDGET]
     if unread:
         return any(item.namespace == namespace for item in unread)  # The only namespace that was read.
-    return _BUDGET in cluster.complete or bool(cluster.budgets)
+    return _BUDGET in cluster.complete or any(budget.namespace == namespace for budget in cluster.budgets)
+
+
+def unclear_budgets(cluster: Cluster, namespace: str) -> tuple[UnclearBudget, ...]:
+    """Return the budgets of a namespace of which it is not known which pods they select."""
+    invalid = [
+        UnclearBudget(budget.namespace, budget.name, budget.selector_error)
+        for budget in cluster.budgets
+        if budget.namespace == namespace and budget.selector_error
+    ]
+    lost = [
+        UnclearBudget(namespace, key.name)
+        for key in cluster.undecodable
+        if key.kind == _BUDGET and key.namespace == namespace
+    ]
+    return (*invalid, *lost)
 
 
 def budget_of(pod: Pod, cluster: Cluster) -> str:

@@ -33,7 +33,8 @@ class Eviction(NamedTuple):
 
     nodes: nodes on which the replacement may land, over all outcomes. places: their domains, by topology key. budget:
     name of the PodDisruptionBudget that selects the pod. volatile: volumes whose data is lost with the pod.
-    asks_budgets: the API server has to check budgets: one selects the pod, or not all are known. uid: empty if unknown.
+    asks_budgets: the API server has to check budgets: one selects the pod, or one that is not known may. uid: empty if
+    unknown.
     """
 
     pod: str
@@ -86,13 +87,25 @@ class Coverage(NamedTuple):
     is_in_motion: bool = False
 
 
+class UnclearBudget(NamedTuple):
+    """A PodDisruptionBudget of which it is not known which pods it selects.
+
+    selector_error: why its selector is invalid; empty if the whole object does not decode.
+    """
+
+    namespace: str
+    name: str
+    selector_error: str = ""
+
+
 class EvictionPlan(NamedTuple):
     """A list of evictions, one after the other, each once the replacement of the previous pod is ready.
 
     at_least: no list shorter than this repairs the constraints. fewest_ready: the fewest ready pods of each workload on
     the way. ready: its ready pods at the end. unsettled: workloads with a change under way, which has to end before.
     rolled_out: workloads of which `kubectl rollout status` tells when they are complete. autoscaled: workloads whose
-    replicas an autoscaler may change meanwhile. has_all_budgets: whether all budgets are known.
+    replicas an autoscaler may change meanwhile. has_all_budgets: whether all budgets are in the facts. unclear_budgets:
+    those of them that may select the pods.
     """
 
     evictions: tuple[Eviction, ...]
@@ -105,6 +118,7 @@ class EvictionPlan(NamedTuple):
     rolled_out: frozenset[OwnerKey] = frozenset()
     autoscaled: tuple[OwnerKey, ...] = ()
     has_all_budgets: bool = True
+    unclear_budgets: tuple[UnclearBudget, ...] = ()
 
     @property
     def is_smallest(self) -> bool:

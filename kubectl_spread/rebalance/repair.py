@@ -209,6 +209,7 @@ class _Repairing:
         pods = evictions.chosen_pods(found, board, cluster)
         self._chosen = pods
         ready = {key: board.ready(states, key) for key in keys}
+        namespaces = sorted({key.namespace for key in keys})
         return EvictionPlan(
             tuple(evictions.evictions(found, pods, board, cluster, sorted(topology_keys))),
             proposal.result.at_least,
@@ -220,6 +221,7 @@ class _Repairing:
             frozenset(key for key in keys if board.is_rolled_out(states, key)),
             tuple(key for key in keys if key in cluster.autoscalers),
             all(evictions.has_all_budgets(cluster, key.namespace) for key in keys),
+            tuple(found for name in namespaces for found in evictions.unclear_budgets(cluster, name)),
         )
 
     def _coverage(self, found: FoundPlan, board: Board, states: int) -> Coverage:

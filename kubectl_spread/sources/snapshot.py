@@ -59,6 +59,8 @@ def load(*paths: str) -> SnapshotFacts:
             continue
         for item in _items(given.source, pods, errors, warnings, head):
             _add(item, assembler, errors)
+    if warnings or not all(isinstance(error, _LostObjectError) for error in errors):
+        assembler.leave_out({})  # A whole document, or a part of a list.
     if not assembler.has_nodes:
         warnings += _warning_without_nodes(paths, errors, head)
     complete, unread = extent_of(head)
@@ -190,6 +192,8 @@ def _add(item: _Item, assembler: ClusterBuilder, errors: list[SourceError]) -> N
         return
     if _is_readable(item, item.read, errors):
         assembler.add(item.read)
+    elif item.read.get("kind") in SHAPES:
+        assembler.leave_out(item.read)
 
 
 def _is_readable(item: _Item, plain: dict[str, Any], errors: list[SourceError]) -> bool:
@@ -303,7 +307,11 @@ def _pod_if_it_is(pods: PodReader, item: dict[str, Any], document: dict[str, Any
     return item if found is None else found
 
 
-class _LostNodeError(SourceError):
+class _LostObjectError(SourceError):
+    """An object does not decode."""
+
+
+class _LostNodeError(_LostObjectError):
     """A node does not decode. If no other node is left, this is why."""
 
 
@@ -311,7 +319,7 @@ def _located(item: _Item, plain: dict[str, Any], problem: decode.Problem) -> Sou
     """Return the error of one field with its line. The text is only parsed again if there is an error."""
     name = (plain.get("metadata") or {}).get("name", "?") if isinstance(plain.get("metadata"), dict) else "?"
     message = f"{plain.get('kind')} {name} is left out: {decode.path_text(problem.route)}: {problem.message}"
-    error = _LostNodeError if plain.get("kind") == "Node" else SourceError
+    error = _LostNodeError if plain.get("kind") == "Node" else _LostObjectError
     for document in compose.compose(item.source):
         if isinstance(document, compose.Document) and document.number == item.document:
             span = nodes.place(document.root, (*item.route, *problem.route))

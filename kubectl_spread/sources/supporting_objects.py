@@ -8,7 +8,7 @@ from typing import Any
 
 from kubectl_spread.cluster.building.apply_manifests import add_objects, KINDS
 from kubectl_spread.cluster.building.shapes import is_of_another_group, SHAPES
-from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.workloads.manifest import Manifest, manifests
@@ -41,6 +41,7 @@ def with_manifests(cluster: Cluster, sources: Iterable[SourceFile], namespace: s
     """
     found: list[dict[str, Any]] = []
     errors: list[SourceError] = []
+    lost: list[OwnerKey] = []
     for source in sources:
         for document in compose.compose(source, looks_like_facts):
             if isinstance(document, compose.SyntaxProblem):
@@ -50,7 +51,9 @@ def with_manifests(cluster: Cluster, sources: Iterable[SourceFile], namespace: s
                     wrong = _undecodable(manifest)
                     errors += wrong
                     found += [] if wrong else [manifest.plain]
-    return AppliedCluster(add_objects(cluster, found, namespace) if found else cluster, tuple(errors))
+                    lost += [OwnerKey(manifest.kind, manifest.namespace or namespace, manifest.name)] if wrong else []
+    after = cluster._replace(undecodable=(*cluster.undecodable, *lost))
+    return AppliedCluster(add_objects(after, found, namespace) if found else after, tuple(errors))
 
 
 def _undecodable(manifest: Manifest) -> list[SourceError]:

@@ -5,7 +5,7 @@ Source: pkg/controller/disruption/disruption.go, getExpectedPodCount, countHealt
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Optional, Union
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget, OwnerKey
 from kubectl_spread.objects.amounts.int_or_percent import percentage, scaled_value
@@ -16,6 +16,7 @@ from kubectl_spread.timeline.state import Deletion, P, Stage, State
 from kubectl_spread.timeline.world import World
 
 ALWAYS_ALLOW = "AlwaysAllow"
+_WHOLE = 100  # percent
 
 
 class BudgetStatus(NamedTuple):
@@ -66,16 +67,30 @@ def _status(budget: DisruptionBudget, world: World, state: State) -> BudgetStatu
     healthy = sum(pod.stage == Stage.READY and pod.end == Deletion.ALIVE for pod in selected)
     healthy += sum(_is_healthy(pod) for pod in others)
     expected, desired = _wanted(budget, selected, others, world=world, state=state)
-    if expected <= 0 or desired is None:
+    if expected <= 0 or desired is None or spec_error(budget):
         return BudgetStatus(budget, healthy, desired or 0, 0)
     return BudgetStatus(budget, healthy, desired, max(0, healthy - desired))
 
 
-def invalid_amount(budget: DisruptionBudget) -> str:
-    """Return the field of a budget whose text is no percentage, with the text; empty if there is none."""
+def spec_error(budget: DisruptionBudget) -> str:
+    """Return why the API server refuses the amounts of a budget; empty if it does not.
+
+    Source: pkg/apis/policy/validation/validation.go, ValidatePodDisruptionBudgetSpec (v1.36.2).
+    """
     amounts = (("minAvailable", budget.min_available), ("maxUnavailable", budget.max_unavailable))
-    invalid = [f'{name} "{value}"' for name, value in amounts if isinstance(value, str) and percentage(value) is None]
-    return invalid[0] if invalid else ""
+    written = [(field, value) for field, value in amounts if value is not None]
+    if len(written) > 1:
+        return "minAvailable and maxUnavailable are both set"
+    return next(filter(None, (_amount_error(field, value) for field, value in written)), "")
+
+
+def _amount_error(field: str, value: Union[int, str]) -> str:
+    if isinstance(value, int):
+        return f"{field} {value} is negative" if value < 0 else ""
+    percent = percentage(value)
+    if percent is None:
+        return f'{field} "{value}" is neither a number nor a percentage'
+    return f'{field} "{value}" is more than 100%' if percent > _WHOLE else ""
 
 
 def _is_healthy(pod: Pod) -> bool:

@@ -26,13 +26,13 @@ def refusal(world: World, state: State, pod: P) -> str:
     if pod.stage == Stage.UNREADY:
         if status.budget.unhealthy_policy == budgets.ALWAYS_ALLOW:
             return ""
-        if status.current_healthy >= status.desired_healthy > 0:
+        if status.current_healthy >= status.desired_healthy > 0 and not budgets.spec_error(status.budget):
             return ""
     if status.allowed > 0:
         return ""
-    invalid = budgets.invalid_amount(status.budget)
-    if invalid:
-        return f"The disruption budget {status.budget.name} is invalid: {invalid} is neither a number nor a percentage"
+    error = budgets.spec_error(status.budget)
+    if error:
+        return f"The disruption budget {status.budget.name} is invalid: {error}"
     return (
         f"The disruption budget {status.budget.name} needs {status.desired_healthy} healthy pods "
         f"and has {status.current_healthy} currently"

@@ -7,7 +7,7 @@ import copy
 import pytest
 
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.rebalance.plan import OutcomeRange, RepairVerdict
+from kubectl_spread.rebalance.plan import OutcomeRange, RepairVerdict, UnclearBudget
 from kubectl_spread.rebalance.repair import rebalance, RepairRequest
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.rebalance.builders import (
@@ -141,15 +141,69 @@ def test_a_budget_that_allows_nothing_blocks_evictions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("minAvailable", "abc"), ("minAvailable", "50"), ("maxUnavailable", "5 %")]
+    ("amounts", "error"),
+    [
+        ({"minAvailable": "abc"}, 'minAvailable "abc" is neither a number nor a percentage'),
+        ({"minAvailable": "50"}, 'minAvailable "50" is neither a number nor a percentage'),
+        ({"maxUnavailable": "5 %"}, 'maxUnavailable "5 %" is neither a number nor a percentage'),
+        ({"minAvailable": 1.5}, 'minAvailable "1.5" is neither a number nor a percentage'),
+        ({"minAvailable": "101%"}, 'minAvailable "101%" is more than 100%'),
+        ({"maxUnavailable": -1}, "maxUnavailable -1 is negative"),
+        ({"minAvailable": -1}, "minAvailable -1 is negative"),
+        ({"minAvailable": 1, "maxUnavailable": 1}, "minAvailable and maxUnavailable are both set"),
+    ],
 )
-def test_the_invalid_field_of_a_budget_is_named(field: str, value: str) -> None:
-    """Its controller cannot work out how many pods have to be healthy, so that no eviction is allowed."""
-    found = repair(SIX, workload("a1 a1 b1", kind="ReplicaSet"), budget(**{field: value}))
+def test_the_invalid_field_of_a_budget_is_named(amounts: dict[str, object], error: str) -> None:
+    """The API server refuses such a budget, so what it is to allow is unknown, and no eviction is planned."""
+    found = repair(SIX, workload("a1 a1 b1", kind="ReplicaSet"), budget(**amounts))
 
-    assert found.obstacles[0].message == (
-        f'The disruption budget web is invalid: {field} "{value}" is neither a number nor a percentage'
-    )
+    assert found.obstacles[0].message == f"The disruption budget web is invalid: {error}"
+
+
+@pytest.mark.parametrize(
+    ("selector", "error"),
+    [
+        (
+            {"matchExpressions": [{"key": "app", "operator": "in", "values": ["web"]}]},
+            'spec.selector.matchExpressions[0].operator: Invalid value: "in": not a valid selector operator',
+        ),
+        (
+            {"matchExpressions": [{"key": "app", "operator": "In"}]},
+            (
+                "spec.selector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' "
+                "or 'NotIn'"
+            ),
+        ),
+    ],
+)
+def test_a_budget_with_an_invalid_selector_may_cover_the_pods(selector: dict[str, object], error: str) -> None:
+    """The commands evict, because `kubectl delete` would ignore the budget."""
+    found = repair(SIX, workload("a1 a1 b1"), budget(maxUnavailable=0, selector=selector))
+    assert found.plan is not None
+
+    assert found.plan.unclear_budgets == (UnclearBudget("shop", "web", error),)
+    assert [item.asks_budgets for item in found.plan.evictions] == [True]
+
+
+def test_a_budget_of_another_namespace_with_an_invalid_selector_covers_none_of_the_pods() -> None:
+    own = budget("db", maxUnavailable=0)
+    other = budget(maxUnavailable=0, selector={"matchExpressions": [{"key": "app", "operator": "in"}]})
+    other["metadata"]["namespace"] = "bank"
+    found = repair(SIX, workload("a1 a1 b1"), own, other)
+    assert found.plan is not None
+
+    assert found.plan.unclear_budgets == ()
+    assert [item.asks_budgets for item in found.plan.evictions] == [False]
+
+
+def test_budgets_of_another_namespace_do_not_show_that_all_are_known() -> None:
+    """The facts may be the output of `kubectl get` in some namespaces."""
+    other = budget(maxUnavailable=0)
+    other["metadata"]["namespace"] = "bank"
+    found = repair(SIX, workload("a1 a1 b1"), other)
+    assert found.plan is not None
+
+    assert (found.plan.has_all_budgets, found.plan.evictions[0].asks_budgets) == (False, True)
 
 
 def test_a_rollout_is_the_way_round_a_budget() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any, Union
 
@@ -34,6 +35,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
+from kubectl_spread.objects.validation import selector_error
 from kubectl_spread.objects.workloads.workload import workload
 
 Plain = dict[str, Any]
@@ -65,6 +67,7 @@ class ClusterBuilder:
         self._runtime_classes: dict[str, RuntimeClass] = {}
         self._autoscalers: dict[OwnerKey, Autoscaler] = {}
         self._revisions: dict[tuple[OwnerKey, str], StoredRevision] = {}  # by workload and name
+        self._undecodable: dict[OwnerKey, None] = {}
         self._storage = StorageBuilder()
 
     @property
@@ -93,6 +96,12 @@ class ClusterBuilder:
         else:
             self._add_rare(str(kind), name, plain)
 
+    def leave_out(self, plain: Plain) -> None:
+        """Note that an object does not decode; without a kind, objects that could not be read at all."""
+        metadata = plain.get("metadata") if isinstance(plain.get("metadata"), dict) else {}
+        namespace, name = ((metadata or {}).get(field) for field in ("namespace", "name"))
+        self._undecodable[OwnerKey(_text(plain.get("kind")), _text(namespace) or "default", _text(name))] = None
+
     def add_pod(self, pod: Pod) -> None:
         """Add a pod that was already read."""
         self._pods[pod.key] = pod
@@ -115,6 +124,7 @@ class ClusterBuilder:
         self._runtime_classes.update(other._runtime_classes)
         self._autoscalers.update(other._autoscalers)
         self._revisions.update(other._revisions)
+        self._undecodable.update(other._undecodable)
         self._storage.update(other._storage)
 
     def cluster(self) -> Cluster:
@@ -137,6 +147,7 @@ class ClusterBuilder:
             runtime_classes=self._runtime_classes,
             autoscalers=self._autoscalers,
             revisions=_by_workload(self._revisions),
+            undecodable=tuple(self._undecodable),
         )
 
     def _add_rare(self, kind: str, name: str, plain: Plain) -> None:
@@ -244,19 +255,22 @@ def _priority_class(plain: Plain) -> PriorityClass:
 
 
 def _budget(namespace: str, spec: Plain, status: Plain) -> DisruptionBudget:
+    selector = constraint_reader.label_selector(spec.get("selector"))
     return DisruptionBudget(
         namespace,
-        compile_selector(constraint_reader.label_selector(spec.get("selector"))),
+        compile_selector(selector),
         int(status.get("disruptionsAllowed") or 0),
         frozenset(status.get("disruptedPods") or ()),
         min_available=_int_or_text(spec.get("minAvailable")),
         max_unavailable=_int_or_text(spec.get("maxUnavailable")),
         unhealthy_policy=_text(spec.get("unhealthyPodEvictionPolicy")),
+        selector_error="" if selector is None else selector_error(selector),
     )
 
 
 def _int_or_text(value: Any) -> Union[int, str, None]:
-    return value if isinstance(value, str) or type(value) is int else None
+    """Return a number or a text as it is, and as JSON what is neither, so that messages can name it."""
+    return value if value is None or isinstance(value, str) or type(value) is int else json.dumps(value)
 
 
 def _text(value: Any) -> str:

@@ -19,9 +19,11 @@ from kubectl_spread.rebalance.plan import (
     Repair,
     RepairVerdict,
     RestartPlan,
+    UnclearBudget,
 )
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.rebalance import commands, reasons
+from kubectl_spread.report.rebalance.words import unclear_budget
 from kubectl_spread.report.unread import document as unread_document
 
 Plain = dict[str, Any]
@@ -80,11 +82,16 @@ def _plan(plan: EvictionPlan) -> Plain:
         "fewestReady": [{"object": key._asdict(), "pods": number} for key, number in plan.fewest_ready.items()],
         "waitsFor": [key._asdict() for key in plan.unsettled],
         "autoscaled": [key._asdict() for key in plan.autoscaled],
-        "budgetsKnown": plan.has_all_budgets,
+        "budgetsKnown": plan.has_all_budgets and not plan.unclear_budgets,
+        "unclearBudgets": [_unclear_budget(item) for item in plan.unclear_budgets],
         "inMotion": plan.coverage.is_in_motion,
         "constraints": [_constraint(change) for change in plan.changes],
         **_coverage(plan.coverage),
     }
+
+
+def _unclear_budget(item: UnclearBudget) -> Plain:
+    return {"namespace": item.namespace, "name": item.name, "message": unclear_budget(item)}
 
 
 def _eviction(item: Eviction, plan: EvictionPlan) -> Plain:

@@ -20,7 +20,7 @@ from kubectl_spread.rebalance.plan import (
     RestartPlan,
 )
 from kubectl_spread.report.rebalance import commands, reasons
-from kubectl_spread.report.rebalance.words import series
+from kubectl_spread.report.rebalance.words import series, unclear_budget
 from kubectl_spread.report.simulation.words import name, plural
 from kubectl_spread.report.table import paint, table, wrap
 
@@ -123,10 +123,12 @@ class RepairText:
                 f"Wait first: a rollout or another change of {series([name(key) for key in plan.unsettled])} is under "
                 "way, and this plan begins when it is over."
             )
-        if not plan.has_all_budgets:
+        doubts = [unclear_budget(item) for item in plan.unclear_budgets]
+        doubts += [] if plan.has_all_budgets else ["These cluster facts may lack PodDisruptionBudgets."]
+        if doubts:
             yield from self._wrap(
-                "These cluster facts may lack PodDisruptionBudgets. The commands ask the API server, which refuses an "
-                "eviction that a budget does not allow."
+                f"{' '.join(doubts)} The commands ask the API server, which refuses an eviction that a budget does not "
+                "allow."
             )
         if plan.autoscaled:
             names = series([name(key) for key in plan.autoscaled])

@@ -315,6 +315,7 @@ class _Reader:
             self._complain(item)
 
     def _complain(self, item: Plain) -> None:
+        self._assembler.leave_out({"kind": self._resource.kind, **item})
         metadata = item.get("metadata")
         name = metadata.get("name", "?") if isinstance(metadata, dict) else "?"
         for problem in decode.problems(item, SHAPES[self._resource.kind]):

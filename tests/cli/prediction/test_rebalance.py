@@ -11,6 +11,7 @@ import pytest
 
 from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
+from tests.rebalance import builders
 
 Plain = dict[str, Any]
 
@@ -177,3 +178,58 @@ def test_an_input_that_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> Non
 
     assert "nowhere.yaml" in capsys.readouterr().err
     assert code == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"selector": {"matchLabels": {"app": 5}}},
+            (
+                "PodDisruptionBudget shop/web may cover these pods: it could not be read. The commands ask the API "
+                "server, which refuses an eviction that a budget does not allow."
+            ),
+        ),
+        (
+            {"selector": {"matchExpressions": [{"key": "app", "operator": "is", "values": ["web"]}]}},
+            (
+                "PodDisruptionBudget shop/web may cover these pods: its selector is invalid "
+                '(spec.selector.matchExpressions[0].operator: Invalid value: "is": not a valid selector operator). The '
+                "commands ask the API server, which refuses an eviction that a budget does not allow."
+            ),
+        ),
+    ],
+)
+def test_a_budget_that_may_cover_the_pods(
+    change: Plain, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No pod is deleted past it, although other budgets are known."""
+    unclear, other = builders.budget(maxUnavailable=1), builders.budget("db", maxUnavailable=1)
+    unclear["spec"] |= change
+    items = [*builders.nodes("a1", "b1", "c1"), *builders.workload("a1 a1 b1"), unclear, other]
+    facts = tmp_path / "facts.json"
+    facts.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    run(["rebalance", "-n", "shop", "--snapshot", str(facts)])
+    text = capsys.readouterr().out
+    run(["rebalance", "-n", "shop", "--snapshot", str(facts), "-o", "json"])
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, schemas.load("rebalance-plan"))
+    (repair,) = document["repairs"]
+
+    assert said in " ".join(text.split())
+    assert "/pods/web-h-0/eviction &&" in text
+    assert "kubectl delete" not in text
+    assert not repair["plan"]["budgetsKnown"]
+    assert [item["name"] for item in repair["plan"]["unclearBudgets"]] == ["web"]
+
+
+def test_a_document_that_cannot_be_read_may_hold_budgets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The commands ask the API server."""
+    items = [*builders.nodes("a1", "b1", "c1"), *builders.workload("a1 a1 b1"), builders.budget("db", maxUnavailable=1)]
+    facts = tmp_path / "facts.yaml"
+    facts.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}) + "\n---\nkind: [\n")
+    run(["rebalance", "-n", "shop", "--snapshot", str(facts)])
+    text = capsys.readouterr().out
+
+    assert "These cluster facts may lack PodDisruptionBudgets." in text
+    assert "/pods/web-h-0/eviction &&" in text
