@@ -35,13 +35,17 @@ from kubectl_spread.policy.policy import Policy
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
-from kubectl_spread.simulate import exhaustive, node_kinds, replicas
+from kubectl_spread.simulate import replicas
 from kubectl_spread.simulate.evidence import EvidenceFinder, PerWorkload
 from kubectl_spread.simulate.first_replica import account_of, counted_constraint, CountedConstraint, Evidence, Shared
+from kubectl_spread.simulate.new_pods import as_replicaset, new_pods, soften
 from kubectl_spread.simulate.placement import Certainty, Placement
+from kubectl_spread.simulate.replicas import Rehearsal
 from kubectl_spread.simulate.rollouts import scaling
 from kubectl_spread.simulate.rollouts.result import Rollouts
 from kubectl_spread.simulate.running.policy_facts import PolicyFacts
+from kubectl_spread.timeline.placements import most_placed
+from kubectl_spread.timeline.search import node_kinds
 
 Plain = dict[str, Any]
 
@@ -195,7 +199,7 @@ class KnownCluster:
         hard = self._hard(workload, constraint)
         if hard is None or workload.kind not in ("Deployment", "ReplicaSet"):
             return None
-        return scaling.smallest_skew(hard, replicas, self._cluster, self._profiles, bound=self._evidence.columns)
+        return scaling.smallest_skew(hard, replicas, read_at=self._cluster.read_at)
 
     def has_claims(self, workload: Workload) -> bool:
         """Return whether a claim that a StatefulSet creates for one of its pods exists already."""
@@ -296,16 +300,18 @@ class KnownCluster:
         if found is None:
             return None
         missing = (found.owner.replicas or 0) - len(found.own)
-        paths = min(_MOST_PATHS, _WORK // ((missing + 10) * len(self._cluster.nodes) + len(self._cluster.pods)))
-        twins = exhaustive.as_replicaset(found.pod, found.owner, missing)
+        cost = (missing + 10) * len(self._cluster.nodes) + len(self._cluster.pods)
+        paths = min(_MOST_PATHS, _WORK // cost)
+        twins = as_replicaset(found.pod, found.owner, missing)
         if missing < 1 or twins is None or paths < _FEWEST_PATHS:
             return None
         helping = self._helping(found, twins)
         if helping is None or self._searched >= _SEARCHES:
             return None
         self._searched += 1
+        new = new_pods(Rehearsal([twins], self._cluster, self._profiles), self._profiles, all_nodes=True)
         kinds = node_kinds.filter_kinds(found.pod.cls, found.filtered)
-        most = exhaustive.most_placed(twins, self._cluster, self._profiles, kinds=kinds, paths=paths)
+        most = most_placed(new, kinds, max_states=paths * missing)
         if most is None or most == missing:
             return None
         return Impossible(len(found.own) + most, tuple(found.positions[position] for position in helping))
@@ -316,8 +322,8 @@ class KnownCluster:
         Returns None if even softening all of them does not help.
         """
         hard = [item.position for item in found.pod_class.constraints if item.is_hard]
-        helping = [position for position in hard if self._all_fit(exhaustive.soften(twins, [position]))]
-        return helping if helping or self._all_fit(exhaustive.soften(twins, hard)) else None
+        helping = [position for position in hard if self._all_fit(soften(twins, [position]))]
+        return helping if helping or self._all_fit(soften(twins, hard)) else None
 
     def _all_fit(self, owner: Workload) -> bool:
         (placement,) = replicas.place([owner], self._cluster, self._profiles)

@@ -3,15 +3,15 @@
 A soft constraint refuses no node: its effect shows only at the end, and depends on chance if nodes score the same. So a
 forecast is a range: for every domain and node the fewest and the most pods over all choices.
 
-Choices that differ only in exchangeable nodes (`node_kinds`) are tried once (`exhaustive.Walk`). A number of pods that
-one node gets in some choice, each node of its kind gets in another. If there are too many choices, or if pods differ,
-random choices are tried, the same ones each time.
+The engine over time finds the outcomes (`timeline.placements`). Choices that differ only in interchangeable nodes are
+tried once. A number of pods that one node gets in some choice, each node of its kind gets in another. If there are too
+many choices, random ones are tried, the same ones each time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Optional
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Optional, TypeGuard
 
 import numpy as np
 
@@ -28,12 +28,11 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_node
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.sampling import MIN_FEASIBLE_NODES_TO_FIND
-from kubectl_spread.simulate import node_kinds
-from kubectl_spread.simulate.exhaustive import as_replicaset, Walk
-from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.placing import first_by_name, seeded_pick
+from kubectl_spread.simulate.new_pods import new_pods
 from kubectl_spread.simulate.replicas import Rehearsal
-from kubectl_spread.simulate.running.controllers import missing_replicas
+from kubectl_spread.simulate.running.controllers import missing_replicas, running_pods
+from kubectl_spread.timeline.placements import every_placement, NodeCounts
+from kubectl_spread.timeline.search import node_kinds
 
 MAX_RUNS = 48
 MAX_STEPS = 600  # pods placed in all runs together; a step takes about a quarter of a millisecond
@@ -104,60 +103,49 @@ def forecast(
         cluster: the cluster for the other pods.
         profiles: of the scheduler, by name.
         all_nodes: examine every node, also if the scheduler would stop early.
-        runs: maximum number of runs.
-        steps: maximum number of pods to place, over all runs.
+        runs: maximum number of random runs.
+        steps: maximum number of pods to place, over all random runs.
     """
     if workload.kind in ("DaemonSet", "PodTemplate"):
         return None
     rehearsal = Rehearsal([workload], cluster, profiles, all_nodes=all_nodes)
     (owner,) = rehearsal.owners
-    pods = list(missing_replicas(owner, rehearsal.owned))
-    if not pods or not _is_scheduled(pods[0], profiles):
+    pod = next(missing_replicas(owner, rehearsal.owned), None)
+    if not _is_scheduled(pod, profiles):
         return None
     scheduler = rehearsal.scheduler()
-    filtered = scheduler.filter(pods[0])
-    counted = _counted(pods[0].cls, filtered, scheduler)
+    filtered = scheduler.filter(pod)
+    counted = _counted(pod.cls, filtered, scheduler)
     if all(item.is_hard for item in counted):
         return None
-    affordable = _affordable(len(pods), rehearsal.columns.n, runs, steps)
-    if not affordable:
-        return Forecast(workload, owner.replicas or len(pods), skipped=_too_many(len(pods), rehearsal.columns.n))
-    kinds = None
     is_sampled = not all_nodes and rehearsal.columns.n >= MIN_FEASIBLE_NODES_TO_FIND
-    if not is_sampled and not _are_distinct(pods, owner) and filtered.feasible.any():
-        kinds = node_kinds.scheduler_kinds(pods[0], filtered, scheduler, counts=[item.counts for item in counted])
-    outcomes, is_exact = _outcomes(rehearsal, kinds, affordable, is_sampled=is_sampled)
-    made = _forecast(
-        workload, counted, _OutcomeRanges(rehearsal.columns, outcomes, kinds if is_exact else None), outcomes
-    )
-    return made._replace(is_exact=is_exact, is_sampled=is_sampled)
+    new = new_pods(rehearsal, profiles, all_nodes=not is_sampled)
+    affordable = _affordable(len(new.pods), rehearsal.columns.n, runs, steps)
+    if not affordable:
+        return Forecast(workload, owner.replicas or 0, skipped=_too_many(len(new.pods), rehearsal.columns.n))
+    kinds = None
+    if new.all_nodes and new.are_equal and filtered.feasible.any():
+        kinds = node_kinds.scheduler_kinds(pod, filtered, scheduler, counts=[item.counts for item in counted])
+    found = every_placement(new, kinds, max_states=_states(len(new.pods), affordable), runs=affordable)
+    ran = _ran(running_pods(owner, rehearsal.owned), rehearsal.columns)
+    ranges = _OutcomeRanges(rehearsal.columns, found.counts, ran=ran, kinds=kinds if found.is_exact else None)
+    made = Forecast(workload, max(owner.replicas or len(new.pods), ranges.placed.most), is_sampled=is_sampled)
+    return _with_ranges(made, counted, ranges)._replace(runs=found.runs, is_exact=found.is_exact)
 
 
-def _forecast(
-    workload: Workload, counted: list[_Counted], ranges: _OutcomeRanges, outcomes: list[Placement]
-) -> Forecast:
-    return Forecast(
-        workload=workload,
-        replicas=outcomes[0].replicas,
-        placed=_range([len(outcome.placed) for outcome in outcomes]),
-        constraints=tuple(ranges.constraint(item) for item in counted),
-        nodes=ranges.nodes(),
-        runs=len(outcomes),
-    )
+def _with_ranges(made: Forecast, counted: list[_Counted], ranges: _OutcomeRanges) -> Forecast:
+    constraints = tuple(ranges.constraint(item) for item in counted)
+    return made._replace(placed=ranges.placed, constraints=constraints, nodes=ranges.nodes())
 
 
-def _is_scheduled(pod: Pod, profiles: Mapping[str, Profile]) -> bool:
-    return not pod.cls.gates and not pod.node_name and pod.cls.scheduler_name in profiles
+def _is_scheduled(pod: Optional[Pod], profiles: Mapping[str, Profile]) -> TypeGuard[Pod]:
+    """Return whether there is a pod, and a scheduler takes it."""
+    return pod is not None and not pod.cls.gates and not pod.node_name and pod.cls.scheduler_name in profiles
 
 
 def _too_many(pods: int, nodes: int) -> str:
     shown = "1 node" if nodes == 1 else f"{nodes} nodes"
     return f"{pods} pods are more than a forecast tries on {shown}"
-
-
-def _are_distinct(pods: list[Pod], owner: Workload) -> bool:
-    """Return whether the pods differ, so that it matters which pod gets which node."""
-    return bool(pods[0].cls.volumes) or as_replicaset(pods[0], owner, len(pods)) is None
 
 
 def _affordable(pods: int, nodes: int, runs: int, steps: int) -> int:
@@ -168,35 +156,18 @@ def _affordable(pods: int, nodes: int, runs: int, steps: int) -> int:
     return min(runs, steps // of_a_run)
 
 
-def _has_choice(rehearsal: Rehearsal, found: list[Placement]) -> bool:
-    """Run once, and return whether a pod had several best nodes; the run is added to `found`."""
-    (placement,) = rehearsal.run(first_by_name)
-    found.append(placement)
-    return any(pod.hosts > 1 for pod in placement.placed)
+def _states(pods: int, runs: int) -> int:
+    """Return the most states to visit before random runs: the time of half of these."""
+    return 1 + pods * (runs // 2)
 
 
-def _outcomes(
-    rehearsal: Rehearsal, kinds: Optional[list[int]], runs: int, *, is_sampled: bool
-) -> tuple[list[Placement], bool]:
-    """Place the pods in every way that differs by kinds of nodes; if there are too many, use random ways."""
-    found: list[Placement] = []
-    if kinds is not None:
-        walk = Walk(kinds)
-        while len(found) < runs // 2:
-            walk.start()
-            (placement,) = rehearsal.run(walk.pick)
-            found.append(placement)
-            if any(item.explanation.nominated_node for item in placement.pending):
-                break  # Preemption depends on more than the number of pods per node.
-            walk.finish()
-            if walk.is_over:
-                return found, True
-    elif not _has_choice(rehearsal, found):
-        return found, not is_sampled
-    for seed in range(runs - len(found)):
-        (placement,) = rehearsal.run(seeded_pick(seed))
-        found.append(placement)
-    return found, False
+def _ran(pods: Iterable[Pod], columns: Columns) -> Int64s:
+    """Return the number of a workload's running pods on each node, int64 (N,)."""
+    found: Int64s = np.zeros(columns.n, np.int64)
+    for pod in pods:
+        if pod.node_name in columns.index:
+            found[columns.index[pod.node_name]] += 1
+    return found
 
 
 class _Counted(NamedTuple):
@@ -226,23 +197,31 @@ def _counted(pod_class: PodClass, filtered: FilterResult, scheduler: Scheduler) 
 class _OutcomeRanges:
     """Ranges over outcomes.
 
-    `kinds`: kind of each node, if the outcomes also represent exchanges of nodes of one kind.
+    placed: the workload's pods that run or find a node.
     """
 
-    def __init__(self, columns: Columns, outcomes: list[Placement], kinds: Optional[list[int]]) -> None:
+    def __init__(
+        self, columns: Columns, outcomes: Sequence[NodeCounts], *, ran: Int64s, kinds: Optional[list[int]]
+    ) -> None:
+        """Set up the outcomes.
+
+        Args:
+            columns: the nodes.
+            outcomes: new pods by node.
+            ran: the running pods on each node, int64 (N,).
+            kinds: kind of each node, if the outcomes also represent exchanges of nodes of one kind.
+        """
         self._columns = columns
         self._kinds = kinds
-        # int64 (runs, N): the workload's pods; `_new` without those that ran already.
-        self._pods: Int64s = np.zeros((len(outcomes), columns.n), np.int64)
-        self._new: Int64s = np.zeros((len(outcomes), columns.n), np.int64)
+        self._ran = ran
+        self._new: Int64s = np.zeros((len(outcomes), columns.n), np.int64)  # (runs, N)
         for run, outcome in enumerate(outcomes):
-            for pod in outcome.placed:
-                if pod.node in columns.index:
-                    self._pods[run, columns.index[pod.node]] += 1
-                    self._new[run, columns.index[pod.node]] += not pod.ran_already
+            for node, count in outcome.items():
+                self._new[run, node] = count
+        self.placed = _range((self._new.sum(axis=1) + ran.sum()).tolist())
 
     def nodes(self) -> dict[str, CountRange]:
-        ran = (self._pods - self._new)[0]
+        ran = self._ran
         found = {}
         for at, range_ in enumerate(self._shared([_range(column) for column in self._new.T.tolist()])):
             if range_.most or ran[at]:
@@ -269,7 +248,7 @@ class _OutcomeRanges:
         )
 
     def _domains(self, codes: Int32s, size: int) -> list[CountRange]:
-        ran = self._by_domain(self._pods - self._new, codes)[0]
+        ran = self._by_domain(self._ran[np.newaxis], codes)[0]
         ranges = [_range(column) for column in self._by_domain(self._new, codes).T.tolist()]
         sizes = np.bincount(codes[codes >= 0], minlength=size)
         shared = self._shared([ranges[code] if code >= 0 else CountRange(0, 0) for code in codes.tolist()])

@@ -21,6 +21,7 @@ from typing import Any, Optional
 
 from kubectl_spread.objects.selectors.labels import ZONE
 from kubectl_spread.timeline import claims, doing, eviction, nodes, steps
+from kubectl_spread.timeline.binding import bind
 from kubectl_spread.timeline.controllers import daemonset, deployment, job, ordinals, replicaset, statefulset
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.oracle import Oracle, PreemptionOption
@@ -264,10 +265,7 @@ class Moves:
         return draft.step()
 
     def _bound(self, state: State, pod: P, node: int, *, others: int) -> Step:
-        draft = Draft(self._world, state)
-        draft.claims = self._oracle.reserved(pod, node, state)
-        draft.bind(pod, node, others=others)
-        return draft.step()  # no controller waits for a binding
+        return bind(self._world, self._oracle, state, pod, node=node, others=others)
 
     def _preempted(self, state: State, pod: P, way: PreemptionOption) -> Step:
         draft = Draft(self._world, state)

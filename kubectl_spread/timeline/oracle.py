@@ -68,8 +68,15 @@ class ScoredNodes(NamedTuple):
 class Oracle:
     """Scheduler's answers for every state of a world."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, *, all_nodes: bool = True) -> None:
+        """Set up the scheduler of a world.
+
+        Args:
+            world: the nodes and classes of pods.
+            all_nodes: look at every node; otherwise only `ask` is right in a large cluster, for states in their order.
+        """
         self._world = world
+        self._all_nodes = all_nodes
         self._schedulers: dict[tuple[int, int, Made], _Kept] = {}
         self._answers: dict[tuple[object, ...], tuple[int, ...]] = {}
         self._predictable: dict[int, bool] = {}
@@ -97,6 +104,10 @@ class Oracle:
         self._known[question.key] = tuple([question.order.index(node) for node in found])
         return found
 
+    def ask(self, pod: P, state: State) -> tuple[int, ...]:
+        """Return the same as `hosts`, without remembering the answer: for searches that ask once."""
+        return self._ask(pod, state, _seen(state.pods)) if self.is_predictable(pod.cls) else ()
+
     def _looked_up(self, pod: P, state: State, seen: Seen) -> tuple[int, ...]:
         nominated = _nominated(state.pods)
         key = (pod.cls, pod.nominated, state.facts, state.claims, seen, nominated)
@@ -116,7 +127,7 @@ class Oracle:
             found = kept.scheduler.hosts(api_pod, filtered)
         except ScoreError:
             return ()
-        return tuple(kept.world_node[at] for at in found.tolist())
+        return kept.world_nodes(found.tolist())
 
     def scored(self, pod: P, state: State) -> ScoredNodes:
         """Return the feasible nodes of a pending pod with their scores; none if it cannot be predicted.
@@ -165,6 +176,16 @@ class Oracle:
             )
             for item in ways
         )
+
+    def may_preempt(self, pod: P, state: State) -> bool:
+        """Return whether preemption would make room for a pod that fits on no node, by the budgets of the facts."""
+        if not self.is_predictable(pod.cls) or not self._has_lower(pod, state):
+            return False
+        kept = self._kept(state)
+        kept.show(_seen(state.pods), state.pods)
+        api_pod = kept.pod(pod)
+        filtered = kept.scheduler.filter(api_pod)
+        return filtered.rejection is None and dry_run(api_pod, filtered, kept.scheduler).chosen is not None
 
     def loses_nomination(self, pod: P, state: State) -> bool:
         """Return whether a nominated pod that fits on no node and may evict none gives up its node.
@@ -236,20 +257,21 @@ class Oracle:
         if found is None or len(found.columns.bound_pods) > _LONGEST_LOG:
             if len(self._schedulers) >= _MOST_SCHEDULERS:
                 del self._schedulers[next(iter(self._schedulers))]
-            found = self._schedulers[key] = _Kept(self._world, state)
+            found = self._schedulers[key] = _Kept(self._world, state, all_nodes=self._all_nodes)
         return found
 
 
 class _Kept:
     """A scheduler for one version of the facts, with its current pods."""
 
-    def __init__(self, world: World, state: State) -> None:
+    def __init__(self, world: World, state: State, *, all_nodes: bool = True) -> None:
         self._world = world
         facts = world.facts[state.facts]
         cluster = facts.cluster._replace(storage=storage_of(world, facts.cluster.storage, state.claims))
         self.columns = world.columns(cluster)
-        self.scheduler = Scheduler(self.columns, world.profiles, all_nodes=True)
+        self.scheduler = Scheduler(self.columns, world.profiles, all_nodes=all_nodes)
         self.world_node = [world.node_at[node.name] for node in cluster.nodes]
+        self._is_numbered_alike = self.world_node == list(range(len(self.world_node)))
         self._column = {at: self.columns.index[node.name] for at, node in enumerate(facts.nodes) if node is not None}
         self._shown: dict[tuple[int, int, int], list[Pod]] = {}
         self._seen: Seen = ()
@@ -258,6 +280,10 @@ class _Kept:
         self._pods: Sequence[P] = ()
         self._names: Optional[dict[str, P]] = None
         self._cluster = self.columns.cluster
+
+    def world_nodes(self, columns: list[int]) -> tuple[int, ...]:
+        """Return nodes by their indices in the world instead of those in the columns."""
+        return tuple(columns) if self._is_numbered_alike else tuple([self.world_node[at] for at in columns])
 
     def show(self, seen: Seen, pods: Sequence[P]) -> None:
         """Bind and remove pods until the scheduler sees the pods of a state."""

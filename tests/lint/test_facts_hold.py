@@ -21,10 +21,14 @@ from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.scheduler.configuration import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.simulate import exhaustive, node_kinds, replicas
+from kubectl_spread.simulate import replicas
 from kubectl_spread.simulate.cluster_facts import KnownCluster
+from kubectl_spread.simulate.new_pods import as_replicaset, new_pods
 from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.simulate.replicas import Rehearsal
 from kubectl_spread.text.source import SourceFile
+from kubectl_spread.timeline.placements import most_placed
+from kubectl_spread.timeline.search import node_kinds
 from tests.naive.builders import HOSTNAME, node, Plain, pod, ZONE
 from tests.naive.strategies import cases
 
@@ -135,11 +139,12 @@ def test_the_search_finds_the_most_that_any_order_places(case: tuple[Cluster, Su
     cluster, subject = case
     first = replica(subject.workload, 0)
     count = min(subject.workload.replicas or 0, 4)
-    owner = exhaustive.as_replicaset(first, subject.workload, count)
+    owner = as_replicaset(first, subject.workload, count)
     assert owner is not None
 
     kinds = node_kinds.filter_kinds(first.cls, Scheduler(Columns(cluster), PROFILES).filter(first))
-    most = exhaustive.most_placed(owner, cluster, PROFILES, kinds=kinds, paths=400)
+    new = new_pods(Rehearsal([owner], cluster, PROFILES), PROFILES, all_nodes=True)
+    most = most_placed(new, kinds, max_states=2000)
 
     assert most == any_order(cluster, owner, ())
 
@@ -150,9 +155,7 @@ def test_room_is_never_less_than_what_some_order_places(case: tuple[Cluster, Sub
     """What constraints and anti-affinity leave room for, by the account alone."""
     cluster, subject = case
     known = KnownCluster(cluster, PROFILES)
-    owner = exhaustive.as_replicaset(
-        replica(subject.workload, 0), subject.workload, min(subject.workload.replicas or 0, 4)
-    )
+    owner = as_replicaset(replica(subject.workload, 0), subject.workload, min(subject.workload.replicas or 0, 4))
     assert owner is not None
 
     most = any_order(cluster, owner, ())

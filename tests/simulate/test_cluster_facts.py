@@ -22,9 +22,12 @@ from kubectl_spread.objects.constraints import constraint_reader
 from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.scheduler.configuration import profiles
-from kubectl_spread.simulate import exhaustive, replicas
+from kubectl_spread.simulate import replicas
 from kubectl_spread.simulate.cluster_facts import KnownCluster
+from kubectl_spread.simulate.new_pods import new_pods
+from kubectl_spread.simulate.replicas import Rehearsal
 from kubectl_spread.sources import topology
+from kubectl_spread.timeline.placements import most_placed
 from tests.naive.builders import claim, HOSTNAME, node, Plain, pod, volume, ZONE
 
 PROFILES = profiles.profiles(None, profiles.LATEST)
@@ -299,9 +302,10 @@ def test_a_search_that_is_too_long_finds_nothing() -> None:
     """The first path, a then b then b, is not the only one."""
     cluster = cluster_of([*zones("a"), *(node(f"b{at}", labels={ZONE: "b", HOSTNAME: f"b{at}"}) for at in range(3))])
     owner = web(spread_over(ZONE), spread_over(HOSTNAME), count=4, kind="ReplicaSet")
+    new = new_pods(Rehearsal([owner], cluster, PROFILES), PROFILES, all_nodes=True)
 
-    assert exhaustive.most_placed(owner, cluster, PROFILES, kinds=[0, 1, 1, 1], paths=1) is None
-    assert 3 == exhaustive.most_placed(owner, cluster, PROFILES, kinds=[0, 1, 1, 1], paths=20)
+    assert most_placed(new, [0, 0, 0, 1], max_states=3) is None
+    assert 3 == most_placed(new, [0, 0, 0, 1], max_states=50)
 
 
 def test_pods_placed_anew_leave_the_places_of_those_that_run() -> None:

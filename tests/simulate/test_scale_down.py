@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from typing import Optional
+from typing import Any, Optional
 
 import pytest
 from hypothesis import given, settings
@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
 from kubectl_spread.objects.workloads.workload import workload
 from kubectl_spread.simulate.cluster_facts import KnownCluster
-from kubectl_spread.simulate.scale_down import least_uneven
+from kubectl_spread.simulate.rollouts.scaling import least_uneven
+from kubectl_spread.timeline.scale_down import remaining_pods
 
 ZONE, COST = "topology.kubernetes.io/zone", "controller.kubernetes.io/pod-deletion-cost"
 ROOM = {"pods": "9"}
@@ -24,6 +26,8 @@ CONSTRAINT = {
     "whenUnsatisfiable": "DoNotSchedule",
     "labelSelector": {"matchLabels": {"app": "web"}},
 }
+SPEC = {"containers": [{"name": "c"}], "topologySpreadConstraints": [CONSTRAINT]}
+Plain = dict[str, Any]
 NODES = {"a1": "a", "a2": "a", "b1": "b", "c1": "c", "x1": None}
 
 
@@ -48,54 +52,75 @@ def narrowest(nodes: list[str], others: dict[str, int], replicas: int) -> int:
     st.integers(0, 6),
 )
 def test_no_order_of_removing_leaves_less_apart(nodes: list[str], others: dict[str, int], replicas: int) -> None:
-    pods: list[tuple[str, Optional[str]]] = [(node, NODES[node]) for node in nodes]
-    found = least_uneven(pods, others, replicas)
+    pods = list(cluster_of([running(f"p{at}", name) for at, name in enumerate(nodes)]).pods)
+    left = min(replicas, len(nodes))
 
-    if replicas >= len(nodes):
-        assert found is None
-    else:
-        assert found is not None
-        assert narrowest(nodes, others, replicas) == found.skew
+    assert narrowest(nodes, others, left) == least_uneven(remaining_pods(pods, replicas), NODES, others).skew
 
 
-def test_many_domains_are_not_compared() -> None:
-    others = {f"n{at}": 0 for at in range(65)}
+def running(name: str, on: str, *, is_ready: bool = True, cost: str = "") -> Plain:
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "controller": True}
+    metadata = {"name": name, "uid": name, "namespace": "default", "labels": {"app": "web"}, "ownerReferences": [owner]}
+    return {
+        "kind": "Pod",
+        "metadata": {**metadata, "annotations": {COST: cost} if cost else {}},
+        "spec": {**SPEC, "nodeName": on},
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": str(is_ready)}]},
+    }
 
-    assert least_uneven([("n1", "n1"), ("n2", "n2")], others, 1) is None
 
-
-def test_deletion_costs_decide_over_the_number_of_pods_on_a_node() -> None:
-    """The two cheap pods in zones b and c go first, although a1 has more pods."""
+def scaled_down(zones: list[str], pods: list[Plain], replicas: int) -> Optional[ConstraintCounts]:
+    """The counts of zones with one node each, after the ReplicaSet of the pods is scaled down."""
     nodes = [
-        {
-            "kind": "Node",
-            "metadata": {"name": f"{zone}1", "labels": {ZONE: zone}},
-            "status": {"allocatable": {"pods": "9"}},
-        }
-        for zone in "abc"
+        {"kind": "Node", "metadata": {"name": f"{zone}1", "labels": {ZONE: zone}}, "status": {"allocatable": ROOM}}
+        for zone in zones
     ]
-    owner = [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "controller": True}]
-    spec = {"containers": [{"name": "c"}], "topologySpreadConstraints": [CONSTRAINT]}
-    pods = [
-        {
-            "kind": "Pod",
-            "metadata": {"name": f"p{at}", "uid": f"p{at}", "namespace": "default", "labels": {"app": "web"},
-                         "ownerReferences": owner, "annotations": {COST: "-1"} if host in "bc" else {}},
-            "spec": {**spec, "nodeName": f"{host}1"},
-            "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
-        }
-        for at, host in enumerate("aabc")
-    ]  # fmt: skip
-    template = {"metadata": {"labels": {"app": "web"}}, "spec": spec}
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": SPEC}
     web = {
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",
         "metadata": {"name": "web", "namespace": "default"},
-        "spec": {"replicas": 4, "selector": {"matchLabels": {"app": "web"}}, "template": template},
+        "spec": {"replicas": len(pods), "selector": {"matchLabels": {"app": "web"}}, "template": template},
     }
+    (constraint,) = constraint_reader.constraints(SPEC)
     facts = KnownCluster(cluster_of([*nodes, web, *pods]))
-    (constraint,) = constraint_reader.constraints(spec)
-    found = facts.scaled_down(workload(web, "ReplicaSet"), constraint, 2)
+    return facts.scaled_down(workload(web, "ReplicaSet"), constraint, replicas)
+
+
+@pytest.mark.parametrize(("zones", "is_compared"), [(64, True), (65, False)])
+def test_many_domains_are_not_compared(zones: int, is_compared: bool) -> None:
+    found = scaled_down([f"z{at}-" for at in range(zones)], [running("p", "z0-1"), running("q", "z1-1")], 1)
+
+    assert is_compared == (found is not None)
+
+
+def test_deletion_costs_decide_over_the_number_of_pods_on_a_node() -> None:
+    """The two cheap pods in zones b and c go first, although a1 has more pods."""
+    pods = [running(f"p{at}", f"{zone}1", cost="-1" if zone in "bc" else "") for at, zone in enumerate("aabc")]
+    found = scaled_down(["a", "b", "c"], pods, 2)
 
     assert found is not None
     assert {"a": 2, "b": 0, "c": 0} == found.domains
+
+
+def test_pods_that_are_not_ready_are_deleted_first() -> None:
+    """The two unready pods in zones b and c go first, although a1 has more pods."""
+    pods = [running(f"p{at}", f"{zone}1", is_ready=zone == "a") for at, zone in enumerate("aabc")]
+    found = scaled_down(["a", "b", "c"], pods, 2)
+
+    assert found is not None
+    assert {"a": 2, "b": 0, "c": 0} == found.domains
+
+
+def test_nothing_is_said_if_no_pod_is_deleted() -> None:
+    assert scaled_down(["a", "b"], [running("p", "a1")], 1) is None
+
+
+def test_young_pods_are_deleted_before_old_ones() -> None:
+    """One pod per node: only the age decides, and it is known if the time of reading is."""
+    ready = ["2026-01-01T00:00:00Z", "2026-02-28T23:00:00Z"]
+    pods = list(cluster_of([running(f"p{at}", f"{zone}1") for at, zone in enumerate("ab")]).pods)
+    pods = [pod._replace(ready_since=since) for pod, since in zip(pods, ready, strict=True)]
+
+    assert (pods[0],) == remaining_pods(pods, 1, read_at="2026-03-01T00:00:00Z").kept
+    assert () == remaining_pods(pods, 1).kept

@@ -4,7 +4,7 @@
 
 Reports a DoNotSchedule constraint that running pods satisfy now, and would not after scaling down at once to the
 fewest replicas that the files allow: `replicas`, or an autoscaler's minimum. The best possible result is reported.
-If pods are unready or have deletion costs, the scale-down is simulated.
+Unready pods and deletion costs are considered.
 
 ## Why it matters
 

@@ -91,16 +91,30 @@ def victims(pods: Sequence[P], related: Sequence[P], count: int) -> list[tuple[P
         related: active pods of all ReplicaSets of the same controller, including these.
         count: number of pods to delete.
     """
+    found = order(pods, related, count)
+    return [] if count <= 0 else [(*found.certain, *rest) for rest in choices(found.tied, found.left)]
+
+
+class DeletionOrder(NamedTuple):
+    """Pods that are deleted for certain, and pods of one rank of which `left` more are deleted, any of them."""
+
+    certain: list[P]
+    tied: list[P]
+    left: int
+
+
+def order(pods: Sequence[P], related: Sequence[P], count: int) -> DeletionOrder:
+    """Return which pods of a ReplicaSet are deleted; arguments as of `victims`."""
     if count <= 0:
-        return []
+        return DeletionOrder([], [], 0)
     if count >= len(pods):
-        return [tuple(pods)]
+        return DeletionOrder(list(pods), [], 0)
     on_node = Counter(pod.node for pod in related)
     ranked = sorted([(rank(pod, on_node[pod.node]), pod) for pod in pods], key=_FIRST)
     last = ranked[count - 1][0]
     certain = [pod for key, pod in ranked if key < last]
     tied = [pod for key, pod in ranked if key == last]
-    return [(*certain, *rest) for rest in choices(tied, count - len(certain))]
+    return DeletionOrder(certain, tied, count - len(certain))
 
 
 def rank(pod: P, related: int) -> tuple[int, ...]:

@@ -5,18 +5,27 @@ from __future__ import annotations
 import heapq
 import random
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
-from typing import Optional
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Optional, Protocol
 
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.counting.control import NotCountable
 from kubectl_spread.timeline.counting.rollouts import CountedRollouts, RolloutOutcomes
-from kubectl_spread.timeline.moves import Moves
 from kubectl_spread.timeline.search.limit import Deadline, Limit, NEVER
 from kubectl_spread.timeline.state import State, Way
 
 Canonical = Callable[[State], State]
 _MOST_STEPS = 100_000  # A run with more steps counts as endless.
+
+
+class Steps(Protocol):
+    """The possible steps of every state; is_cut: some choices were left out."""
+
+    @property
+    def is_cut(self) -> bool: ...
+
+    def after(self, state: State) -> Sequence[Way]:
+        """Return every step of a state; empty if the state is steady."""
 
 
 class Exploration(NamedTuple):
@@ -41,7 +50,7 @@ class Exploration(NamedTuple):
 
 
 def everything(
-    moves: Moves,
+    moves: Steps,
     starts: Iterable[State],
     *,
     canonical: Canonical,
@@ -81,7 +90,7 @@ def everything(
 class _Visit:
     """The queue of a search, and what it has found."""
 
-    def __init__(self, moves: Moves, canonical: Canonical, limit: Limit, rollouts: Optional[CountedRollouts]) -> None:
+    def __init__(self, moves: Steps, canonical: Canonical, limit: Limit, rollouts: Optional[CountedRollouts]) -> None:
         self._moves = moves
         self._canonical = canonical
         self._limit = limit
@@ -127,9 +136,9 @@ class _Visit:
 
 
 def one(
-    moves: Moves,
+    moves: Steps,
     start: State,
-    choose: Callable[[list[Way]], Way],
+    choose: Callable[[Sequence[Way]], Way],
     *,
     canonical: Canonical = lambda state: state,
     deadline: Deadline = NEVER,
@@ -152,12 +161,12 @@ def one(
     return Exploration((), False, len(came_from), came_from, runs=1, loops=(state,))
 
 
-def first(steps: list[Way]) -> Way:
+def first(steps: Sequence[Way]) -> Way:
     """Choose the first way: scheduling comes before deletions, and deletions before readiness."""
     return steps[0]
 
 
-def at_random(seed: int) -> Callable[[list[Way]], Way]:
+def at_random(seed: int) -> Callable[[Sequence[Way]], Way]:
     """Return a chooser of random steps, the same ones for the same seed.
 
     It draws the kind of the step first. Otherwise a pod that fits on many nodes would always be scheduled before a
@@ -165,7 +174,7 @@ def at_random(seed: int) -> Callable[[list[Way]], Way]:
     """
     generator = random.Random(seed)  # noqa: S311 (a simulation's choice, no secret)
 
-    def choose(steps: list[Way]) -> Way:
+    def choose(steps: Sequence[Way]) -> Way:
         kinds: dict[object, list[Way]] = {}
         for way in steps:
             kinds.setdefault(getattr(way, "func", None), []).append(way)
@@ -175,7 +184,7 @@ def at_random(seed: int) -> Callable[[list[Way]], Way]:
 
 
 def towards(
-    moves: Moves,
+    moves: Steps,
     starts: Iterable[State],
     distance: Callable[[State], float],
     *,

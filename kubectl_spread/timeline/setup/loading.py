@@ -279,7 +279,7 @@ class _Loading:
             self._ordinal(pod, key, node),
             self.world.class_index(pod.cls),
             node,
-            _stage(pod),
+            stage_of(pod),
             self._end(pod, node),
             self.world.node_at.get(pod.nominated_node, PENDING) if node == PENDING else PENDING,
             is_new=False,
@@ -361,7 +361,8 @@ def _is_broken(pod: Pod) -> bool:
     return bool(pod.node_name) and pod.phase == "Running" and pod.is_ready is False and not pod.terminating
 
 
-def _stage(pod: Pod) -> Stage:
+def stage_of(pod: Pod) -> Stage:
+    """Return the stage of a pod of the cluster."""
     if not pod.node_name:
         return Stage.WAITING
     if _is_ready(pod):
