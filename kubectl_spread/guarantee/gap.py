@@ -39,6 +39,7 @@ class GapKind(Enum):
     ONE_ROLLOUT = "oneRollout"  # revisions are counted separately, and there is one rollout at a time
     TERMINATING = "terminating"  # deleted pods run for a while beside their replacements, and do not count
     LOST_ORDINALS = "lostOrdinals"  # pods of a StatefulSet keep their names on lost nodes
+    NO_RANGE = "noRange"  # replicas without a range are not scaled
 
 
 EFFECTS = {
@@ -57,6 +58,7 @@ EFFECTS = {
     GapKind.ONE_ROLLOUT: GapEffect.NONE,
     GapKind.TERMINATING: GapEffect.NONE,
     GapKind.LOST_ORDINALS: GapEffect.NONE,
+    GapKind.NO_RANGE: GapEffect.NONE,
 }
 
 

@@ -67,7 +67,7 @@ def prove(
     """
     prover = _Prover(members, cluster, profiles, tuple(rules), effort or Effort(), name)
     results = tuple(prover.regime(regime) for regime in REGIMES if regime in regimes)
-    gaps = (*prover.gaps, *_terminating(members, results))
+    gaps = (*prover.gaps, *_terminating(members, results), *_without_range(members, regimes))
     workloads = tuple(member.key for member in members)
     pods = sum(member.controller.workload.replicas or 0 for member in members)
     return GroupResult(name, workloads, pods, results, gaps, prover.neighbours)
@@ -98,6 +98,13 @@ def _terminating(members: Sequence[Member], results: Sequence[RegimeResult]) -> 
         # The pods of a StatefulSet are created again under the same names, so only once they are gone.
         if proved and workload.kind != "StatefulSet" and isinstance(seconds, int) and seconds > 0:
             yield Gap(GapKind.TERMINATING, member.key, number=seconds)
+
+
+def _without_range(members: Sequence[Member], regimes: Sequence[Regime]) -> Iterator[Gap]:
+    """Yield the workloads that are not scaled, although the regime is to be looked at."""
+    fixed = tuple(member.key for member in members if member.bounds is None and member.shards is None)
+    if fixed and Regime.SCALING in regimes:
+        yield Gap(GapKind.NO_RANGE, others=fixed)
 
 
 def _extra(members: Sequence[Member]) -> list[Member]:

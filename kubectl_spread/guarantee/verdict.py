@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Optional
 
@@ -22,6 +22,13 @@ class ProofStatus(Enum):
     REFUTED = "refuted"
     UNDECIDED = "undecided"
     NOT_APPLICABLE = "notApplicable"
+
+
+def worst(verdicts: Iterable[ProofStatus]) -> ProofStatus:
+    """Return the worst verdict; NOT_APPLICABLE if nothing is to be decided."""
+    found = set(verdicts)
+    order = (ProofStatus.REFUTED, ProofStatus.UNDECIDED, ProofStatus.PROVED)
+    return next((item for item in order if item in found), ProofStatus.NOT_APPLICABLE)
 
 
 class Method(Enum):
@@ -61,11 +68,7 @@ class RegimeResult(NamedTuple):
     @property
     def verdict(self) -> ProofStatus:
         """Return the worst verdict of the rules."""
-        found = {item.verdict for item in self.rules}
-        for verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED, ProofStatus.PROVED):
-            if verdict in found:
-                return verdict
-        return ProofStatus.NOT_APPLICABLE
+        return worst([item.verdict for item in self.rules])
 
 
 class GroupResult(NamedTuple):
@@ -81,11 +84,7 @@ class GroupResult(NamedTuple):
     @property
     def verdict(self) -> ProofStatus:
         """Return the worst verdict of all regimes."""
-        found = {item.verdict for item in self.results}
-        for verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED):
-            if verdict in found:
-                return verdict
-        return ProofStatus.PROVED
+        return worst([item.verdict for item in self.results])
 
 
 class Effort(NamedTuple):

@@ -13,7 +13,7 @@ from kubectl_spread.guarantee.recommendation.by_shards import recommend_for_grou
 from kubectl_spread.guarantee.recommendation.result import Recommendation
 from kubectl_spread.guarantee.setup.groups import by_selectors, matched, scaled
 from kubectl_spread.guarantee.setup.member import KINDS, Member
-from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus
+from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus, worst
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.operations.inputs import missing
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
@@ -86,11 +86,7 @@ class GuaranteeResult(NamedTuple):
     @property
     def verdict(self) -> ProofStatus:
         """Return the worst verdict of all groups."""
-        found = {item.result.verdict for item in self.groups}
-        for verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED):
-            if verdict in found:
-                return verdict
-        return ProofStatus.PROVED
+        return worst([item.result.verdict for item in self.groups])
 
 
 class ProofListener(Protocol):
@@ -268,7 +264,7 @@ def _judged(
         effort=_effort(request, listener.saw),
         name=name,
     )
-    if not request.wants_recommendation:
+    if not request.wants_recommendation or result.verdict is ProofStatus.NOT_APPLICABLE:
         return JudgedGroup(spec, result)
     listener.stage = f"{name}, recommendation"
     found = recommend_for_group(

@@ -336,7 +336,7 @@ def _code(found: GuaranteeResult) -> int:
         return Exit.INTERRUPTED
     if found.errors:
         return Exit.UNREADABLE
-    return Exit.CLEAN if found.verdict.value == "proved" else Exit.FINDINGS
+    return Exit.CLEAN if found.verdict.value in ("proved", "notApplicable") else Exit.FINDINGS
 
 
 def _print(found: GuaranteeResult, output: str, *, colour: bool, is_wide: bool) -> None:

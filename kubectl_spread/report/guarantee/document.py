@@ -8,6 +8,7 @@ from typing import Any, Optional
 from kubectl_spread.cluster.snapshot import OwnerKey, Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.bound import Bound
+from kubectl_spread.guarantee.gap import GapKind
 from kubectl_spread.guarantee.recommendation.constraints import Hard
 from kubectl_spread.guarantee.recommendation.result import Formula, Option, Recommendation, RefusedCandidate
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict
@@ -57,6 +58,7 @@ def _group(result: GroupResult, found: Optional[Recommendation]) -> Plain:
         "pods": result.pods,
         "regimes": [_regime(item) for item in result.results],
         "neighbours": [key._asdict() for key in result.neighbours],
+        "unscaled": [key._asdict() for gap in result.gaps if gap.kind is GapKind.NO_RANGE for key in gap.others],
         "notes": [gaps.sentence(gap) for gap in result.gaps],
     }
     if found is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_spread.guarantee.recommendation.result import Recommendation
-from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict
+from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict, worst
 from kubectl_spread.guarantee.witness import Witness
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.wording import domain, rule_text
@@ -28,8 +28,8 @@ _ENDS = 15  # of a long way, from its beginning and from its end
 def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None]], style: Style) -> str:
     """Return the answer; `title` is the policy's name."""
     blocks: list[list[str]] = []
-    worst = words.worst([result for result, _ in groups])
-    blocks.append([f"Policy {title}: {paint(words.policy_verdict(worst), _STYLES[worst], colour=style.colour)}"])
+    verdict = worst([result.verdict for result, _ in groups])
+    blocks.append([f"Policy {title}: {paint(words.policy_verdict(verdict), _STYLES[verdict], colour=style.colour)}"])
     for result, found in groups:
         blocks += [block for block in _group(result, style) if block]
         if found is not None:
@@ -62,8 +62,7 @@ def _overview(result: GroupResult, style: Style) -> list[str]:
 
 
 def _rule(found: list[tuple[Regime, RuleVerdict]], style: Style) -> Iterator[str]:
-    """Yield how a rule was decided: proofs of equal words together, and the witness."""
-    yield f"{rule_text(found[0][1].rule)}:"
+    """Yield how a rule was decided: proofs of equal words together, and the witness; nothing if there is no verdict."""
     regimes_by_text: dict[str, list[Regime]] = {}
     refuted = next((item for _, item in found if item.verdict is ProofStatus.REFUTED), None)
     for regime, item in found:
@@ -73,8 +72,8 @@ def _rule(found: list[tuple[Regime, RuleVerdict]], style: Style) -> Iterator[str
             regimes_by_text.setdefault(_undecided(item), []).append(regime)
         elif item.verdict is ProofStatus.REFUTED:
             regimes_by_text.setdefault("refuted", []).append(regime)
-        elif len(found) == 1:
-            regimes_by_text[words.NO_RANGE] = [regime]
+    if regimes_by_text:
+        yield f"{rule_text(found[0][1].rule)}:"
     for text, regimes in regimes_by_text.items():
         head = f"{words.regimes_text(regimes)}: "
         if text != "refuted" or refuted is None or refuted.witness is None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from kubectl_spread.guarantee.bound import Bound, BoundKind
 from kubectl_spread.guarantee.event import TransitionKind
-from kubectl_spread.guarantee.verdict import GroupResult, Method, ProofStatus, RuleVerdict
+from kubectl_spread.guarantee.verdict import Method, ProofStatus, RuleVerdict
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
@@ -19,7 +19,6 @@ VERDICTS = {
     ProofStatus.UNDECIDED: "not decided",
     ProofStatus.NOT_APPLICABLE: "-",
 }
-NO_RANGE = "nothing to decide, as the number of replicas has no range; name one with --replicas MIN..MAX"
 REGIMES = {
     Regime.CREATION: "creation",
     Regime.RESTARTS: "restarts",
@@ -28,13 +27,6 @@ REGIMES = {
     Regime.DISRUPTIONS: "disruptions",
 }
 _MOST_DOMAINS = 12
-
-
-def worst(results: Sequence[GroupResult]) -> ProofStatus:
-    """Return the worst verdict of all groups; NOT_APPLICABLE if no regime has anything to decide."""
-    found = {item.verdict for result in results for item in result.results}
-    order = (ProofStatus.REFUTED, ProofStatus.UNDECIDED, ProofStatus.PROVED)
-    return next((item for item in order if item in found), ProofStatus.NOT_APPLICABLE if found else ProofStatus.PROVED)
 
 
 def policy_verdict(verdict: ProofStatus) -> str:

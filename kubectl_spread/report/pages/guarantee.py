@@ -8,7 +8,7 @@ from typing import Any, Optional
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.recommendation.result import Recommendation
-from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict
+from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict, worst
 from kubectl_spread.guarantee.witness import Witness
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import RuleKind
@@ -44,13 +44,13 @@ def render(
     skipped: Sequence[OwnerKey] = (),
 ) -> str:
     """Return the page; `title` is the policy's name."""
-    worst = words.worst([result for result, _ in groups])
+    verdict = worst([result.verdict for result, _ in groups])
     return page.render(
         "guarantee.html",
         source,
         script="steps.js",
-        title=f"Policy {title}: {words.policy_verdict(worst)}",
-        tone=_TONES[worst],
+        title=f"Policy {title}: {words.policy_verdict(verdict)}",
+        tone=_TONES[verdict],
         groups=[_group(result, found, cluster) for result, found in groups],
         errors=[str(error) for error in errors],
         skipped=list(map(name, skipped)),
@@ -65,8 +65,8 @@ def _group(result: GroupResult, found: Optional[Recommendation], cluster: Cluste
         "name": result.name,
         "workloads": [name(key) for key in result.workloads],
         "pods": counted(result.pods, "pod"),
-        "badge": words.policy_verdict(words.worst([result])),
-        "tone": _TONES[words.worst([result])],
+        "badge": words.policy_verdict(result.verdict),
+        "tone": _TONES[result.verdict],
         "regimes": [words.REGIMES[item.regime] for item in result.results],
         "rows": [
             {
@@ -86,8 +86,6 @@ def _rule(verdicts: list[tuple[Regime, RuleVerdict]], result: GroupResult, clust
     for regime, item in verdicts:
         if item.verdict is not ProofStatus.NOT_APPLICABLE:
             proofs.setdefault(_how(item), []).append(regime)
-        elif len(verdicts) == 1:
-            proofs[words.NO_RANGE] = [regime]
     refuted = next((item for _, item in verdicts if item.witness is not None), None)
     return {
         "title": rule_text(verdicts[0][1].rule),

@@ -340,9 +340,18 @@ def test_only_scaling_without_a_range_is_not_called_proved(capsys: pytest.Captur
 
     assert (code, err) == (0, "")
     assert out.startswith("Policy of the command line: nothing to decide\n")
-    why = "nothing to decide, as the number of replicas has no range; name one with --replicas MIN..MAX"
-    assert " ".join(out.split()).endswith(f"at most 1/2 of the pods in one zone: scaling: {why}")
+    why = (
+        "scaling of StatefulSet redis-0, StatefulSet redis-1, StatefulSet redis-2: the number of replicas has no "
+        "range; name one with --replicas MIN..MAX"
+    )
+    assert " ".join(out.split()).endswith(f"at most 1/2 of the pods in one zone - Not simulated: {why}")
 
     _, page, _ = said(capsys, *THREE, "--max-share", "zone=1/2", "--regime", "scaling", "-o", "html")
     assert "<title>Policy of the command line: nothing to decide</title>" in page
-    assert f"scaling: {why}" in page
+    assert why in page
+
+    found = report(capsys, *THREE, "--max-share", "zone=1/2", "--regime", "scaling")
+    (group,) = found["groups"]
+    assert (found["verdict"], group["verdict"]) == ("notApplicable", "notApplicable")
+    assert [item["name"] for item in group["unscaled"]] == ["redis-0", "redis-1", "redis-2"]
+    assert group["notes"] == [why]
