@@ -14,7 +14,7 @@ from kubectl_spread.cli.parameters.fix_options import offer
 from kubectl_spread.cli.parameters.outputs import can_draw, Output, page_source
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.operations.inputs.rule_choice import LEVELS
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.finding import Finding
@@ -187,10 +187,10 @@ def _offer(outcome: CheckResult) -> str:
 
 def _checked(outcome: CheckResult) -> str:
     counts = outcome.counts
-    where = outcome.scope or f"in {counted(counts.files - outcome.unread_inputs, 'file')}"
+    where = outcome.scope or f"in {count_noun(counts.files - outcome.unread_inputs, 'file')}"
     workloads = counts.workloads + counts.rejected + counts.placeholders
-    lists = f" and {counted(counts.lists, 'list')} of constraints without pods" if counts.lists else ""
-    return f"checked {counted(workloads, 'workload')}{lists} {where}"
+    lists = f" and {count_noun(counts.lists, 'list')} of constraints without pods" if counts.lists else ""
+    return f"checked {count_noun(workloads, 'workload')}{lists} {where}"
 
 
 def _results(outcome: CheckResult) -> list[str]:
@@ -200,11 +200,11 @@ def _results(outcome: CheckResult) -> list[str]:
     if outcome.findings or not outcome.unread_inputs or counts.files > outcome.unread_inputs:
         parts.append(_findings(outcome) + left)
     texts = {
-        f"{counted(outcome.unread_inputs, 'input')} not read": outcome.unread_inputs,
+        f"{count_noun(outcome.unread_inputs, 'input')} not read": outcome.unread_inputs,
         f"{counts.ignored} ignored": counts.ignored,
         f"{counts.baselined} in the baseline": counts.baselined,
-        f"{counted(counts.rejected, 'workload')} rejected": counts.rejected,
-        f"{counted(counts.placeholders, 'workload')} with placeholders": counts.placeholders,
+        f"{count_noun(counts.rejected, 'workload')} rejected": counts.rejected,
+        f"{count_noun(counts.placeholders, 'workload')} with placeholders": counts.placeholders,
     }
     parts += [text for text, number in texts.items() if number]
     if outcome.running is not None:
@@ -217,16 +217,16 @@ def _of_placements(placements: list[Placement]) -> list[str]:
     pending = sum(len(placement.pending) for placement in placements)
     unpredicted = sum(len(placement.unpredicted) for placement in placements)
     return [
-        f"{counted(pending, 'pod')} Pending" if pending else "no pod Pending",
+        f"{count_noun(pending, 'pod')} Pending" if pending else "no pod Pending",
         *_other_troubles(placements),
-        *([f"{counted(unpredicted, 'pod')} not predictable"] if unpredicted else []),
+        *([f"{count_noun(unpredicted, 'pod')} not predictable"] if unpredicted else []),
     ]
 
 
 def _findings(outcome: CheckResult) -> str:
     """Return the number of findings; do not report success if an input could not be read."""
     if outcome.findings:
-        return counted(len(outcome.findings), "finding")
+        return count_noun(len(outcome.findings), "finding")
     return "nothing found in the readable resources" if outcome.unread else "no findings"
 
 
@@ -238,7 +238,7 @@ def _other_troubles(placements: list[Placement]) -> list[str]:
         "evicted": sum(len(placement.evictions) for placement in placements),
         "on missing nodes": sum(len(placement.on_missing_nodes) for placement in placements),
     }
-    return [f"{counted(count, 'pod')} {what}" for what, count in counts.items() if count]
+    return [f"{count_noun(count, 'pod')} {what}" for what, count in counts.items() if count]
 
 
 def _of_waiting(waiting: tuple[WaitingGroup, ...]) -> list[str]:
@@ -248,8 +248,8 @@ def _of_waiting(waiting: tuple[WaitingGroup, ...]) -> list[str]:
     for item in waiting:
         sizes[item.explanation.verdict is PodVerdict.SCHEDULABLE] += 1 + len(item.explanation.others)
     pending, soon = sizes[False], sizes[True]
-    parts = [f"{counted(pending, 'pod')} Pending"] if pending else []
-    parts += [f"{counted(soon, 'pod')} {'waits' if soon == 1 else 'wait'} to be scheduled"] if soon else []
+    parts = [f"{count_noun(pending, 'pod')} Pending"] if pending else []
+    parts += [f"{count_noun(soon, 'pod')} {'waits' if soon == 1 else 'wait'} to be scheduled"] if soon else []
     return parts or ["no pod Pending"]
 
 
@@ -259,7 +259,7 @@ def _of_running(running: RunningResults, *, is_all: bool) -> list[str]:
         "on missing nodes": sum(len(item.pods) for item in running.lost),
         "not created": sum(item.number for item in running.uncreated),
     }
-    return parts + [f"{counted(count, 'pod')} {what}" for what, count in counts.items() if count]
+    return parts + [f"{count_noun(count, 'pod')} {what}" for what, count in counts.items() if count]
 
 
 def _of_rollouts(results: tuple[RolloutResult, ...]) -> list[str]:
@@ -271,7 +271,7 @@ def _of_rollouts(results: tuple[RolloutResult, ...]) -> list[str]:
         "may get stuck": sum(item.verdict is Verdict.MAY_GET_STUCK for item in results),
         "not simulated": sum(item.verdict is None for item in results),
     }
-    return [f"{counted(number, 'rollout')} {what}" for what, number in numbers.items() if number]
+    return [f"{count_noun(number, 'rollout')} {what}" for what, number in numbers.items() if number]
 
 
 def _print_statistics(findings: list[Finding]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_spread.objects.node_reason import NodeReason, NodeReasonKind
 from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
-from kubectl_spread.text.wording import joined
+from kubectl_spread.text.wording import join_with_and
 
 if TYPE_CHECKING:  # 10 ms, and --help needs none of it
     from kubectl_spread.objects.workloads.workload import Workload
@@ -25,7 +25,7 @@ def list_names(names: Iterable[str]) -> str:
     """Return up to three names, and how many more there are."""
     listed = [f"`{name}`" if name else "the empty value" for name in names]
     more = len(listed) - _MOST_NAMES
-    return joined([*listed[:_MOST_NAMES], f"{more} more"] if more > 0 else listed)
+    return join_with_and([*listed[:_MOST_NAMES], f"{more} more"] if more > 0 else listed)
 
 
 def none_of(number: int, which: str = "") -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.finding import Finding
@@ -78,4 +78,4 @@ def _write(findings: list[Finding], read: ReadFiles, *, path: str) -> NewFinding
 
 def _gone(count: int, path: str) -> str:
     them = "it" if count == 1 else "them"
-    return f"{counted(count, 'finding')} of {path} no longer there: --write-baseline {path} leaves {them} out"
+    return f"{count_noun(count, 'finding')} of {path} no longer there: --write-baseline {path} leaves {them} out"

@@ -25,9 +25,9 @@ from kubectl_spread.report.check.report import RunningResults
 from kubectl_spread.simulate.rollouts.checker import RunningRollouts
 from kubectl_spread.simulate.running.problems import find_lost_pods, find_uncreated_pods, waiting
 from kubectl_spread.sources.live.resources import Question, resource_of
-from kubectl_spread.text.emit import emitted
+from kubectl_spread.text.emit import emit
 from kubectl_spread.text.source import SourceFile
-from kubectl_spread.text.wording import listed
+from kubectl_spread.text.wording import comma_list
 
 if TYPE_CHECKING:
     from kubectl_spread.sources.live.reading import Session
@@ -154,7 +154,7 @@ def _source(controller: Controller) -> SourceFile:
     # An object with a status is from a cluster, in which selectors are complete and pods may have a node.
     status = {"observedGeneration": 1}
     plain: Plain = {"apiVersion": version, "kind": owner.kind, "metadata": metadata, "spec": controller.spec}
-    text = emitted({**(prune_object(plain) or plain), "status": status})
+    text = emit({**(prune_object(plain) or plain), "status": status})
     return SourceFile(f"{owner.namespace}/{owner.kind.lower()}/{owner.name}", text)
 
 
@@ -195,7 +195,7 @@ def _notes(wanted: Selection, cluster: Cluster, *, is_live: bool) -> tuple[str, 
             unseen[f"{key.kind.lower()}/{key.name}"] = key.kind
     if not unseen:
         return ()
-    names = listed(unseen, most=_MOST_NAMES)
+    names = comma_list(unseen, most=_MOST_NAMES)
     if len(unseen) == 1:
         them = f"the {next(iter(unseen.values()))}, so it was"
     else:

@@ -38,7 +38,7 @@ from kubectl_spread.suggest import problem_finder as problems
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.search import suggest
 from kubectl_spread.suggest.suggestion import Suggestions
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 _MOST_GROUPS = 8  # of Pending pods of one workload, each with its own report
 
@@ -97,7 +97,7 @@ def reason_without_pod(placement: Placement) -> str:
     if placement.not_predictable:
         return f"not predictable: its pods need {', '.join(placement.not_predictable)}"
     if placement.placed:
-        return f"its {counted(len(placement.placed), 'pod')} already {'runs' if len(placement.placed) == 1 else 'run'}"
+        return f"its {count_noun(len(placement.placed), 'pod')} already {'runs' if len(placement.placed) == 1 else 'run'}"
     return "its number of replicas is 0"
 
 

@@ -7,7 +7,7 @@ from typing import Optional
 from kubectl_spread.policy.evaluate import Evaluation
 from kubectl_spread.policy.parse import short_key
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
-from kubectl_spread.text.wording import counted, listed
+from kubectl_spread.text.wording import comma_list, count_noun
 
 _NAMES = {"hostname": ("node", "nodes", "on"), "zone": ("zone", "zones", "in"), "region": ("region", "regions", "in")}
 
@@ -35,14 +35,14 @@ def rule_text(rule: PolicyRule) -> str:
         what = f"{amount.text} of the pods" if amount.denominator else f"{amount.text} pods"
         return f"{sign} {what} {where}"
     if rule.kind is RuleKind.MAX_COUNT:
-        return f"at most {counted(amount.numerator, 'pod')} {where}"
+        return f"at most {count_noun(amount.numerator, 'pod')} {where}"
     if rule.kind is RuleKind.MIN_DOMAINS:
         return f"pods {preposition(key)} at least {amount.numerator} {domain(key, plural=amount.numerator > 1)}"
     if rule.kind is RuleKind.SEPARATE:
         return f"pods of one workload {preposition(key)} different {domain(key, plural=True)}"
     if rule.kind is RuleKind.SURVIVE:
         kept = "a quorum" if amount.is_quorum else f"{amount.text} of the pods"
-        kept = counted(amount.numerator, "pod") if not amount.denominator else kept
+        kept = count_noun(amount.numerator, "pod") if not amount.denominator else kept
         return f"{kept} left after losing {rule.lost} {domain(key, plural=rule.lost > 1)}"
     return "every pod finds a node"
 
@@ -50,17 +50,17 @@ def rule_text(rule: PolicyRule) -> str:
 def violation_text(result: Evaluation, *, waiting: Optional[int] = None) -> str:
     """Return a violation with its numbers; `waiting`: pods that stay Pending, if that is the violation."""
     if waiting is not None:
-        return f"{counted(waiting, 'pod')} {'stays' if waiting == 1 else 'stay'} Pending"
+        return f"{count_noun(waiting, 'pod')} {'stays' if waiting == 1 else 'stay'} Pending"
     key = result.rule.topology_key
-    where = listed(result.domains, most=3)
+    where = comma_list(result.domains, most=3)
     if result.rule.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT):
         is_one = len(result.domains) == 1
-        held = f"{result.number} of {counted(result.pods, 'pod')}{'' if is_one else ' each'}"
+        held = f"{result.number} of {count_noun(result.pods, 'pod')}{'' if is_one else ' each'}"
         verb = "holds" if is_one else "hold"
         return f"{domain(key, plural=not is_one)} {where} {verb} {held}; {result.limit} allowed"
     if result.rule.kind is RuleKind.MIN_DOMAINS:
-        return f"the pods use {counted(result.number, domain(key))}; at least {result.limit} required"
+        return f"the pods use {count_noun(result.number, domain(key))}; at least {result.limit} required"
     if result.rule.kind is RuleKind.SEPARATE:
         name = "" if result.owner is None else f" of {result.owner.name}"
         return f"{domain(key)} {where} holds {result.number} pods{name}"
-    return f"without {domain(key)} {where}, {counted(result.number, 'pod')} would be left; {result.limit} required"
+    return f"without {domain(key)} {where}, {count_noun(result.number, 'pod')} would be left; {result.limit} required"

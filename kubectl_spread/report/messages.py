@@ -10,7 +10,7 @@ from kubectl_spread.messages.form import Component
 from kubectl_spread.messages.message import Message, MinorRange, Part, Preemption
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.table import NARROWEST, paint, wrap
-from kubectl_spread.text.wording import counted, safe
+from kubectl_spread.text.wording import count_noun, safe
 
 # In JSON a component whose name has a space or a capital has an id.
 _COMPONENTS = {
@@ -154,7 +154,7 @@ def _after(message: Message, width: int, *, colour: bool) -> list[str]:
     said = [meanings.meaning_of_words(words) for words in message.post_filter]
     clause: Optional[Preemption] = message.preemption
     if clause is not None:
-        nodes = f", of {counted(clause.total, 'node')}" if clause.total is not None else ""
+        nodes = f", of {count_noun(clause.total, 'node')}" if clause.total is not None else ""
         out += ["", *_wrapped(f"Preemption, which evicts pods of lower priority{nodes}:", width, "")]
         out += _parts([(part, meanings.meaning_in_preemption(part)) for part in clause.parts], width, colour=colour)
         if clause.verdict:

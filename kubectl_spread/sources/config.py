@@ -194,7 +194,7 @@ class _Reading:
     def _text(self, route: Route) -> str:
         """Return the text of a scalar as it is written; empty if it is missing."""
         node = nodes.follow(self.root, route)
-        return "" if node is None else nodes.written(node)
+        return "" if node is None else nodes.scalar_text(node)
 
     def _texts(self, route: Route) -> tuple[str, ...]:
         return tuple(text for _, text in self._written(route))
@@ -203,7 +203,7 @@ class _Reading:
         """Return the texts of a list, or a single text as a list, with their places."""
         node = nodes.follow(self.root, route)
         items = node.items if isinstance(node, Sequence) else [] if node is None else [node]
-        return [(nodes.span(item), nodes.written(item)) for item in items if isinstance(nodes.to_plain(item), str)]
+        return [(nodes.span(item), nodes.scalar_text(item)) for item in items if isinstance(nodes.to_plain(item), str)]
 
     def _items(self, key: str) -> list[Route]:
         node = nodes.follow(self.root, (key,))

@@ -133,13 +133,13 @@ def _type(node: Node) -> str:
 def _shown(node: Node) -> str:
     """Return a value for messages: a scalar as it is written, or its type."""
     name = _type(node)
-    return _NAMES[name] if name in ("object", "array") else f"{_NAMES[name]}: {nodes.written(node)}"
+    return _NAMES[name] if name in ("object", "array") else f"{_NAMES[name]}: {nodes.scalar_text(node)}"
 
 
 def _not_among(node: Node, known: list[str]) -> str:
     value = nodes.to_plain(node)
     near = did_you_mean(value, known)
-    shown = nodes.written(node) if _type(node) not in ("object", "array") else _shown(node)
+    shown = nodes.scalar_text(node) if _type(node) not in ("object", "array") else _shown(node)
     if len(known) == 1:
         return f"must be {known[0]}, not {shown or 'empty'}"
     return f"must be one of {', '.join(known)}: {shown or 'empty'}" + (f"; {near}" if near else "")

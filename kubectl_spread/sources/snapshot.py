@@ -21,7 +21,7 @@ from kubectl_spread.text import compose, json_stream
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
-from kubectl_spread.text.wording import listed
+from kubectl_spread.text.wording import comma_list
 
 _MOST_NAMES = 6
 
@@ -182,7 +182,7 @@ def _refuse_empty(path: str) -> None:
     if not entries:
         raise SourceError(path, "no file in the directory")
     if next(iter(files.inputs((path,), recursive=True)), None) is None:
-        others = listed(entries, most=_MOST_NAMES)
+        others = comma_list(entries, most=_MOST_NAMES)
         raise SourceError(path, f"no .yaml, .yml or .json file in the directory, only {others}")
 
 

@@ -76,6 +76,6 @@ def _json(snapshot: Plain) -> str:
 
 
 def _yaml(snapshot: Plain) -> str:
-    from kubectl_spread.text.emit import emitted
+    from kubectl_spread.text.emit import emit
 
-    return emitted(snapshot)
+    return emit(snapshot)

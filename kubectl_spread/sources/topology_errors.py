@@ -8,7 +8,7 @@ from typing import Any
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
-from kubectl_spread.text.wording import did_you_mean, joined
+from kubectl_spread.text.wording import did_you_mean, join_with_and
 
 _TYPES = {
     "object": "a mapping",
@@ -67,7 +67,7 @@ def _shown(value: Any) -> str:
 
 def _missing(wanted: Any, value: Any) -> str:
     names = [f"`{name}`" for name in wanted if name not in value]
-    return f"{joined(names)} {'is' if len(names) == 1 else 'are'} missing"
+    return f"{join_with_and(names)} {'is' if len(names) == 1 else 'are'} missing"
 
 
 def _repeated(_: Any, value: Any) -> str:

@@ -195,7 +195,7 @@ def compose(
             yield Document(source, index, content=simple)
             index += 1
             continue
-        for found in composed(source, chunk):
+        for found in compose_roots(source, chunk):
             if isinstance(found, SyntaxProblem):
                 yield found
             else:
@@ -211,7 +211,7 @@ def _simple(chunk: Chunk) -> Optional[_Simple]:
         return None
 
 
-def composed(source: SourceFile, chunk: Chunk) -> Iterator[Union[Node, SyntaxProblem]]:
+def compose_roots(source: SourceFile, chunk: Chunk) -> Iterator[Union[Node, SyntaxProblem]]:
     """Yield the roots of a chunk, and the error that ends it. Ignore text on separator lines if it prevents parsing."""
     found: list[Union[Node, SyntaxProblem]] = []
     try:
@@ -219,7 +219,7 @@ def composed(source: SourceFile, chunk: Chunk) -> Iterator[Union[Node, SyntaxPro
     except _RefusedError as refused:
         blanked = _without_separator_texts(chunk)
         if blanked != chunk:
-            yield from composed(source, blanked)
+            yield from compose_roots(source, blanked)
             return
         problem = _broken_json(source, chunk, refused)
         found.append(problem or SyntaxProblem(source, Span(refused.start, refused.end), refused.message))

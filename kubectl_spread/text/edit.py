@@ -1,8 +1,8 @@
 """Changes to a document: their meaning, and the text edits that implement them.
 
 An edit replaces, adds or removes only the characters of the changed field. So quotes, comments, indentation and line
-ends stay as they are. `edits` finds the characters. `changed` returns the plain value that the document must then have;
-callers that apply the edits compare the results.
+ends stay as they are. `edits` finds the characters. `apply_changes` returns the plain value that the document must
+then have; callers that apply the edits compare the results.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def with_edits(text: str, found: Iterable[Edit]) -> str:
     return "".join((*pieces, text[at:]))
 
 
-def changed(plain: Any, changes: Iterable[Change]) -> Any:
+def apply_changes(plain: Any, changes: Iterable[Change]) -> Any:
     """Return a document's plain value after the changes."""
     result = _copy(plain)
     for change in changes:

@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Optional, Union
 
-from kubectl_spread.text.compose import Chunk, compose, composed, Document, SyntaxProblem
+from kubectl_spread.text.compose import Chunk, compose, compose_roots, Document, SyntaxProblem
 from kubectl_spread.text.node import Mapping, Node, Scalar, Sequence
 from kubectl_spread.text.source import SourceFile, Span
 
@@ -60,7 +60,7 @@ def _of_literal(source: SourceFile, content: _Block, wanted: Callable[[str], boo
     for start, stop in content.documents():
         chunk = Chunk(start, source.text[start:stop])
         if not chunk.is_blank and wanted(chunk.text):
-            for item in composed(source, chunk):
+            for item in compose_roots(source, chunk):
                 yield item if isinstance(item, SyntaxProblem) else Document(source, -1, content=item, is_embedded=True)
 
 

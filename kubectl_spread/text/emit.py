@@ -14,7 +14,7 @@ from typing import Any
 _BARE = re.compile(r"(?!(?:null|true|false|yes|no|on|off|y|n)\Z)[A-Za-z/][-A-Za-z0-9_./]*\Z", re.IGNORECASE)
 
 
-def emitted(value: Any) -> str:
+def emit(value: Any) -> str:
     """Return a document; it ends with a line break."""
     return "".join(f"{line}\n" for line in _lines(value, ""))
 

@@ -124,7 +124,7 @@ def _plain_mapping(mapping: Mapping) -> dict[str, Any]:
     return {text: to_plain(field.value) for text, field in mapping.fields.items()}
 
 
-def written(node: Node) -> str:
+def scalar_text(node: Node) -> str:
     """Return the text of a scalar of any type: `1.30` stays `1.30`; empty for a collection."""
     return node.text if isinstance(node, Scalar) else ""
 

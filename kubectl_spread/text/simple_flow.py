@@ -64,7 +64,7 @@ def plain(text: str, start: int, *, as_node: bool) -> Any:
     return Scalar(start, start + len(text), text, plain=True) if as_node else scalars.resolve(text)
 
 
-def quoted(line: str, start: int, *, as_node: bool) -> tuple[Any, int]:
+def read_quoted(line: str, start: int, *, as_node: bool) -> tuple[Any, int]:
     """Return the scalar in quotes at an offset, and the offset after it."""
     end = line.find(line[start], start + 1) + 1
     text = line[start + 1 : end - 1]
@@ -141,7 +141,7 @@ def _item(text: str, at: int, *, as_nodes: bool, depth: int) -> tuple[Any, int]:
     if first in ("{", "["):
         return _flow(text, at, as_nodes=as_nodes, depth=depth + 1)
     if first in ("'", '"'):
-        return quoted(text, at, as_node=as_nodes)
+        return read_quoted(text, at, as_node=as_nodes)
     match = _words().match(text, at)
     word = match[0].rstrip(" ") if match is not None else ""
     if not word or (first not in _FIRST and not (first == "-" and word[1:2] and word[1] in _KEY)):

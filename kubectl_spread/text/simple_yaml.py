@@ -137,7 +137,7 @@ def _value(line: str, at: int, *, as_node: bool) -> Any:
     if first in ("{", "["):
         return Flow(line, at) if as_node else simple_flow.of_line(line, at, as_nodes=False)
     if first in ("'", '"'):
-        found, end = simple_flow.quoted(line, at, as_node=as_node)
+        found, end = simple_flow.read_quoted(line, at, as_node=as_node)
         if not simple_flow.is_end_of_line(line[end:]):
             raise NotSimpleError
         return found

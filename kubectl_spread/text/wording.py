@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 
-def counted(number: int, noun: str) -> str:
+def count_noun(number: int, noun: str) -> str:
     """Return `1 node` or `2 nodes`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
@@ -23,7 +23,7 @@ def _code(char: str) -> int:
     return code - 0xDC00 if 0xDC80 <= code <= 0xDCFF else code
 
 
-def listed(names: Iterable[str], *, most: int) -> str:
+def comma_list(names: Iterable[str], *, most: int) -> str:
     """Return names with commas, followed by the number of names beyond `most`."""
     names = [safe(name) for name in names]
     if len(names) <= most:
@@ -31,7 +31,7 @@ def listed(names: Iterable[str], *, most: int) -> str:
     return f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
-def joined(parts: Sequence[str]) -> str:
+def join_with_and(parts: Sequence[str]) -> str:
     """Return `a`, `a and b`, or `a, b and c`."""
     return " and ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), *parts[-1:]])
 

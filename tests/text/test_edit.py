@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
-from kubectl_spread.text.edit import Append, Change, changed, Drop, edits, NoEditError, Put, Rename, with_edits
+from kubectl_spread.text.edit import Append, apply_changes, Change, Drop, edits, NoEditError, Put, Rename, with_edits
 from kubectl_spread.text.source import SourceFile
 
 BLOCK = """\
@@ -52,7 +52,7 @@ def edited(text: str, *changes: Change) -> str:
     result = with_edits(text, edits(document, changes))
 
     (after,) = documents(result)
-    assert changed(nodes.to_plain(document.root), changes) == nodes.to_plain(after.root)
+    assert apply_changes(nodes.to_plain(document.root), changes) == nodes.to_plain(after.root)
     return result
 
 

@@ -107,7 +107,7 @@ def by_libyaml(document: compose.Document, text: str) -> node.Node:
     """The nodes of the same document, built from the events of libyaml."""
     source = SourceFile("f", text)
     chunks = [chunk for chunk in compose.chunks(text) if not chunk.is_blank]
-    found = [item for chunk in chunks for item in compose.composed(source, chunk)]
+    found = [item for chunk in chunks for item in compose.compose_roots(source, chunk)]
     roots = [item for item in found if not isinstance(item, compose.SyntaxProblem)]
     return roots[document.number]
 

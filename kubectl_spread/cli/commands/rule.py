@@ -11,7 +11,7 @@ from kubectl_spread.cli import complete
 from kubectl_spread.cli.console.stderr import flush
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.sections import SectionedCommand
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:
     from kubectl_spread.lint.finding import RuleMeta
@@ -72,7 +72,7 @@ def command(rules: tuple[str, ...], output: str) -> int:
         click.echo("\n".join(report.list_rules(chosen[:_MOST_SHOWN])))
         flush()
         left = len(chosen) - _MOST_SHOWN
-        more = f"{counted(left, 'more rule')} of lower rank; " if left > 0 else ""
+        more = f"{count_noun(left, 'more rule')} of lower rank; " if left > 0 else ""
         click.echo(f"{more}`kubectl spread rule {chosen[0].code}` prints the page of the best match", err=True)
     return Exit.CLEAN
 

@@ -12,7 +12,7 @@ from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.options import colour_option, wants_colour
 from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.errors import SourceError
-from kubectl_spread.text.wording import counted, safe
+from kubectl_spread.text.wording import count_noun, safe
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -90,11 +90,11 @@ def _problem(path: str) -> str:
 def _print_survey(plan: SetupPlan) -> None:
     found = plan.repository
     parts = [
-        f"{counted(len(found.workloads), 'workload')}",
-        f"{counted(len(found.kustomizations), 'kustomization')}",
-        f"{counted(len(found.charts), 'chart')}",
+        f"{count_noun(len(found.workloads), 'workload')}",
+        f"{count_noun(len(found.kustomizations), 'kustomization')}",
+        f"{count_noun(len(found.charts), 'chart')}",
     ]
-    click.echo(f"{_shown(plan.root)}: {', '.join(parts)} in {counted(len(found.sources), 'file')}", err=True)
+    click.echo(f"{_shown(plan.root)}: {', '.join(parts)} in {count_noun(len(found.sources), 'file')}", err=True)
     if not found.is_complete:
         click.echo(f"note: the repository has more files; only the first {len(found.sources)} were read", err=True)
 

@@ -10,7 +10,7 @@ from kubectl_spread.cli.console.stderr import print_error
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.options import gather_options
 from kubectl_spread.records import NamedTuple
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.operations.check import CheckRequest
@@ -69,7 +69,7 @@ def show(request: CheckRequest, fixes: FixOptions, *, colour: bool) -> int:
     for source, text in found.changes:
         click.echo(render(source, text, colour=colour), nl=False, color=True)
     if found.changes:
-        summary = f"would fix {counted(found.fixed, 'finding')} in {counted(len(found.changes), 'file')}"
+        summary = f"would fix {count_noun(found.fixed, 'finding')} in {count_noun(len(found.changes), 'file')}"
     else:
         summary = _nothing(found.left)
     click.echo(summary, err=True)

@@ -25,7 +25,7 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 # Plugins whose requirements are part of another plugin's.
 _WITH_ANOTHER = (names.TAINT_TOLERATION, names.VOLUME_ZONE)
@@ -111,7 +111,7 @@ def _why_skewed(counts: DomainCounts) -> Callable[[Bools], str]:
         ]
         lacking = int((codes < 0).sum())
         if lacking:
-            parts.append(f"{constraint.topology_key} is missing on {counted(lacking, 'node')}")
+            parts.append(f"{constraint.topology_key} is missing on {count_noun(lacking, 'node')}")
         return first_sentences(parts)
 
     return why

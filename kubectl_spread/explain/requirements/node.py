@@ -25,7 +25,7 @@ from kubectl_spread.objects.selectors.selector import LabelRequirement
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.nodeaffinity import ADDED_AFFINITY_REASON
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 
 def node_name(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Requirement]:
@@ -132,7 +132,7 @@ def _meets(term: NodeSelectorTerm, columns: Columns) -> Bools:
 def _terms_text(terms: tuple[NodeSelectorTerm, ...]) -> str:
     shown = [_term_text(term) for term in terms[:3]]
     if len(terms) > 3:
-        shown.append(counted(len(terms) - 3, "more term"))
+        shown.append(count_noun(len(terms) - 3, "more term"))
     return f"node affinity {' or '.join(shown) or 'without terms'}"
 
 

@@ -14,7 +14,7 @@ from kubectl_spread.explain.wording import amount, listed
 from kubectl_spread.objects.pod import HostPort, PodClass
 from kubectl_spread.scheduler.filter_result import PluginResult
 from kubectl_spread.scheduler.plugins.noderesources.fit import TOO_MANY_PODS
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 Indices = NDArray[np.intp]  # into columns.bound_pods
 
@@ -57,7 +57,7 @@ def _why_full(full: Bools, columns: Columns) -> Callable[[Bools], str]:
         names = [
             f"{columns.nodes[at].name} {columns.pod_count[at]} of {columns.slots()[at]}" for at in found[:3].tolist()
         ]
-        return f"{counted(len(found), 'node')} with as many pods as allowed: {listed(names, of=len(found))}"
+        return f"{count_noun(len(found), 'node')} with as many pods as allowed: {listed(names, of=len(found))}"
 
     return why
 

@@ -18,7 +18,7 @@ from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.volumes.binding import NO_SPACE_REASON, NO_VOLUME_REASON
 from kubectl_spread.scheduler.plugins.volumes.restrictions import is_conflict
 from kubectl_spread.scheduler.plugins.volumes.zone import allowed_nodes, topologies_of, VolumeTopology
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 # The reasons of VolumeBinding that are about claims to be bound.
 _WHY_UNBOUND = {
@@ -203,6 +203,6 @@ def _why_limit(full: Bools, columns: Columns) -> Callable[[Bools], str]:
             name = columns.nodes[node].name
             limit = columns.storage.storage.limits.get(name) or {}
             shown.append(f"{name} ({', '.join(f'{driver} {count}' for driver, count in sorted(limit.items()))})")
-        return f"{counted(len(at), 'node')} at the limit of a CSI driver: {listed(shown, of=len(at))}"
+        return f"{count_noun(len(at), 'node')} at the limit of a CSI driver: {listed(shown, of=len(at))}"
 
     return why

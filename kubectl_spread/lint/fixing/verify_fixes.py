@@ -31,7 +31,7 @@ def _means(fixed: SourceFile, source: SourceFile, repairs: Iterable[DocumentFix]
         if repair.document is not None:
             changes.setdefault(repair.document.start, []).extend(repair.fix.changes)
     for number, made in changes.items():
-        expected[number] = editing.changed(expected[number], made)
+        expected[number] = editing.apply_changes(expected[number], made)
     found, problems_left = _documents(fixed)
     if problems_left > problems:
         return False

@@ -52,7 +52,7 @@ from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import pod_requirements
 from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
@@ -67,7 +67,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             if term.topology_key == constraint.topology_key and term.selector.requirements:
                 route, key = subject.route(constraint, "topologyKey"), constraint.topology_key
                 yield RuleFinding(
-                    f"all but {counted(constraint.max_skew, 'pod')} stay Pending once there are two "
+                    f"all but {count_noun(constraint.max_skew, 'pod')} stay Pending once there are two "
                     f"{domain(key, plural=True)}. Required pod affinity wants all pods in one {domain(key)}, and "
                     f"maxSkew allows only {constraint.max_skew} more there than in the emptiest one",
                     subject.place(route),

@@ -66,7 +66,7 @@ from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.text.edit import Put
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 _FIELD = "nodeAffinityPolicy"
 
@@ -91,7 +91,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
                 (_CERTAIN if is_certain else _POSSIBLE).format(
                     domain=domain(constraint.topology_key),
                     domains=domain(constraint.topology_key, plural=True).capitalize(),
-                    pods=counted(constraint.max_skew, "pod"),
+                    pods=count_noun(constraint.max_skew, "pod"),
                 ),
                 subject.place(route),
                 subject.path(route),

@@ -52,7 +52,7 @@ from kubectl_spread.lint.queries import anti_affinity
 from kubectl_spread.lint.wording import domains, in_each_domain
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.workloads.manifest import Manifest
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
@@ -64,9 +64,10 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     if bound is not None and replicas.minimum <= bound.room < replicas.maximum:
         route = anti_affinity.route_of(subject, bound)
         yield RuleFinding(
-            f"{counted(replicas.maximum - bound.room, 'replica')} would stay Pending if the {replicas.autoscaler.kind} "
-            f"asks for its maximum of {replicas.maximum}. Required pod anti-affinity allows one pod "
-            f"{in_each_domain(bound.topology_key)}, and only {domains(bound.room, bound.topology_key)} can take one",
+            f"{count_noun(replicas.maximum - bound.room, 'replica')} would stay Pending if the "
+            f"{replicas.autoscaler.kind} asks for its maximum of {replicas.maximum}. Required pod anti-affinity "
+            f"allows one pod {in_each_domain(bound.topology_key)}, and only "
+            f"{domains(bound.room, bound.topology_key)} can take one",
             subject.place(route),
             subject.path(route),
             "use a spread constraint over this key with maxSkew 1, which also places the other pods",

@@ -56,7 +56,7 @@ from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts, outcome
 from kubectl_spread.lint.queries.unreachable import unreachable_domains
 from kubectl_spread.lint.workload import FIELD, Subject
-from kubectl_spread.text.wording import counted, joined
+from kubectl_spread.text.wording import count_noun, join_with_and
 
 _MOST = 10_000  # replicas that are placed, as a maximum may be any number
 
@@ -76,8 +76,9 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         return
     route = (*subject.spec_route, FIELD)
     yield RuleFinding(
-        f"only {then.placed} of {counted(most, 'pod')} find a node if {replicas.autoscaler.kind} "
-        f"{replicas.autoscaler.name} asks for its maximum. The rest stay Pending because of {joined(then.conflict)}",
+        f"only {then.placed} of {count_noun(most, 'pod')} find a node if {replicas.autoscaler.kind} "
+        f"{replicas.autoscaler.name} asks for its maximum. The rest stay Pending because of "
+        f"{join_with_and(then.conflict)}",
         subject.place(route, key=True),
         subject.path(route),
         "make room in the domain that is full, raise maxSkew, or lower the maximum",

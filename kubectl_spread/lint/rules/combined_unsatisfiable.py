@@ -50,7 +50,7 @@ from kubectl_spread.lint.queries.impossible import find_conflict
 from kubectl_spread.lint.wording import stays_or_stay
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
-from kubectl_spread.text.wording import counted, joined
+from kubectl_spread.text.wording import count_noun, join_with_and
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
@@ -73,13 +73,13 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 
 
 def _message(pods: int, most: int, *, conflict: tuple[str, ...]) -> str:
-    because = f" (conflict: {joined(conflict)})" if conflict else ""
+    because = f" (conflict: {join_with_and(conflict)})" if conflict else ""
     if not most:
         return f"all pods stay Pending: no node satisfies all constraints together{because}"
     left = pods - most
     return (
-        f"{left} of {counted(pods, 'pod')} {stays_or_stay(left)} Pending however the pods are placed: the constraints "
-        f"cannot be satisfied together{because}"
+        f"{left} of {count_noun(pods, 'pod')} {stays_or_stay(left)} Pending however the pods are placed: the "
+        f"constraints cannot be satisfied together{because}"
     )
 
 

@@ -52,7 +52,7 @@ from kubectl_spread.lint.finding import RuleFinding, Severity
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 _NAMED = 3
 
@@ -91,7 +91,7 @@ def _message(others: list[ForeignPods], numbers: Counter[str]) -> str:
     more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
     fullest = max(numbers, key=lambda value: numbers[value])
     emptiest = min(numbers, key=lambda value: numbers[value])
-    pods = counted(numbers.total(), "pod")
+    pods = count_noun(numbers.total(), "pod")
     return (
         f"pods of other workloads keep these pods out of `{fullest}`. The constraint also counts {pods} of "
         f"{names}{more}: "

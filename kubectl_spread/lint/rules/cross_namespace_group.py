@@ -57,7 +57,7 @@ from kubectl_spread.lint.finding import Label, RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 _HINT = "move the workloads to one namespace, or select only the workload's own pods"
 
@@ -78,7 +78,7 @@ def _among_pods(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             continue
         route = subject.route(constraint, "labelSelector")
         pods = ", ".join(
-            f"{counted(number, 'pod')} of namespace `{namespace}`" for namespace, number in other_namespaces
+            f"{count_noun(number, 'pod')} of namespace `{namespace}`" for namespace, number in other_namespaces
         )
         is_or_are = "is" if sum(number for _, number in other_namespaces) == 1 else "are"
         yield RuleFinding(

@@ -45,7 +45,7 @@ from kubectl_spread.lint.queries import pod_requirements
 from kubectl_spread.lint.topology_keys import CAPACITY_TYPES
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import IGNORE
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
@@ -63,7 +63,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         route = subject.route(constraint, "topologyKey")
         yield RuleFinding(
             f"pods stay Pending if the nodes of one `{constraint.topology_key}` are full, even if others have room. No "
-            f"value can have over {counted(constraint.max_skew, 'pod')} more than the emptiest one, so the pods are "
+            f"value can have over {count_noun(constraint.max_skew, 'pod')} more than the emptiest one, so the pods are "
             "split evenly",
             subject.place(route),
             subject.path(route),

@@ -56,7 +56,7 @@ from kubectl_spread.lint.finding import Label, Place, RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.objects.workloads.manifest import Manifest
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 
 def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
@@ -70,7 +70,7 @@ def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
         field = "minReplicas" if manifest.kind == "HorizontalPodAutoscaler" else "minReplicaCount"
         yield RuleFinding(
             f"some of the {most.min_domains} domains have no pod when the autoscaler scales down to "
-            f"{counted(replicas.minimum, 'replica')}: its minimum is lower than minDomains",
+            f"{count_noun(replicas.minimum, 'replica')}: its minimum is lower than minDomains",
             Place(manifest.document.source, manifest.place(("spec", field))),
             f"spec.{field}",
             f"set {field}: {most.min_domains}",

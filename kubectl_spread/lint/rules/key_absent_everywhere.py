@@ -49,7 +49,7 @@ from kubectl_spread.lint.queries import misspelt_keys
 from kubectl_spread.lint.queries.on_cluster import constraint_facts, lacks_nowhere
 from kubectl_spread.lint.wording import none_of
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.text.wording import counted, did_you_mean
+from kubectl_spread.text.wording import count_noun, did_you_mean
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
@@ -74,7 +74,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 def _message(key: str, account: ConstraintFacts) -> str:
     if not account.nodes_with_key:
         return f"all pods stay Pending: {none_of(account.nodes)} has the label `{key}`"
-    others = counted(account.nodes_with_key, "node")
+    others = count_noun(account.nodes_with_key, "node")
     return (
         f"all pods stay Pending: {none_of(account.candidates, ' that they can use')} has the label `{key}`, only "
         f"{others} that they cannot use"

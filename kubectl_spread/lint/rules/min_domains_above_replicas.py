@@ -51,7 +51,7 @@ from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.wording import domain
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.releases import field_versions
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
@@ -67,9 +67,9 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         if constraint.min_domains > pods:
             route, key = subject.route(constraint, "minDomains"), constraint.topology_key
             yield RuleFinding(
-                f"each {domain(key)} takes at most {counted(constraint.max_skew, 'pod')} in every cluster: minDomains "
-                f"{constraint.min_domains} is more than the {pods} pods, so the emptiest {domain(key)} always counts "
-                "as 0",
+                f"each {domain(key)} takes at most {count_noun(constraint.max_skew, 'pod')} in every cluster: "
+                f"minDomains {constraint.min_domains} is more than the {pods} pods, so the emptiest {domain(key)} "
+                "always counts as 0",
                 subject.place(route),
                 subject.path(route),
                 f"write {pods} or less, so that {domain(key, plural=True)} are compared with each other",

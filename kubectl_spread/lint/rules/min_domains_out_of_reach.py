@@ -56,7 +56,7 @@ from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import min_domains
 from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
@@ -74,7 +74,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         yield RuleFinding(
             f"pods beyond {room} stay Pending in any cluster. Node affinity allows {len(values)} values of "
             f"`{constraint.topology_key}`, fewer than minDomains {constraint.min_domains}, so each takes at most "
-            f"{counted(constraint.max_skew, 'pod')}",
+            f"{count_noun(constraint.max_skew, 'pod')}",
             subject.place(route),
             subject.path(route),
             f"write minDomains: {len(values)}, or allow more values",

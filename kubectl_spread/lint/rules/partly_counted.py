@@ -46,7 +46,7 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
@@ -59,7 +59,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             continue
         route = subject.route(constraint, "labelSelector")
         yield RuleFinding(
-            f"new pods are placed as if {counted(len(found.pods), 'running pod')} did not exist, because "
+            f"new pods are placed as if {count_noun(len(found.pods), 'running pod')} did not exist, because "
             f"{found.sentence}",
             subject.place(route),
             subject.path(route),

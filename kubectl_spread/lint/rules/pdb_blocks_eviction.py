@@ -49,7 +49,7 @@ from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.amounts.int_or_percent import percentage
 from kubectl_spread.objects.workloads.manifest import Manifest
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 _NAMED = 3  # workloads that a finding shows
 
@@ -72,7 +72,7 @@ def _reason(found: SimpleBudget) -> str:
     percent = percentage(found.value)
     if found.field == "maxUnavailable" or (percent is not None and percent >= 100):
         return f"{found.field} is {found.value}"
-    pods = counted(found.pods or 0, "pod")
+    pods = count_noun(found.pods or 0, "pod")
     if percent is None:
         return f"minAvailable asks for {found.wanted} of {pods}"
     return f"minAvailable {found.value} of {pods}, rounded up, is {found.wanted}"
@@ -85,7 +85,7 @@ def _count(subject: Subject, project: Project) -> Label:
         field = "minReplicas" if replicas.autoscaler.kind == "HorizontalPodAutoscaler" else "minReplicaCount"
         place = Place(replicas.autoscaler.document.source, replicas.autoscaler.place(("spec", field)))
         return Label(
-            place, f"{workload_name(subject.workload)} can have as few as {counted(replicas.minimum or 0, 'pod')}"
+            place, f"{workload_name(subject.workload)} can have as few as {count_noun(replicas.minimum or 0, 'pod')}"
         )
     written = subject.node(("spec", "replicas")) is not None
     place = subject.place(("spec", "replicas") if written else ("metadata", "name"))

@@ -58,7 +58,7 @@ from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.budget import budget
 from kubectl_spread.objects.selectors.labels import ZONE
 from kubectl_spread.objects.workloads.manifest import Manifest
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 
 def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
@@ -75,7 +75,7 @@ def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     if found.disruptions < share:
         place = subject.place(subject.route(spread[0], "topologyKey"))
         yield RuleFinding(
-            f"draining a zone takes several rounds: it has {share} of {counted(found.pods, 'pod')}, and only "
+            f"draining a zone takes several rounds: it has {share} of {count_noun(found.pods, 'pod')}, and only "
             f"{found.disruptions} can be evicted at a time",
             found.place,
             found.path,

@@ -45,7 +45,7 @@ from kubectl_spread.lint.queries import anti_affinity
 from kubectl_spread.lint.queries.on_cluster import outcome
 from kubectl_spread.lint.wording import domains, in_each_domain, stays_or_stay
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
@@ -56,9 +56,9 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         route = anti_affinity.route_of(subject, bound)
         left = became.pods - bound.room
         yield RuleFinding(
-            f"{left} of {counted(became.pods, 'pod')} {stays_or_stay(left)} Pending. Required pod anti-affinity allows "
-            f"one pod {in_each_domain(bound.topology_key)}, and only {domains(bound.room, bound.topology_key)} can "
-            "take one",
+            f"{left} of {count_noun(became.pods, 'pod')} {stays_or_stay(left)} Pending. Required pod anti-affinity "
+            f"allows one pod {in_each_domain(bound.topology_key)}, and only {domains(bound.room, bound.topology_key)} "
+            "can take one",
             subject.place(route),
             subject.path(route),
             "use a spread constraint over this key with maxSkew 1, which also places the other pods",

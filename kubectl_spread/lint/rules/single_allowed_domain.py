@@ -50,7 +50,7 @@ from kubectl_spread.lint.queries import min_domains, pod_requirements
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import IGNORE, TopologySpreadConstraint
 from kubectl_spread.text.node import Route
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
@@ -89,7 +89,7 @@ def _is_capped(subject: Subject, constraint: TopologySpreadConstraint, project: 
 
 def _effect(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> str:
     if _is_capped(subject, constraint, project):
-        pods = counted(constraint.max_skew, "pod")
+        pods = count_noun(constraint.max_skew, "pod")
         return f"only {pods} can run, as there are fewer domains than minDomains {constraint.min_domains}"
     return "the constraint spreads nothing"
 

@@ -69,7 +69,7 @@ from kubectl_spread.objects.constraints.constraint import HONOR, TopologySpreadC
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.text.edit import Put
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 _FIELD = "nodeTaintsPolicy"
 
@@ -85,7 +85,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             route = subject.route(constraint, _FIELD)
             is_zone = constraint.topology_key == ZONE
             yield RuleFinding(
-                (_ZONES if is_zone else _NODES).format(counted(constraint.max_skew, "pod")),
+                (_ZONES if is_zone else _NODES).format(count_noun(constraint.max_skew, "pod")),
                 subject.place(route),
                 subject.path(route),
                 f"add {_FIELD}: {HONOR}",

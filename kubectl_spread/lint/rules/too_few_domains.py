@@ -51,7 +51,7 @@ from kubectl_spread.lint.queries import min_domains
 from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts, outcome
 from kubectl_spread.lint.wording import domain, domains, stays_or_stay
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
@@ -67,9 +67,9 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         left = became.pods - account.room
         there_are = "is" if number == 1 else "are"
         yield RuleFinding(
-            f"{left} of {counted(became.pods, 'pod')} {stays_or_stay(left)} Pending: there {there_are} "
+            f"{left} of {count_noun(became.pods, 'pod')} {stays_or_stay(left)} Pending: there {there_are} "
             f"{domains(number, key)}, fewer than minDomains {account.min_domains}, so each takes at most "
-            f"{counted(account.max_skew, 'pod')}",
+            f"{count_noun(account.max_skew, 'pod')}",
             subject.place(route),
             subject.path(route),
             f"add nodes in another {domain(key)}, or write minDomains: {number}",

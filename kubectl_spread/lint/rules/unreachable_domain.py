@@ -68,7 +68,7 @@ from kubectl_spread.objects.node_reason import NodeReasonKind
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.text.edit import Put
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
@@ -96,7 +96,7 @@ def _message(fault: Unreachable) -> str:
     nowhere = "cannot run this pod" if key == HOSTNAME else f"no node in {it} can run this pod"
     where = named_domains(key, [item.value for item in domains])
     return (
-        f"pods stay Pending once every other {domain(key)} has {counted(account.most_in_a_domain, 'pod')}. "
+        f"pods stay Pending once every other {domain(key)} has {count_noun(account.most_in_a_domain, 'pod')}. "
         f"{where} {counts} towards the skew, but {nowhere}{why}. So {its_count} stays "
         f"{account.minimum}, and maxSkew {account.max_skew} limits the others"
     )

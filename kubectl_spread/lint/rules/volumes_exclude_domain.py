@@ -65,7 +65,7 @@ from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
 from kubectl_spread.lint.queries.volumes import ClaimTemplate
 from kubectl_spread.lint.wording import domain, list_names
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
@@ -89,7 +89,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             yield RuleFinding(
                 f"pods beyond {room} stay Pending. The StorageClass allows no volume in "
                 f"{list_names(item.value for item in excluded)}, but the constraint counts {it}, so no other "
-                f"{domain(constraint.topology_key)} takes more than {counted(most_in_a_domain, 'pod')}"
+                f"{domain(constraint.topology_key)} takes more than {count_noun(most_in_a_domain, 'pod')}"
                 f"{_shown(subject, project, room=room)}",
                 subject.place(route),
                 subject.path(route),

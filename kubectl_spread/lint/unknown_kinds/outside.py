@@ -19,7 +19,7 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.compose import Document, SyntaxProblem
 from kubectl_spread.text.node import Route
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 _MOST_LEVELS = 4  # of texts in texts
 _WITH_PATCHES = frozenset({"Kustomization", "Component", "PatchTransformer", "PatchStrategicMergeTransformer"})
@@ -171,7 +171,7 @@ def partial_check_finding(outside: Outside) -> list[Finding]:
     manifest, more = first.manifest, len(subjects) - 1
     what = f"{manifest.kind} of {manifest.api_version}" if manifest.api_version else manifest.kind
     why = _why(manifest, what, is_one=not more)
-    others = f" and {counted(more, 'more list')} in this file" if more else ""
+    others = f" and {count_noun(more, 'more list')} in this file" if more else ""
     return [
         Finding(
             RULES["SPR006"],

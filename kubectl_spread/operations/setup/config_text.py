@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator, Sequence
 from kubectl_spread.lint.catalogue.registry import CLUSTER_AUTOSCALER
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.repository.proposal import Proposal
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 _SITE = "https://github.com/kubectl-spread/kubectl-spread"
 _SCHEMA = "https://raw.githubusercontent.com/kubectl-spread/kubectl-spread/main/schemas/config.json"
@@ -83,7 +83,7 @@ def _version(proposal: Proposal) -> _Section:
     comment = ["Kubernetes version of the clusters:" if is_one else "Lowest Kubernetes version of the clusters:"]
     comment += [f"  {hint.file}:{hint.line} names {hint.version}" for hint in named[:_MOST_HINTS]]
     if len(named) > _MOST_HINTS:
-        comment.append(f"  and {counted(len(named) - _MOST_HINTS, 'more place')}")
+        comment.append(f"  and {count_noun(len(named) - _MOST_HINTS, 'more place')}")
     return _Section("kubernetesVersion", tuple(comment), (f'kubernetesVersion: "{proposal.version}"',))
 
 
@@ -138,7 +138,7 @@ def _roots(proposal: Proposal) -> _Section:
 def _pod_paths(proposal: Proposal) -> _Section:
     comment = ["Custom resources with pods, and the path of the pods."]
     for hint in proposal.pod_paths[:_MOST_HINTS]:
-        more = f" and {counted(len(hint.files) - 1, 'more file')}" if len(hint.files) > 1 else ""
+        more = f" and {count_noun(len(hint.files) - 1, 'more file')}" if len(hint.files) > 1 else ""
         comment.append(f"  {hint.kind} in {hint.files[0]}{more}")
     lines = ["podspecPaths:"]
     for hint in proposal.pod_paths:

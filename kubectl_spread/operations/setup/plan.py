@@ -13,7 +13,7 @@ from kubectl_spread.sources import atomic_write, config, files
 from kubectl_spread.sources.repository.proposal import Proposal, propose
 from kubectl_spread.sources.repository.scan import Repository, scan
 from kubectl_spread.text.compose import compose, Document
-from kubectl_spread.text.edit import Append, changed, edits, NoEditError, with_edits
+from kubectl_spread.text.edit import Append, apply_changes, edits, NoEditError, with_edits
 from kubectl_spread.text.source import SourceFile
 
 PRE_COMMIT = ".pre-commit-config.yaml"
@@ -151,7 +151,7 @@ def _with_item(text: str, item: dict[str, Any]) -> Optional[str]:
     addition = Append(("repos",), item)
     try:
         after = with_edits(text, edits(document, [addition]))
-        wanted = changed(document.plain, [addition])
+        wanted = apply_changes(document.plain, [addition])
     except (NoEditError, KeyError, TypeError, AttributeError):
         return None
     return after if _plain(after) == wanted else None

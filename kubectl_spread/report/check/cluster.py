@@ -10,7 +10,7 @@ from kubectl_spread.report.check.report import RunningResults
 from kubectl_spread.report.explain.verdict import sentence
 from kubectl_spread.report.table import paint
 from kubectl_spread.simulate.running.problems import LostPods, UncreatedPods, WaitingGroup
-from kubectl_spread.text.wording import counted, listed, safe
+from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 _MOST_PODS = 4
 
@@ -71,7 +71,7 @@ def _waiting_document(item: WaitingGroup) -> dict[str, Any]:
 
 def _lost(item: LostPods) -> str:
     noun, them = ("pod", "it") if len(item.pods) == 1 else ("pods", "them")
-    names = safe(listed(item.pods, most=_MOST_PODS))
+    names = safe(comma_list(item.pods, most=_MOST_PODS))
     return (
         f"{noun} {names} of {_name(item)}: node {safe(item.node)} does not exist, so no kubelet runs {them}; "
         f"the pod garbage collector deletes {them}"
@@ -92,7 +92,7 @@ def waiting_line(item: WaitingGroup) -> WorkloadLine:
 def _waiting(item: WaitingGroup) -> str:
     more = len(item.explanation.others)
     text = sentence(item.explanation).removesuffix(".")
-    return f"{text} (and {counted(more, 'more pod')} of {_name(item)})" if more else text
+    return f"{text} (and {count_noun(more, 'more pod')} of {_name(item)})" if more else text
 
 
 def _name(item: Union[WaitingGroup, LostPods, UncreatedPods]) -> str:

@@ -11,7 +11,7 @@ from kubectl_spread.report.explain.reasons.conflicts import refusal
 from kubectl_spread.report.explain.verdict import ignored_sentence
 from kubectl_spread.report.table import paint
 from kubectl_spread.simulate.placement import EvictedPod, PendingPod, Placement
-from kubectl_spread.text.wording import counted, listed, safe
+from kubectl_spread.text.wording import count_noun, comma_list, safe
 
 _MOST = 8
 
@@ -35,8 +35,8 @@ def details(placement: Placement, *, colour: bool, explained: frozenset[str] = f
     for group in _groups(placement.pending):
         out += _pending(group, colour=colour, explained=explained)
     if placement.gated:
-        gated = listed((pod.pod for pod in placement.gated), most=_MOST)
-        out.append(f"  {counted(len(placement.gated), 'pod')} SchedulingGated: {gated}")
+        gated = comma_list((pod.pod for pod in placement.gated), most=_MOST)
+        out.append(f"  {count_noun(len(placement.gated), 'pod')} SchedulingGated: {gated}")
         out.append(f"    {placement.gated[0].message}")
     out += [*_refused(placement), *_not_created(placement), *_evictions(placement), *_on_missing_nodes(placement)]
     if placement.ignored.fields:
@@ -48,7 +48,7 @@ def _refused(placement: Placement) -> list[str]:
     """Pods that the API server does not let their controller create."""
     if not placement.refused:
         return []
-    names = listed((item.pod for item in placement.refused), most=_MOST)
+    names = comma_list((item.pod for item in placement.refused), most=_MOST)
     return [f"  refused by the API server: {safe(names)}", f"    {safe(placement.refused[0].message)}"]
 
 
@@ -61,7 +61,7 @@ def _not_created(placement: Placement) -> list[str]:
         *(item.pod for item in placement.gated),
         *(item.pod for item in placement.refused),
     )
-    names = listed(placement.not_created, most=_MOST)
+    names = comma_list(placement.not_created, most=_MOST)
     why = f"podManagementPolicy OrderedReady creates them only once {safe(waiting)} is ready"
     return [f"  not created: {safe(names)}", f"    {why}"]
 
@@ -73,7 +73,7 @@ def _evictions(placement: Placement) -> list[str]:
         where = f"{safe(eviction.pod.key)} from node {safe(eviction.pod.node_name)}"
         out.append(f"  placed after evicting {where}, for {safe(eviction.by)}: {_afterwards(eviction)}")
     more = len(placement.evictions) - _MOST
-    return [*out, f"  and after evicting {counted(more, 'more pod')}"] if more > 0 else out
+    return [*out, f"  and after evicting {count_noun(more, 'more pod')}"] if more > 0 else out
 
 
 def _afterwards(eviction: EvictedPod) -> str:
@@ -91,7 +91,7 @@ def _on_missing_nodes(placement: Placement) -> list[str]:
     nodes = {pod.pod: pod.node for pod in placement.placed}
     named = (f"{name} ({nodes[name]})" for name in placement.on_missing_nodes)
     return [
-        f"  on a node that does not exist: {safe(listed(named, most=_MOST))}",
+        f"  on a node that does not exist: {safe(comma_list(named, most=_MOST))}",
         "    no kubelet runs such a pod; the pod garbage collector deletes it",
     ]
 
@@ -101,16 +101,16 @@ def _not_predicted(placement: Placement) -> list[str]:
     out = []
     reasons = dict.fromkeys(reason for item in placement.unpredicted for reason in item.reasons)
     if placement.unpredicted:
-        names = listed((item.pod.name for item in placement.unpredicted), most=_MOST)
+        names = comma_list((item.pod.name for item in placement.unpredicted), most=_MOST)
         out.append(f"  not predictable: {names}")
         out.append(f"    because of {safe(' and '.join(reasons))}, which this program does not evaluate")
     if placement.not_tried:
-        out.append(f"  not tried: {counted(placement.not_tried, 'replica')}, which are more than any cluster holds")
+        out.append(f"  not tried: {count_noun(placement.not_tried, 'replica')}, which are more than any cluster holds")
     assumed = [reason for reason in placement.not_predictable if reason not in reasons]
     if assumed:
         out.append(f"  not predictable: the pods use {safe(' and '.join(assumed))}; they are placed by the other rules")
     if placement.not_counted:
-        others = listed(placement.not_counted, most=_MOST)
+        others = comma_list(placement.not_counted, most=_MOST)
         out.append(f"  without the pods of {others}, whose nodes are not predictable")
     return out
 
@@ -129,7 +129,7 @@ def headline(placement: Placement, *, colour: bool) -> str:
     key = safe(placement.workload.key)
     if running == total == 1 and not placement.on_missing_nodes:
         return f"{key}: already running on {safe(placement.placed[0].node)}"
-    text = f"{key}: {placed} of {counted(total, noun)} placed"
+    text = f"{key}: {placed} of {count_noun(total, noun)} placed"
     if running:
         text += f", {running} of them already running"
     if placement.pending:
@@ -164,7 +164,7 @@ def _counts(values: dict[str, int]) -> str:
     if len(values) <= 2 * _MOST:
         return " ".join(f"{safe(value) or chr(34) * 2}={count}" for value, count in values.items())
     spread = Counter(values.values())
-    parts = [f"{counted(number, 'domain')} with {count}" for count, number in sorted(spread.items(), reverse=True)]
+    parts = [f"{count_noun(number, 'domain')} with {count}" for count, number in sorted(spread.items(), reverse=True)]
     return f"{len(values)} domains: {', '.join(parts[:_MOST])}"
 
 
@@ -177,11 +177,11 @@ def _groups(pending: tuple[PendingPod, ...]) -> list[list[PendingPod]]:
 
 
 def _pending(group: list[PendingPod], *, colour: bool, explained: frozenset[str]) -> list[str]:
-    names = listed((item.pod.name for item in group), most=_MOST)
+    names = comma_list((item.pod.name for item in group), most=_MOST)
     explanation = group[0].explanation
     out = [f"  {paint('Pending', 'red', colour=colour)}: {names}", f"    {safe(explanation.message)}"]
     if explanation.nominated_node:
-        victims = listed((pod.key for pod in explanation.victims), most=_MOST)
+        victims = comma_list((pod.key for pod in explanation.victims), most=_MOST)
         out.append(f"    preemption would evict {victims} on node {safe(explanation.nominated_node)}")
     if explanation.conflicts:
         out.append(f"    {refusal(explanation.conflicts[0])}")

@@ -11,7 +11,7 @@ from kubectl_spread.report.simulation import story
 from kubectl_spread.report.simulation.words import share
 from kubectl_spread.report.table import paint
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
-from kubectl_spread.text.wording import counted, listed, safe
+from kubectl_spread.text.wording import count_noun, comma_list, safe
 from kubectl_spread.timeline.results.summary import StepSummary, Verdict
 
 Plain = dict[str, Any]
@@ -46,7 +46,7 @@ def creation(result: RolloutResult) -> str:
         return f"In every order {names} finds no node"
     stuck = sum(not item.is_complete for item in summary.endings)
     every = "" if summary.is_exact else " that were found"
-    return f"In some orders {names} finds no node ({stuck} of {counted(len(summary.endings), 'outcome')}{every})"
+    return f"In some orders {names} finds no node ({stuck} of {count_noun(len(summary.endings), 'outcome')}{every})"
 
 
 def of_running(results: Iterable[RolloutResult], *, colour: bool) -> list[str]:
@@ -64,7 +64,7 @@ def sentence(result: RolloutResult) -> str:
     """Return one sentence about a rollout, with the name of its workload."""
     if result.kind is RolloutKind.CREATION:
         return f"{creation(result)}{_cause(result)}"
-    old = f" ({counted(result.old, 'old pod')} left)" if result.kind is RolloutKind.CURRENT else ""
+    old = f" ({count_noun(result.old, 'old pod')} left)" if result.kind is RolloutKind.CURRENT else ""
     what = {RolloutKind.CURRENT: "current rollout", RolloutKind.CHANGE: "rollout of the change"}
     which = f"the {what.get(result.kind, 'next rollout')}{old}"
     return f"{_name(result)} in {safe(result.key.namespace)}: {which} {_outcome(result)}{_why(result)}"
@@ -76,7 +76,7 @@ def _together(results: list[RolloutResult]) -> Iterator[str]:
     for item in results:
         named.setdefault(_short(item), []).append(_name(item))
     for text, names in named.items():
-        yield f"Next rollout {text}: {safe(listed(names, most=_MOST_NAMES))}"
+        yield f"Next rollout {text}: {safe(comma_list(names, most=_MOST_NAMES))}"
 
 
 def _short(result: RolloutResult) -> str:

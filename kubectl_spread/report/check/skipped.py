@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.check_source import Result
@@ -27,7 +27,7 @@ def notes(results: Sequence[Result]) -> tuple[str, ...]:
     if templates:
         verb = "names" if len(naming) == 1 else "name"
         which = f", {len(naming)} of them {verb} a constraint: {_listed(naming)}" if naming else ""
-        found.append(f"{counted(len(templates), 'template')} not checked{which}")
+        found.append(f"{count_noun(len(templates), 'template')} not checked{which}")
     if texts:
         what = "text that names" if len(texts) == 1 else "texts that name"
         found.append(

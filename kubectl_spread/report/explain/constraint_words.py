@@ -9,7 +9,7 @@ from kubectl_spread.explain.constraints.notes import Note, NoteKind
 from kubectl_spread.explain.constraints.origin import Origin, OriginKind
 from kubectl_spread.explain.wording import listed
 from kubectl_spread.objects.taints import OUTAGES
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 
 def note(item: Note) -> str:
@@ -82,7 +82,7 @@ def _outage(item: Note) -> str:
 
 def _finished_pods(item: Note) -> str:
     have, do = ("has", "does") if item.number == 1 else ("have", "do")
-    return f"{counted(item.number, 'matching pod')} {have} finished and {do} not count: {_names(item)}"
+    return f"{count_noun(item.number, 'matching pod')} {have} finished and {do} not count: {_names(item)}"
 
 
 def _empty_value(item: Note) -> str:
@@ -114,7 +114,7 @@ _NOTES: dict[NoteKind, Callable[[Note], str]] = {
         f"{_names(item)} share {item.key}={listed(item.values)}, so they are one domain"
     ),
     NoteKind.MORE_SHARED_HOSTNAMES: lambda item: (
-        f"{counted(item.number, 'more value')} of {item.key} shared by several nodes"
+        f"{count_noun(item.number, 'more value')} of {item.key} shared by several nodes"
     ),
     NoteKind.EMPTY_VALUE: _empty_value,
     NoteKind.CASE_VARIANTS: _case_variants,

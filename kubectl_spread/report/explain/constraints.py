@@ -17,7 +17,7 @@ from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.report.explain import constraint_words
 from kubectl_spread.report.explain.verdict import deletion_text
 from kubectl_spread.report.table import table, wrap
-from kubectl_spread.text.wording import counted, listed, safe
+from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 Reasons = tuple[NodeReason, ...]
 
@@ -72,9 +72,9 @@ def facts(report: ConstraintReport) -> Iterator[str]:
     namespace = f"namespace {safe(report.namespace)}" if report.namespace else "the namespace"
     yield f"counts pods of {namespace} with {selector_text(report.selector)}{own}"
     if origin.merged:
-        yield f"of these, {listed(origin.merged, most=_MOST_NAMES)} comes from matchLabelKeys"
+        yield f"of these, {comma_list(origin.merged, most=_MOST_NAMES)} comes from matchLabelKeys"
     if origin.absent:
-        yield f"matchLabelKeys {listed(origin.absent, most=_MOST_NAMES)} is ignored: the pod has no such label"
+        yield f"matchLabelKeys {comma_list(origin.absent, most=_MOST_NAMES)} is ignored: the pod has no such label"
     affinity, taints = constraint.node_affinity_policy or HONOR, constraint.node_taints_policy or IGNORE
     yield f"nodeAffinityPolicy {affinity}, nodeTaintsPolicy {taints}"
     if not constraint.is_hard:
@@ -87,7 +87,7 @@ def _minimum(report: ConstraintReport) -> Iterator[str]:
         yield "global minimum 0: no domain is eligible"
     elif report.is_below_min_domains:
         yield (
-            f"global minimum 0: {counted(report.eligible_domains, 'eligible domain')}, "
+            f"global minimum 0: {count_noun(report.eligible_domains, 'eligible domain')}, "
             f"fewer than minDomains {report.min_domains}"
         )
     elif not report.held_by:
@@ -102,7 +102,7 @@ def _held(report: ConstraintReport) -> Iterator[str]:
     for holder in report.held_by[:_MOST_LINES]:
         where = _values(holder.domains)
         if holder.domains[:_MOST_NAMES] != holder.node_names:
-            nodes = listed(holder.node_names, most=_MOST_NAMES)
+            nodes = comma_list(holder.node_names, most=_MOST_NAMES)
             where += f" ({nodes}{f' and {more} more' if (more := holder.nodes - len(holder.node_names)) else ''})"
         why = f", where no node can run the pod: {safe(node_reasons(holder.why))}" if holder.why else ""
         yield f"{text}{where}{why}"
@@ -110,7 +110,7 @@ def _held(report: ConstraintReport) -> Iterator[str]:
 
 
 def _values(values: Iterable[str]) -> str:
-    return listed((value or '""' for value in values), most=_MOST_NAMES)
+    return comma_list((value or '""' for value in values), most=_MOST_NAMES)
 
 
 def _domain_table(report: ConstraintReport, width: Optional[int]) -> list[str]:
@@ -178,7 +178,7 @@ def _reason_lines(text: str, reasons: list[tuple[str, tuple[NodeReason, ...]]]) 
     for why, values in ordered[:_MOST_LINES]:
         yield f"{text}: {_values(values)}: {safe(node_reasons(why))}"
     if len(ordered) > _MOST_LINES:
-        yield f"{text}: {counted(sum(len(values) for _, values in ordered[_MOST_LINES:]), 'more domain')}"
+        yield f"{text}: {count_noun(sum(len(values) for _, values in ordered[_MOST_LINES:]), 'more domain')}"
 
 
 def _reasons(report: ConstraintReport) -> Iterator[str]:
@@ -189,8 +189,8 @@ def _reasons(report: ConstraintReport) -> Iterator[str]:
     unusable = [domain for domain in report.domains if domain.eligible and domain.value not in explained]
     yield from _reason_lines("no usable node", [(domain.value, domain.unusable_because) for domain in unusable])
     if report.without_key:
-        names = listed(report.without_key, most=_MOST_NAMES)
-        yield f"{counted(len(report.without_key), 'node')} without this label: {names}"
+        names = comma_list(report.without_key, most=_MOST_NAMES)
+        yield f"{count_noun(len(report.without_key), 'node')} without this label: {names}"
 
 
 def _grouped(reasons: list[tuple[str, Reasons]]) -> list[tuple[Reasons, list[str]]]:
@@ -212,12 +212,12 @@ def _pods(report: ConstraintReport) -> Iterator[str]:
     yield from _also(report)
     yield from _terminating(report)
     if report.ignored_pods and not report.ignored:
-        yield f"{counted(report.ignored_pods, 'matching pod')} on nodes that are not counted"
+        yield f"{count_noun(report.ignored_pods, 'matching pod')} on nodes that are not counted"
     for item in report.ignored[:_MOST_LINES]:
         where, names = _cut(item.node_names, item.nodes), _cut(item.names, item.number)
         why = f": {safe(node_reason(item.why))}" if item.why else ""
         verb = "does" if item.number == 1 else "do"
-        yield f"{counted(item.number, 'matching pod')} on {where} {verb} not count ({names}){why}"
+        yield f"{count_noun(item.number, 'matching pod')} on {where} {verb} not count ({names}){why}"
     if report.other_namespaces:
         parts = [f"{number} in {safe(namespace)}" for namespace, number in report.other_namespaces[:_MOST_PODS]]
         more = len(report.other_namespaces) - _MOST_PODS
@@ -244,7 +244,7 @@ def _matching_pods(report: ConstraintReport) -> Iterator[str]:
         yield f"  {safe(domain.value) or chr(34) * 2}: {'; '.join(parts)}"
     total = sum(bool(domain.pods) for domain in report.domains)
     if total > _MOST_LINES:
-        yield f"  and in {counted(total - _MOST_LINES, 'more domain')}"
+        yield f"  and in {count_noun(total - _MOST_LINES, 'more domain')}"
 
 
 def _workload(pods: CountedPods, report: ConstraintReport) -> str:
@@ -252,16 +252,16 @@ def _workload(pods: CountedPods, report: ConstraintReport) -> str:
     owner = safe(constraint_words.owner_name(pods.owner))
     text = f"{pods.number} of {owner}"
     if pods.owner is None:
-        text = f"{counted(pods.number, 'pod')} without a controller"
+        text = f"{count_noun(pods.number, 'pod')} without a controller"
     elif _is_static(pods.owner):
-        text = f"{counted(pods.number, 'static pod')} of {owner}"
+        text = f"{count_noun(pods.number, 'static pod')} of {owner}"
     text += f" ({_cut(pods.names, pods.number)})"
     others = [(name, number) for name, number in pods.revisions if name != report.revision]
     if not pods.is_own or not report.revision or not others:
         return text
     number = sum(number for _, number in others)
     whose = "another revision" if len(others) == 1 else "other revisions"
-    which = listed((name for name, _ in others), most=_MOST_PODS)
+    which = comma_list((name for name, _ in others), most=_MOST_PODS)
     of_them = f"{number} of them " if number < pods.number else "all " if number > 1 else ""
     return f"{text}, {of_them}of {whose} ({which})"
 
@@ -282,11 +282,11 @@ def _also(report: ConstraintReport) -> Iterator[str]:
     for owner, numbers in ordered[:_MOST_PODS]:
         where = ", ".join(f"{number} in {safe(value) or chr(34) * 2}" for value, number in numbers[:_MOST_NAMES])
         more = len(numbers) - _MOST_NAMES
-        rest = f" and in {counted(more, 'more domain')}" if more > 0 else ""
+        rest = f" and in {count_noun(more, 'more domain')}" if more > 0 else ""
         static = "static pods of " if _is_static(owner) else ""
         yield f"the selector also matches {static}{safe(constraint_words.owner_name(owner))}: {where}{rest}"
     if len(others) > _MOST_PODS:
-        yield f"and {counted(len(others) - _MOST_PODS, 'more workload')}"
+        yield f"and {count_noun(len(others) - _MOST_PODS, 'more workload')}"
 
 
 def _terminating(report: ConstraintReport) -> Iterator[str]:
@@ -300,9 +300,9 @@ def _terminating(report: ConstraintReport) -> Iterator[str]:
             continue
         which = "; ".join(_leaving(pod) for pod in domain.terminating[:_MOST_PODS])
         more = f"; and {number - _MOST_PODS} more" if number > _MOST_PODS else ""
-        yield f"{value}: {counted(number, 'matching pod')} not counted, as terminating: {which}{more}"
+        yield f"{value}: {count_noun(number, 'matching pod')} not counted, as terminating: {which}{more}"
     if len(having) > _MOST_LINES:
-        yield f"and pods are terminating in {counted(len(having) - _MOST_LINES, 'more domain')}"
+        yield f"and pods are terminating in {count_noun(len(having) - _MOST_LINES, 'more domain')}"
 
 
 def _leaving(pod: TerminatingPod) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.simulate.forecast import ConstraintForecast, CountRange, Forecast
-from kubectl_spread.text.wording import counted, safe
+from kubectl_spread.text.wording import count_noun, safe
 
 _MOST_DOMAINS = 12
 _MOST_NODES = 12
@@ -15,7 +15,7 @@ _MOST_NODES = 12
 
 def lines(forecast: Forecast) -> list[str]:
     """Return the replicas' final places, by the domains of each constraint and by node."""
-    where = f"Where the {counted(forecast.replicas, 'replica')} of {safe(forecast.workload.key)} would end up"
+    where = f"Where the {count_noun(forecast.replicas, 'replica')} of {safe(forecast.workload.key)} would end up"
     if forecast.skipped:
         return [f"{where} is not forecast: {safe(forecast.skipped)}."]
     out = [f"{where}, {_basis(forecast)}:"]
@@ -31,7 +31,7 @@ def lines(forecast: Forecast) -> list[str]:
 def _basis(forecast: Forecast) -> str:
     if forecast.is_exact:
         return "for any choice among the best nodes"
-    runs = f"over {counted(forecast.runs, 'run')}, each with another choice among the best nodes"
+    runs = f"over {count_noun(forecast.runs, 'run')}, each with another choice among the best nodes"
     if forecast.runs == 1:
         runs = "in one run, because a single node was always the best"
     if forecast.is_sampled:

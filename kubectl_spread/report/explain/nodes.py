@@ -13,7 +13,7 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.report import table
 from kubectl_spread.report.explain.constraints import inequality
 from kubectl_spread.report.table import Block, Rows, Style
-from kubectl_spread.text.wording import counted, listed, safe
+from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 _MOST_NAMES = 6
 _MOST_DOMAINS = 8
@@ -78,7 +78,7 @@ def which(names: tuple[str, ...], explanation: Explanation, style: Style) -> str
     domain_of = dict(zip(explanation.node_names, explanation.domain_of, strict=True))
     counts = Counter(domain_of[name] for name in names)
     if set(counts) == {""}:
-        return listed(names, most=3)
+        return comma_list(names, most=3)
     parts = [f"{value}={count}" for value, count in sorted(counts.items()) if value]
     more = f" and {len(parts) - _MOST_DOMAINS} more" if len(parts) > _MOST_DOMAINS else ""
     without = f"; {counts['']} without the label" if counts[""] else ""
@@ -124,7 +124,7 @@ def _why_not(found: NodeView) -> str:
 
 def _facts(found: NodeView) -> Iterator[str]:
     node = found.node
-    yield f"{counted(found.pods, 'pod')} on it" + (", cordoned (spec.unschedulable)" if node.unschedulable else "")
+    yield f"{count_noun(found.pods, 'pod')} on it" + (", cordoned (spec.unschedulable)" if node.unschedulable else "")
     for answer in found.taints:
         if answer.is_tolerated:
             yield f"taint {answer.taint}: tolerated"

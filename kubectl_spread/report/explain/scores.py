@@ -18,7 +18,7 @@ from kubectl_spread.explain.scores import (
 )
 from kubectl_spread.report.table import Block, lay_out, Rows, table
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.text.wording import counted, listed, safe
+from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 _MOST_ROWS = 10
 _MOST_NAMES = 6
@@ -39,7 +39,7 @@ def blocks(scores: ScoreTable, *, own: str = "", width: int = 120, wide: bool = 
     if scores.feasible == 1:
         return [f"{safe(scores.hosts[0])} is the only node that fits, so it is chosen without scoring."]
     if scores.decision is None:
-        hosts = listed(scores.hosts, most=_MOST_NAMES)
+        hosts = comma_list(scores.hosts, most=_MOST_NAMES)
         all_of, any_of = ("Both", "either") if len(scores.rows) == 2 else (f"All {len(scores.rows)}", "any")
         out: list[Block] = [
             f"{all_of} nodes score {scores.rows[0].total}, so the scheduler may choose {any_of} of them: {hosts}."
@@ -59,7 +59,7 @@ def lines(scores: ScoreTable, *, own: str = "", width: int = 120, wide: bool = F
 
 def _title(scores: ScoreTable) -> str:
     if not scores.is_sampled:
-        return f"Scores ({counted(len(scores.rows), 'node')} fit):"
+        return f"Scores ({count_noun(len(scores.rows), 'node')} fit):"
     return (
         f"Scores ({len(scores.rows)} of {scores.feasible} nodes that fit: in a cluster of this size the scheduler "
         "stops when it has enough nodes; which ones depends on where its last search ended):"
@@ -78,7 +78,7 @@ def _table(scores: ScoreTable, *, own: str, width: int, wide: bool) -> list[Bloc
         legend = ", ".join(map("{} = {}".format, initials, differing.values()))
         out = [Rows(tuple(_rows(scores, shown, list(differing), initials)), "  "), f"  {legend}"]
     if len(shown) < len(scores.rows):
-        out.append(f"  and {counted(len(scores.rows) - len(shown), 'more node')}")
+        out.append(f"  and {count_noun(len(scores.rows) - len(shown), 'more node')}")
     if equal:
         same = ", ".join(f"{scores.plugins[at]} {scores.rows[0].points[at]}" for at in equal)
         out.append(f"  the same for every node: {safe(same)}")
@@ -102,13 +102,13 @@ def _initials(plugin: str) -> str:
 def _tied(scores: ScoreTable) -> list[str]:
     if len(scores.hosts) == 1:
         return []
-    hosts = listed(scores.hosts, most=_MOST_NAMES)
+    hosts = comma_list(scores.hosts, most=_MOST_NAMES)
     return [f"{len(scores.hosts)} nodes have the highest score, and the scheduler may choose any of them: {hosts}."]
 
 
 def _decision(decision: Decision) -> list[str]:
     shares = ", ".join(f"{share.plugin} {share.points:+d}" for share in decision.shares)
-    lead = f"{decision.winner} wins by {counted(decision.margin, 'point')} over {decision.runner_up}"
+    lead = f"{decision.winner} wins by {count_noun(decision.margin, 'point')} over {decision.runner_up}"
     out = [safe(f"{lead}: {shares}.")]
     sets = [" and ".join(plugins) for plugins in decision.decisive[:_MOST_SETS]]
     if sets:
@@ -126,13 +126,13 @@ def _soft(vote: SoftVote, scored: int) -> list[str]:
         out = [f"The {noun} none of these nodes to another."]
     elif vote.is_outvoted:
         against = ", ".join(_outvoting(share) for share in vote.outvoted_by)
-        preference = f"{safe(vote.favourite)} by {counted(vote.margin, 'point')}"
+        preference = f"{safe(vote.favourite)} by {count_noun(vote.margin, 'point')}"
         out = [f"The {noun} {preference}, and {'is' if len(vote.constraints) == 1 else 'are'} outvoted: {against}."]
     else:
-        out = [f"The {noun} {listed(vote.favourites, most=_MOST_NAMES)}."]
+        out = [f"The {noun} {comma_list(vote.favourites, most=_MOST_NAMES)}."]
     out += [f"  {_constraint(constraint)}" for constraint in vote.constraints]
     if vote.unlabelled:
-        nodes = listed(vote.unlabelled, most=_MOST_NAMES)
+        nodes = comma_list(vote.unlabelled, most=_MOST_NAMES)
         out.append(f"  without the label of a constraint, so that {names.POD_TOPOLOGY_SPREAD} gives 0: {nodes}")
     return out
 
@@ -146,7 +146,7 @@ def _outvoting(share: Share) -> str:
 def _constraint(constraint: SoftConstraint) -> str:
     """Return the domains of a soft constraint with their matching pods and raw scores; lower scores are better."""
     name = constraint_name(constraint.position, is_default=constraint.is_default)
-    domains = listed((_domain(domain) for domain in constraint.domains), most=_MOST_NAMES)
+    domains = comma_list((_domain(domain) for domain in constraint.domains), most=_MOST_NAMES)
     return f"{name} ({safe(constraint.topology_key)}): matching pods (raw score, the lower the better) {domains}"
 
 
@@ -211,7 +211,7 @@ def _again(bound: BoundPodReport) -> str:
 
 
 def _or(hosts: tuple[str, ...]) -> str:
-    return safe(hosts[0]) if len(hosts) == 1 else f"any of {listed(hosts, most=_MOST_NAMES)}"
+    return safe(hosts[0]) if len(hosts) == 1 else f"any of {comma_list(hosts, most=_MOST_NAMES)}"
 
 
 def _skew(skew: SkewNow) -> str:

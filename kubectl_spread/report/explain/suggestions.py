@@ -9,7 +9,7 @@ from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.suggest.arrange import ALL
 from kubectl_spread.suggest.editing.managed import Manager
 from kubectl_spread.suggest.suggestion import Effect, Rollout, SpreadChange, Suggestion, Suggestions
-from kubectl_spread.text.wording import counted, safe
+from kubectl_spread.text.wording import count_noun, safe
 
 WIDTH = 120
 _MOST_DOMAINS = 8
@@ -42,7 +42,7 @@ def _more(suggestions: Suggestions, width: int) -> list[str]:
     if more > 1:
         some = str(suggestions.harmful) if suggestions.harmful < more else "all"
         harm = f"{some} of which end or restart running pods, or lose data"
-    words = counted(more, "more change") + " may help" + (f", {harm}" if suggestions.harmful else "")
+    words = count_noun(more, "more change") + " may help" + (f", {harm}" if suggestions.harmful else "")
     return wrap(f"{words}: --suggestions {max(suggestions.verified, ALL)}", width)
 
 
@@ -54,7 +54,7 @@ def none_lines(suggestions: Suggestions) -> list[str]:
     if not suggestions.tried:
         return _left_out(suggestions)
     return [
-        f"No suggestion: none of {counted(suggestions.tried, 'change')} that were simulated helps.",
+        f"No suggestion: none of {count_noun(suggestions.tried, 'change')} that were simulated helps.",
         *_left_out(suggestions),
     ]
 
@@ -63,7 +63,7 @@ def _left_out(suggestions: Suggestions) -> list[str]:
     if not suggestions.not_tried:
         return []
     were = "was" if suggestions.not_tried == 1 else "were"
-    return [f"{counted(suggestions.not_tried, 'change')} {were} not tried, to keep the answer quick."]
+    return [f"{count_noun(suggestions.not_tried, 'change')} {were} not tried, to keep the answer quick."]
 
 
 def _item(item: Suggestion, number: int, *, colour: bool, width: int) -> list[str]:
@@ -94,7 +94,9 @@ def title(item: Suggestion) -> str:
 def effect_sentence(item: Suggestion) -> str:
     """`restarts all 3 running pods; in every outcome all 4 pods have a node`, or the number of outcomes."""
     rollout = item.rollout
-    sampled = "" if rollout.is_exact else f" (in {counted(rollout.outcomes, 'sampled outcome')}; there may be others)"
+    sampled = (
+        "" if rollout.is_exact else f" (in {count_noun(rollout.outcomes, 'sampled outcome')}; there may be others)"
+    )
     return _end(item) + sampled
 
 
@@ -116,7 +118,7 @@ def _end(item: Suggestion) -> str:
         return f"the pod goes to {safe(effect.node)}{certain}"
     every = "both" if waiting == 2 else f"all {waiting}"
     more = effect.placed_after - effect.placed_before - effect.pending_before
-    created = f", and {counted(more, 'pod')} that the controller then creates" if more > 0 else ""
+    created = f", and {count_noun(more, 'pod')} that the controller then creates" if more > 0 else ""
     return f"{every} Pending pods find a node{created}"
 
 

@@ -14,7 +14,7 @@ from kubectl_spread.report.explain import constraints, forecast, nodes, scores, 
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.explain.reasons import conflicts, preemption, reported_message
 from kubectl_spread.report.table import Block, paint, Style
-from kubectl_spread.text.wording import counted, listed, safe
+from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 _MOST_NAMES = 6
 _MOST_FAILURES = 3
@@ -54,7 +54,7 @@ def lines(report: PodReport, style: Style) -> list[str]:
     sentence = table.wrap(verdict.sentence(explanation), style.width)
     out = [paint(line, "bold", colour=style.colour) for line in sentence]
     if explanation.others:
-        out += table.wrap(f"The same holds for {listed(explanation.others, most=_MOST_NAMES)}.", style.width)
+        out += table.wrap(f"The same holds for {comma_list(explanation.others, most=_MOST_NAMES)}.", style.width)
     if explanation.verdict is PodVerdict.NOT_PREDICTABLE:
         needs = " and ".join(explanation.beyond)
         what = f"It depends on {needs}, which the dry run does not evaluate."
@@ -98,8 +98,10 @@ def _not_reported(names: tuple[str, ...], style: Style) -> list[str]:
 
 def not_reported_sentence(names: tuple[str, ...]) -> str:
     """Return how many Pending pods of the workload are not explained."""
-    what = f"{counted(len(names), 'more Pending pod')} of the workload differ from these in labels or volumes, and are"
-    return f"{what} not explained: {listed(names, most=_MOST_NAMES)}. To explain a pod, name it."
+    what = (
+        f"{count_noun(len(names), 'more Pending pod')} of the workload differ from these in labels or volumes, and are"
+    )
+    return f"{what} not explained: {comma_list(names, most=_MOST_NAMES)}. To explain a pod, name it."
 
 
 def detail_sections(report: PodReport, style: Style) -> Iterator[list[Block]]:
@@ -128,14 +130,14 @@ def headline(report: PodReport) -> str:
 def _counts(state: WorkloadState) -> str:
     key = f"{state.key.kind} {state.key.namespace}/{state.key.name}"
     running, pending, terminating = len(state.running), len(state.pending), len(state.terminating)
-    number = str(running) if state.wanted is not None else counted(running, "pod")
+    number = str(running) if state.wanted is not None else count_noun(running, "pod")
     parts = [
         f"{number} {'has' if running == 1 else 'have'} a node",
         f"{pending} {_are(pending)} Pending{_finding(state)}" if pending else "",
         f"{terminating} {_are(terminating)} terminating" if terminating else "",
         f"{state.missing} {_are(state.missing)} not created" if state.missing else "",
     ]
-    wanted = f" wants {counted(state.wanted, 'pod')}" if state.wanted is not None else ""
+    wanted = f" wants {count_noun(state.wanted, 'pod')}" if state.wanted is not None else ""
     return f"{key}{wanted}: {', '.join(part for part in parts if part)}."
 
 

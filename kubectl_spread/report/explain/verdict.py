@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from kubectl_spread.explain.explanation import Explanation, IgnoredFields, PodVerdict
 from kubectl_spread.objects.taints import OUTAGES
 from kubectl_spread.report.explain.reasons.cause import cause, claim_words, constraint_words, short_key
-from kubectl_spread.text.wording import counted, listed, safe
+from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 _MOST_NAMES = 6
 _MOST_VICTIMS = 3
@@ -78,7 +78,7 @@ def _terminating(explanation: Explanation) -> str:
 
 
 def _gated(explanation: Explanation) -> str:
-    gates = listed(explanation.pod.cls.gates, most=_MOST_NAMES)
+    gates = comma_list(explanation.pod.cls.gates, most=_MOST_NAMES)
     return f"waits for its scheduling gates: {gates}. The scheduler ignores the pod until they are removed."
 
 
@@ -89,13 +89,13 @@ def _without_scheduler(explanation: Explanation) -> str:
 
 def _schedulable(explanation: Explanation) -> str:
     if explanation.assumed:
-        first = listed((f"{key} is on {node}" for key, node in explanation.assumed), most=_MOST_VICTIMS)
+        first = comma_list((f"{key} is on {node}" for key, node in explanation.assumed), most=_MOST_VICTIMS)
         return f"can be scheduled once {first}: it then fits on {_fits(explanation)}."
     return f"can be scheduled: it fits on {_fits(explanation)}.{_in_vain(explanation)}"
 
 
 def _waits_for_volume(explanation: Explanation) -> str:
-    chosen = listed(dict.fromkeys(item.selected_node for item in explanation.claims), most=_MOST_VICTIMS)
+    chosen = comma_list(dict.fromkeys(item.selected_node for item in explanation.claims), most=_MOST_VICTIMS)
     claims = "; ".join(claim_words(item) for item in explanation.claims[:_MOST_VICTIMS])
     noun = "its volume" if len(explanation.claims) == 1 else "its volumes"
     return f"waits for {noun}: the scheduler has chosen node {chosen}, and {claims}."
@@ -103,7 +103,7 @@ def _waits_for_volume(explanation: Explanation) -> str:
 
 def _waits_for_preemption(explanation: Explanation) -> str:
     node, victims = safe(explanation.nominated_node), explanation.victims
-    names = listed((victim.key + deletion_text("", victim.finalizers) for victim in victims), most=_MOST_VICTIMS)
+    names = comma_list((victim.key + deletion_text("", victim.finalizers) for victim in victims), most=_MOST_VICTIMS)
     noun, has = ("pod", "has") if len(victims) == 1 else ("pods", "have")
     return (
         f"waits for {noun} {names} to end on node {node}. The scheduler evicted {'it' if has == 'has' else 'them'} "
@@ -112,7 +112,7 @@ def _waits_for_preemption(explanation: Explanation) -> str:
 
 
 def _contended(explanation: Explanation) -> str:
-    rivals = listed(explanation.rivals, most=_MOST_VICTIMS)
+    rivals = comma_list(explanation.rivals, most=_MOST_VICTIMS)
     return (
         f"may stay Pending: it fits on {_fits(explanation)}, but the cluster does not have room for all Pending pods. "
         f"The outcome depends on the scheduler's order; it may place {rivals} first.{_last_turn(explanation)}"
@@ -139,7 +139,7 @@ def _refused_yet(explanation: Explanation) -> str:
 def _pending(explanation: Explanation) -> str:
     preempting = explanation.preemption
     if preempting is not None and preempting.node:
-        evicted = listed((victim.pod.key for victim in preempting.victims), most=_MOST_VICTIMS)
+        evicted = comma_list((victim.pod.key for victim in preempting.victims), most=_MOST_VICTIMS)
         waits = f"waits for preemption to evict {evicted} on {safe(preempting.node)}"
         return f"{waits}: until then, {cause(explanation)}."
     return f"stays Pending: {cause(explanation)}.{_assumed(explanation)}"
@@ -148,7 +148,7 @@ def _pending(explanation: Explanation) -> str:
 def _assumed(explanation: Explanation) -> str:
     if not explanation.assumed:
         return ""
-    first = listed((f"{key} on {node}" for key, node in explanation.assumed), most=_MOST_VICTIMS)
+    first = comma_list((f"{key} on {node}" for key, node in explanation.assumed), most=_MOST_VICTIMS)
     return f" Pending pods that the scheduler places first are counted: {first}."
 
 
@@ -188,7 +188,7 @@ def _scheduler(explanation: Explanation) -> str:
     what = "which is not a known scheduler profile"
     near = difflib.get_close_matches(own, pods.known, 1)
     if pods.placed:
-        what += f"; {counted(pods.placed, 'pod')} that use it are on nodes, so it existed"
+        what += f"; {count_noun(pods.placed, 'pod')} that use it are on nodes, so it existed"
     elif pods.waiting > 1:
         what += f"; none of the {pods.waiting} pods that use it has a node"
     return what + (f"; is {safe(near[0])} meant?" if near else ".")
@@ -200,7 +200,7 @@ def deletion_text(deleted: str, finalizers: Sequence[str]) -> str:
     if not finalizers:
         return when
     noun = "finalizer" if len(finalizers) == 1 else "finalizers"
-    return f"{when} ({noun} {listed(finalizers, most=_MOST_FINALIZERS)})"
+    return f"{when} ({noun} {comma_list(finalizers, most=_MOST_FINALIZERS)})"
 
 
 def _starts(phase: str) -> bool:
@@ -209,7 +209,7 @@ def _starts(phase: str) -> bool:
 
 def _fits(explanation: Explanation) -> str:
     feasible = explanation.diagnosis.feasible
-    return f"{counted(len(feasible), 'node')} ({listed(feasible, most=_MOST_NAMES)})"
+    return f"{count_noun(len(feasible), 'node')} ({comma_list(feasible, most=_MOST_NAMES)})"
 
 
 def _by_the_other_rules(explanation: Explanation) -> str:

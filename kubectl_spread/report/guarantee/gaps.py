@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kubectl_spread.guarantee.gap import Gap, GapKind
-from kubectl_spread.text.wording import counted, listed
+from kubectl_spread.text.wording import comma_list, count_noun
 
 _MOST = 3  # names of other workloads
 
@@ -20,7 +20,7 @@ def _name(gap: Gap) -> str:
 
 
 def _others(gap: Gap) -> str:
-    return listed([f"{key.kind} {key.name}" for key in gap.others], most=_MOST)
+    return comma_list([f"{key.kind} {key.name}" for key in gap.others], most=_MOST)
 
 
 _SENTENCES: dict[GapKind, Callable[[Gap], str]] = {
@@ -48,7 +48,7 @@ _SENTENCES: dict[GapKind, Callable[[Gap], str]] = {
     GapKind.ROOM: lambda gap: f"pods of {_others(gap)} have no node yet, and may take the room of the group's pods",
     GapKind.PREEMPTION: lambda gap: f"{_name(gap)}: its pods may preempt pods of lower priority",
     GapKind.STAYING: lambda gap: (
-        f"{counted(gap.number, 'running pod')} of other workloads: they are assumed to stay where they are"
+        f"{count_noun(gap.number, 'running pod')} of other workloads: they are assumed to stay where they are"
     ),
     GapKind.ONE_ROLLOUT: lambda gap: (
         f"{_name(gap)}: its revisions are counted separately; one rollout at a time is assumed"

@@ -16,7 +16,7 @@ from kubectl_spread.policy.wording import domain, rule_text
 from kubectl_spread.report.guarantee import words
 from kubectl_spread.report.table import Style, table, wrap
 from kubectl_spread.text import emit
-from kubectl_spread.text.wording import counted, listed
+from kubectl_spread.text.wording import comma_list, count_noun
 
 Plain = dict[str, Any]
 
@@ -33,7 +33,7 @@ def blocks(found: Recommendation, result: GroupResult, style: Style) -> Iterator
         return
     yield [f"maxSkew by number of shards of {result.name}:", *table(_shard_rows(found), style.width, indent="  ")]
     for item in found.by_shards:
-        head = f"Recommended constraints for {result.name} with {counted(item.shards, 'shard')}:"
+        head = f"Recommended constraints for {result.name} with {count_noun(item.shards, 'shard')}:"
         yield from _blocks(item.recommendation, head, style)
 
 
@@ -87,7 +87,7 @@ def _introductions(found: Recommendation, style: Style) -> Iterator[list[str]]:
 
 
 def _without_option(found: Recommendation) -> str:
-    number = counted(found.tried, "candidate")
+    number = count_noun(found.tried, "candidate")
     if found.is_cut_off:
         return f"Of {number}, none was proved before the time ended; --timeout sets the time."
     return f"None of {number} keeps the policy and leaves no pod Pending on these nodes."
@@ -116,7 +116,7 @@ def _attempts(found: Recommendation, style: Style) -> Iterator[str]:
     elif others:
         yield from wrap("Of the other candidates,", style.width)
     for reason, names in by_reason.items():
-        shown = listed(names, most=10_000 if style.is_wide else _MOST_NAMES)
+        shown = comma_list(names, most=10_000 if style.is_wide else _MOST_NAMES)
         yield from wrap(f"{shown}: {reason}.", style.width, indent="  ", hanging="  ")
 
 
@@ -137,7 +137,7 @@ def _names(constraints: tuple[Hard, ...]) -> str:
 
 def _formula(item: Formula, style: Style) -> list[str]:
     where = domain(item.rule.topology_key)
-    sentence = f"{rule_text(item.rule)}: of {counted(item.pods, 'pod')} at most {item.most} ({_arithmetic(item)}), "
+    sentence = f"{rule_text(item.rule)}: of {count_noun(item.pods, 'pod')} at most {item.most} ({_arithmetic(item)}), "
     if not item.most:
         return wrap(f"{sentence}so no {where} may hold a pod.", style.width, hanging="  ")
     if item.needs > item.domains:
@@ -196,7 +196,7 @@ def _shown_proofs(option: Option) -> list[tuple[RegimeResult, RuleVerdict]]:
 
 def _head(option: Option) -> str:
     head = _names(option.constraints) or "no hard constraint is needed"
-    soft = f"; soft maxSkew 1 by {listed([short_key(key) for key in option.soft], most=5)}" if option.soft else ""
+    soft = f"; soft maxSkew 1 by {comma_list([short_key(key) for key in option.soft], most=5)}" if option.soft else ""
     return f"{head}{''.join(_extra(option.constraints))}{soft}"
 
 
@@ -214,7 +214,7 @@ def pod_spec_lines(option: Option) -> list[str]:
     """Return the fields of the pod spec as YAML; of each workload where they differ."""
     texts: dict[str, list[OwnerKey]] = {}
     for key, spec in option.patches:
-        texts.setdefault(emit.emitted(spec), []).append(key)
+        texts.setdefault(emit.emit(spec), []).append(key)
     lines: list[str] = []
     for text, keys in texts.items():
         names = ", ".join(f"{key.kind} {key.name}" for key in keys)

@@ -12,7 +12,7 @@ from kubectl_spread.policy.wording import domain, rule_text
 from kubectl_spread.report.guarantee import gaps, recommendation, words
 from kubectl_spread.report.simulation.words import name
 from kubectl_spread.report.table import paint, Style, table, wrap
-from kubectl_spread.text.wording import counted, listed
+from kubectl_spread.text.wording import comma_list, count_noun
 
 _STYLES = {
     ProofStatus.PROVED: "green",
@@ -38,13 +38,13 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
 
 
 def _group(result: GroupResult, style: Style) -> Iterator[list[str]]:
-    workloads = listed([name(key) for key in result.workloads], most=10_000 if style.is_wide else _MOST_WORKLOADS)
-    yield wrap(f"Group {result.name}: {workloads}; {counted(result.pods, 'pod')}", style.width, hanging="  ")
+    workloads = comma_list([name(key) for key in result.workloads], most=10_000 if style.is_wide else _MOST_WORKLOADS)
+    yield wrap(f"Group {result.name}: {workloads}; {count_noun(result.pods, 'pod')}", style.width, hanging="  ")
     yield _overview(result, style)
     for at in range(len(result.results[0].rules) if result.results else 0):
         yield list(_rule([(item.regime, item.rules[at]) for item in result.results], style))
     if result.neighbours:
-        names = listed([name(key) for key in result.neighbours], most=10_000 if style.is_wide else _MOST_WORKLOADS)
+        names = comma_list([name(key) for key in result.neighbours], most=10_000 if style.is_wide else _MOST_WORKLOADS)
         sentence = f"Simulated with it, because its pods decide where these pods can go: {names}"
         yield wrap(sentence, style.width, hanging="  ")
     if result.gaps:

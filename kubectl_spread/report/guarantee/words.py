@@ -11,7 +11,7 @@ from kubectl_spread.guarantee.witness import Witness, WitnessEvent
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.policy.wording import domain, violation_text
-from kubectl_spread.text.wording import counted, listed
+from kubectl_spread.text.wording import comma_list, count_noun
 
 VERDICTS = {
     ProofStatus.PROVED: "proved",
@@ -48,9 +48,9 @@ def bound_text(bound: Bound, rule: PolicyRule) -> str:
     if bound.kind is BoundKind.EMPTIEST:
         return _emptiest(bound)
     key = rule.topology_key
-    head = f"a {domain(key)} holds at most {counted(bound.most, 'pod')}"
+    head = f"a {domain(key)} holds at most {count_noun(bound.most, 'pod')}"
     if rule.kind is RuleKind.SEPARATE:
-        head = f"a {domain(key)} holds at most {counted(bound.most, 'pod')} of a workload"
+        head = f"a {domain(key)} holds at most {count_noun(bound.most, 'pod')} of a workload"
     return f"{head}: {_reason(bound)}"
 
 
@@ -62,7 +62,7 @@ def _emptiest(bound: Bound) -> str:
     zone = domain(bound.topology_key)
     return (
         f"the emptiest {zone} takes the pod: its nodes could only be too full after {bound.domains} x {bound.times} "
-        f"x {bound.max_skew} = {counted(need, 'other pod')}, and there are at most {bound.pods - 1}"
+        f"x {bound.max_skew} = {count_noun(need, 'other pod')}, and there are at most {bound.pods - 1}"
     )
 
 
@@ -71,7 +71,7 @@ def _reason(bound: Bound) -> str:
     where = domain(bound.topology_key, plural=True) if bound.topology_key else ""
     if bound.kind is BoundKind.SKEW:
         return (
-            f"maxSkew {skew} over {size} {where} with at most {counted(pods, 'pod')} at a time, "
+            f"maxSkew {skew} over {size} {where} with at most {count_noun(pods, 'pod')} at a time, "
             f"min({pods}, floor(({pods} + {size - 1} x {skew}) / {size})) = {bound.most}"
         )
     if bound.kind is BoundKind.EMPTY_DOMAIN:
@@ -88,7 +88,7 @@ def _reason(bound: Bound) -> str:
         what = f"{bound.times} {where}" if bound.kind is BoundKind.PARTS else f"{bound.times} workloads or revisions"
         each = "on each" if bound.kind is BoundKind.PARTS else "of each"
         return f"{what}, and at most {bound.part.most} {each} ({_reason(bound.part)})"
-    return f"there are only {counted(bound.pods, 'pod')}"
+    return f"there are only {count_noun(bound.pods, 'pod')}"
 
 
 def violation(witness: Witness) -> str:
@@ -121,7 +121,7 @@ def sentence(event: WitnessEvent) -> str:
 
 def waiting_sentences(witness: Witness) -> list[str]:
     """Return a sentence for each workload whose pods stay Pending."""
-    return [f"{counted(item.number, 'pod')} of {item.owner.name} {_finds(item.number)}" for item in witness.waiting]
+    return [f"{count_noun(item.number, 'pod')} of {item.owner.name} {_finds(item.number)}" for item in witness.waiting]
 
 
 def _finds(number: int) -> str:
@@ -141,9 +141,9 @@ def _capital(text: str) -> str:
 
 def _where(event: WitnessEvent) -> str:
     if not event.is_loss:
-        return f"node {listed(event.domains, most=3)}"
+        return f"node {comma_list(event.domains, most=3)}"
     noun = domain(event.topology_key, plural=len(event.domains) > 1)
-    return f"{noun} {listed(event.domains, most=3)}"
+    return f"{noun} {comma_list(event.domains, most=3)}"
 
 
 def _disrupted(event: WitnessEvent) -> str:
@@ -169,7 +169,7 @@ _SENTENCES: dict[TransitionKind, Callable[[WitnessEvent], str]] = {
     TransitionKind.RESTARTED: lambda event: f"{_capital(_pod(event))} on {event.node} is deleted, and created again.",
     TransitionKind.ROLLED: lambda event: f"A rollout of {event.owner.name if event.owner else ''} begins.",
     TransitionKind.SHRUNK: lambda event: (
-        f"The rollout of {event.owner.name if event.owner else ''} keeps {counted(event.number, 'old pod')}, and "
+        f"The rollout of {event.owner.name if event.owner else ''} keeps {count_noun(event.number, 'old pod')}, and "
         "replaces the others."
     ),
     TransitionKind.REMOVED: _removed,
@@ -186,7 +186,7 @@ _SENTENCES: dict[TransitionKind, Callable[[WitnessEvent], str]] = {
 def counts_text(counts: dict[str, int]) -> str:
     """Return pods per domain: `a 3, b 2, c 1`."""
     shown = [f"{value} {number}" for value, number in counts.items() if number or len(counts) <= _MOST_DOMAINS]
-    return listed(shown, most=_MOST_DOMAINS)
+    return comma_list(shown, most=_MOST_DOMAINS)
 
 
 def regimes_text(regimes: Sequence[Regime]) -> str:

@@ -8,7 +8,7 @@ from typing import Optional
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 _MOST_BARS = 24  # more domains with equal counts share a bar
 _MOST_NAMES = 12
@@ -87,7 +87,7 @@ def _skew(item: ConstraintStatus) -> str:
     allowed = "allowed" if item.when_unsatisfiable == DO_NOT_SCHEDULE else "preferred"
     few = ""
     if item.counts.is_below_min_domains:
-        few = f". The minimum is 0, because {counted(len(item.counts.domains), 'domain')} are fewer than minDomains"
+        few = f". The minimum is 0, because {count_noun(len(item.counts.domains), 'domain')} are fewer than minDomains"
     return (
         f"Skew {item.skew}: the fullest domain has {item.counts.most}, the global minimum is {item.global_minimum}. "
         f"At most {item.max_skew} is {allowed}{few}."

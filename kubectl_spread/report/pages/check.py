@@ -10,7 +10,7 @@ from kubectl_spread.lint.finding import Finding, Place, Severity
 from kubectl_spread.report.check import findings as finding_text
 from kubectl_spread.report.check.report import CheckReport, PageFacts, RunningResults
 from kubectl_spread.report.pages import page
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 _MOST_FINDINGS = 500
 _MOST_PICTURES = 60
@@ -94,10 +94,10 @@ def _tone(report: CheckReport) -> str:
 
 
 def _title(report: CheckReport) -> str:
-    checked = counted(report.checked.get("workloads", 0) + report.checked.get("rejected", 0), "workload")
-    found = counted(len(report.findings), "finding") if report.findings else "no findings"
+    checked = count_noun(report.checked.get("workloads", 0) + report.checked.get("rejected", 0), "workload")
+    found = count_noun(len(report.findings), "finding") if report.findings else "no findings"
     pending = _pending(report)
-    tail = f", {counted(pending, 'pod')} without a node" if pending else ""
+    tail = f", {count_noun(pending, 'pod')} without a node" if pending else ""
     if not pending and (report.placements or report.running is not None):
         tail = ", no pod Pending"
     return f"{checked} checked: {found}{tail}"

@@ -20,7 +20,7 @@ from kubectl_spread.report.pages.frames import frames_of
 from kubectl_spread.report.pages.witness import WitnessArtist
 from kubectl_spread.report.simulation.words import name
 from kubectl_spread.report.table import Style
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 Plain = dict[str, Any]
 
@@ -64,7 +64,7 @@ def _group(result: GroupResult, found: Optional[Recommendation], cluster: Cluste
     return {
         "name": result.name,
         "workloads": [name(key) for key in result.workloads],
-        "pods": counted(result.pods, "pod"),
+        "pods": count_noun(result.pods, "pod"),
         "badge": words.policy_verdict(result.verdict),
         "tone": _TONES[result.verdict],
         "regimes": [words.REGIMES[item.regime] for item in result.results],
@@ -125,7 +125,7 @@ def _way(item: RuleVerdict, result: GroupResult, cluster: Cluster) -> Plain:
         "legend": artist.legend(),
         "last": moments[-1][1],
         "charts": list(_charts(witness, item)),
-        "waiting": [f"{counted(pods.number, 'pod')} of {name(pods.owner)} Pending" for pods in witness.waiting],
+        "waiting": [f"{count_noun(pods.number, 'pod')} of {name(pods.owner)} Pending" for pods in witness.waiting],
     }
 
 

@@ -18,7 +18,7 @@ from kubectl_spread.report.pages.pods import ClusterPods
 from kubectl_spread.report.rebalance import commands
 from kubectl_spread.report.rebalance.text import landing_nodes, RepairText, span
 from kubectl_spread.report.simulation.words import name
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 Plain = dict[str, Any]
 
@@ -56,8 +56,8 @@ def _title(found: Rebalance) -> str:
         return "No constraint is violated: there is nothing to rebalance"
     lacking = sum(not item.is_repaired for item in found.repairs)
     planned = len(found.repairs) - lacking
-    parts = [counted(planned, "plan")] if planned else []
-    parts += [f"{counted(lacking, 'group')} of workloads without a plan" if lacking > 1 else "no plan for one group"]
+    parts = [count_noun(planned, "plan")] if planned else []
+    parts += [f"{count_noun(lacking, 'group')} of workloads without a plan" if lacking > 1 else "no plan for one group"]
     return " and ".join(parts if lacking else parts[:1])
 
 

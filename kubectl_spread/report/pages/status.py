@@ -14,7 +14,7 @@ from kubectl_spread.report.status import policy as policy_text
 from kubectl_spread.report.status import table
 from kubectl_spread.simulate.running.policies import PolicyStatus
 from kubectl_spread.simulate.running.status import ConstraintState, WorkloadStatus
-from kubectl_spread.text.wording import counted
+from kubectl_spread.text.wording import count_noun
 
 _MOST_PICTURES = 60
 _MOST_NODES = 150_000  # in all pictures of a page together
@@ -107,7 +107,7 @@ def tone(status: WorkloadStatus) -> str:
 
 def _title(statuses: Collection[WorkloadStatus]) -> str:
     troubled = sum(not status.is_fine for status in statuses)
-    what = counted(len(statuses), "workload")
+    what = count_noun(len(statuses), "workload")
     if not troubled:
         return f"{what}: every DoNotSchedule constraint holds, and no pod is Pending"
     verbs = "violates a constraint or lacks" if troubled == 1 else "violate constraints or lack"
@@ -132,7 +132,7 @@ def _tiles(statuses: Collection[WorkloadStatus]) -> list[dict[str, Any]]:
 def _numbers(status: WorkloadStatus) -> str:
     wanted = status.running if status.wanted is None else status.wanted
     of = "" if status.wanted is None else f"{status.running} of "
-    parts = [f"{of}{counted(wanted, 'pod')} on a node"]
+    parts = [f"{of}{count_noun(wanted, 'pod')} on a node"]
     parts += [f"{status.terminating} terminating"] if status.terminating else []
     parts += [f"{len(status.pending)} Pending"] if status.pending else []
     return ", ".join(parts)
@@ -145,4 +145,4 @@ def _messages(status: WorkloadStatus) -> list[dict[str, Any]]:
         found[pod.message] = found.get(pod.message, 0) + 1
     if status.uncreated is not None:
         found[status.uncreated.message] = status.uncreated.number
-    return [{"text": text, "pods": counted(number, "pod")} for text, number in found.items() if text][:_MOST_MESSAGES]
+    return [{"text": text, "pods": count_noun(number, "pod")} for text, number in found.items() if text][:_MOST_MESSAGES]

@@ -11,7 +11,7 @@ from kubectl_spread.policy.wording import domain, preposition, rule_text
 from kubectl_spread.report.status.prometheus import head, sample
 from kubectl_spread.report.table import table
 from kubectl_spread.simulate.running.policies import GroupStatus, PolicyStatus
-from kubectl_spread.text.wording import counted, listed
+from kubectl_spread.text.wording import comma_list, count_noun
 
 Plain = dict[str, Any]
 
@@ -47,7 +47,7 @@ def _state(item: Evaluation) -> str:
 
 def _numbers(item: Evaluation) -> str:
     key = item.rule.topology_key
-    where = f" ({listed(item.domains, most=3)})" if item.domains else ""
+    where = f" ({comma_list(item.domains, most=3)})" if item.domains else ""
     one = f"{preposition(key)} one {domain(key)}{where}" if key else ""
     if item.rule.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT):
         return f"{item.number} of {item.pods} {one}, {item.limit} allowed"
@@ -57,7 +57,7 @@ def _numbers(item: Evaluation) -> str:
         return f"{item.number} of one workload {one}"
     if item.rule.kind is RuleKind.SURVIVE:
         return f"{item.number} left without {domain(key)}{where}, {item.limit} required"
-    return f"{counted(item.number, 'pod')} Pending"
+    return f"{count_noun(item.number, 'pod')} Pending"
 
 
 def document(found: PolicyStatus) -> Plain:

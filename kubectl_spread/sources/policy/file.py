@@ -217,7 +217,7 @@ class _Reading:
 
     def _text(self, route: Route) -> str:
         node = nodes.follow(self.root, route)
-        return nodes.written(node) if isinstance(node, nodes.Scalar) else ""
+        return nodes.scalar_text(node) if isinstance(node, nodes.Scalar) else ""
 
     def _place(self, route: Route, *, key: bool = False) -> tuple[int, int]:
         return self.source.position(nodes.place(self.root, route, key=key).start)

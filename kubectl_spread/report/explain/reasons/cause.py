@@ -12,7 +12,7 @@ from kubectl_spread.explain.requirements.decisive import Cause, UnmetRequirement
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.text.wording import counted, joined, listed, safe
+from kubectl_spread.text.wording import comma_list, count_noun, join_with_and, safe
 
 _MOST_NAMES = 6
 _MOST_FEW = 3
@@ -99,7 +99,7 @@ def _clause(found: Cause, explanation: Explanation) -> str:
         return _contradiction(found, explanation)
     parts = [safe(item.text) for item in found.narrowing]
     verb = "leaves" if len(parts) == 1 else "leave"
-    where = listed(found.decisive, most=_MOST_FEW)
+    where = comma_list(found.decisive, most=_MOST_FEW)
     left = f"{' and '.join(parts)} {verb} only {where}"
     if len(parts) == 1 and found.narrowing[0].key == _BY_NAME:
         owner = explanation.pod.owner
@@ -119,7 +119,7 @@ def _contradiction(found: Cause, explanation: Explanation) -> str:
     parts = []
     for item in found.narrowing:
         left = [name for name, fits in zip(explanation.node_names, item.allowed.tolist(), strict=True) if fits]
-        parts.append(f"{safe(item.text)} leaves {f'only {listed(left, most=_MOST_FEW)}' if left else 'no node'}")
+        parts.append(f"{safe(item.text)} leaves {f'only {comma_list(left, most=_MOST_FEW)}' if left else 'no node'}")
     return f"no node meets all of these: {'; '.join(parts)}"
 
 
@@ -142,16 +142,16 @@ def _reasons(found: Cause, *, is_alone: bool = False) -> str:
         return _several(somewhere)
     names = [_with_numbers(item) for item in everywhere[:_MOST_REFUSALS]]
     left = max(1, _MOST_REFUSALS - len(names))
-    names += [f"{_with_numbers(item)} on {listed(item.nodes, most=_MOST_FEW)}" for item in somewhere[:left]]
+    names += [f"{_with_numbers(item)} on {comma_list(item.nodes, most=_MOST_FEW)}" for item in somewhere[:left]]
     more = len(found.refusals) - len(names)
-    return " and by ".join(names) + (f" and for {counted(more, 'more reason')}" if more else "")
+    return " and by ".join(names) + (f" and for {count_noun(more, 'more reason')}" if more else "")
 
 
 def _several(refusals: Sequence[UnmetRequirement]) -> str:
     """Return reasons that refuse different nodes: `taint a:NoSchedule, taint b:NoSchedule`."""
     more = len(refusals) - _MOST_REFUSALS
     names = ", ".join(_with_numbers(item) for item in refusals[:_MOST_REFUSALS])
-    return names + (f" and {counted(more, 'more reason')}" if more > 0 else "")
+    return names + (f" and {count_noun(more, 'more reason')}" if more > 0 else "")
 
 
 def _with_numbers(refusal: UnmetRequirement) -> str:
@@ -185,15 +185,19 @@ def _without_key(report: ConstraintReport) -> str:
     """Return the nodes that would fit if they had the label; the constraint does not count them."""
     if not report.without_key:
         return ""
-    names = listed(report.without_key, most=_MOST_FEW)
+    names = comma_list(report.without_key, most=_MOST_FEW)
     verb = "lacks" if len(report.without_key) == 1 else "lack"
-    return f"; {counted(len(report.without_key), 'node')} {verb} its label: {names}"
+    return f"; {count_noun(len(report.without_key), 'node')} {verb} its label: {names}"
 
 
 def _domains(found: Sequence[DomainReport]) -> str:
     """Return the names of a few domains, or the first ones and how many more there are."""
     names = [domain.value or '""' for domain in found]
-    return joined([safe(name) for name in names]) if len(names) <= _MOST_NAMES else listed(names, most=_MOST_NAMES)
+    return (
+        join_with_and([safe(name) for name in names])
+        if len(names) <= _MOST_NAMES
+        else comma_list(names, most=_MOST_NAMES)
+    )
 
 
 def _only(open_to: Sequence[DomainReport], found: Cause) -> str:
@@ -211,7 +215,7 @@ def _only(open_to: Sequence[DomainReport], found: Cause) -> str:
 
 def _because_of_minimum(report: ConstraintReport) -> str:
     if report.is_below_min_domains:
-        have = counted(report.eligible_domains, "domain")
+        have = count_noun(report.eligible_domains, "domain")
         is_one = report.eligible_domains == 1
         return (
             f": there {'is' if is_one else 'are'} {have}, fewer than minDomains {report.min_domains}, so the minimum "

@@ -10,7 +10,7 @@ from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.requirements.conflicts import Conflict
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.report.table import wrap
-from kubectl_spread.text.wording import counted, listed, safe
+from kubectl_spread.text.wording import count_noun, comma_list, safe
 
 _MOST_NAMES = 6
 _MOST_CONFLICTS = 5
@@ -48,9 +48,9 @@ def _more(explanation: Explanation) -> list[str]:
     more = len(explanation.conflicts[_MOST_CONFLICTS:]) + explanation.more_conflicts
     if not explanation.conflicts_are_complete:
         return [
-            f"  and at least {counted(more, 'more conflict')}, as the search was stopped" if more else "  and others"
+            f"  and at least {count_noun(more, 'more conflict')}, as the search was stopped" if more else "  and others"
         ]
-    return [f"  and {counted(more, 'more conflict')}"] if more else []
+    return [f"  and {count_noun(more, 'more conflict')}"] if more else []
 
 
 def left(requirement: Requirement, names: tuple[str, ...]) -> str:
@@ -59,5 +59,5 @@ def left(requirement: Requirement, names: tuple[str, ...]) -> str:
     if not left:
         return "no node"
     if len(left) > _MOST_NAMES:
-        return f"{len(left)} of {counted(len(names), 'node')}"
-    return f"only {listed((names[at] for at in left), most=_MOST_NAMES)}"
+        return f"{len(left)} of {count_noun(len(names), 'node')}"
+    return f"only {comma_list((names[at] for at in left), most=_MOST_NAMES)}"

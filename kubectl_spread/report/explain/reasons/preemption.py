@@ -14,7 +14,7 @@ from kubectl_spread.explain.preemption import (
     Victim,
 )
 from kubectl_spread.report.table import Block, lay_out, Rows
-from kubectl_spread.text.wording import counted, listed, safe
+from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 _MOST_NAMES = 6
 _MOST_REASONS = 8
@@ -31,7 +31,7 @@ def blocks(found: PreemptionReport) -> list[Block]:
     if found.not_eligible:
         return [f"Preemption: {safe(found.not_eligible)}"]
     if found.node:
-        out: list[Block] = [f"Preemption would evict {counted(len(found.victims), 'pod')} on {safe(found.node)}:"]
+        out: list[Block] = [f"Preemption would evict {count_noun(len(found.victims), 'pod')} on {safe(found.node)}:"]
         out += [f"  {_victim(victim)}" for victim in found.victims[:_MOST_VICTIMS]]
         if len(found.victims) > _MOST_VICTIMS:
             out.append(f"  and {len(found.victims) - _MOST_VICTIMS} more")
@@ -40,7 +40,7 @@ def blocks(found: PreemptionReport) -> list[Block]:
         out = ["Preemption does not help:"]
         out += [f"  {_unhelpful(group)}" for group in found.unhelpful[:_MOST_REASONS]]
         if len(found.unhelpful) > _MOST_REASONS:
-            out.append(f"  and for {counted(len(found.unhelpful) - _MOST_REASONS, 'more reason')}")
+            out.append(f"  and for {count_noun(len(found.unhelpful) - _MOST_REASONS, 'more reason')}")
     return out if found.other_node is None else [*out, _other_node_sentence(found.other_node)]
 
 
@@ -70,7 +70,7 @@ def _choice(found: PreemptionReport) -> list[Block]:
     rows += [_row(choice) for choice in found.choices]
     out.append(Rows(tuple(rows), "    "))
     if found.candidates > len(found.choices):
-        out.append(f"    and {counted(found.candidates - len(found.choices), 'more node')}")
+        out.append(f"    and {count_noun(found.candidates - len(found.choices), 'more node')}")
     return out
 
 
@@ -80,7 +80,7 @@ def _row(choice: PreemptionCandidate) -> tuple[str, str, str, str, str, str]:
 
 
 def _unhelpful(group: Unhelpful) -> str:
-    number, nodes = counted(len(group.nodes), "node"), listed(group.nodes, most=_MOST_NAMES)
+    number, nodes = count_noun(len(group.nodes), "node"), comma_list(group.nodes, most=_MOST_NAMES)
     one = len(group.nodes) == 1
     if group.why is NoPreemptionReason.NO_LOWER_PRIORITY:
         return f"{number} {'has' if one else 'have'} no pod of lower priority: {nodes}"
