@@ -158,7 +158,7 @@ class SimulationSetup:
         self._reader = StepObjects(directory)
         self.situation = Situation(read.known.cluster, self._reader, read.namespace)
         objects = self._reader.of_inputs(read.given, read.namespace)
-        self.created = manifests.applied(objects, self.situation) if objects else CommandEffect()
+        self.created = manifests.apply_objects(objects, self.situation) if objects else CommandEffect()
 
     @property
     def errors(self) -> tuple[SourceError, ...]:

@@ -128,7 +128,7 @@ class Board:
         while True:
             self._distinguish(names)
             try:
-                start = self._moves.settled(Draft(self.world, self.loaded)).state
+                start = self._moves.settle(Draft(self.world, self.loaded)).state
                 return self._explored(start)
             except MorePods as involved:
                 if involved.keys <= self._touched and involved.nodes <= self._nodes:

@@ -20,7 +20,7 @@ from kubectl_spread.rebalance.rollouts import RESTARTABLE, rolled_out
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.simulate.running.status import ConstraintStatus
 from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.nodes import cordoned
+from kubectl_spread.timeline.nodes import set_cordon
 
 NEW_DOMAIN = "a new domain"  # No domain of a cluster is called so: a label's value has no space.
 _MOST_REMEDIES = 4
@@ -131,7 +131,7 @@ def _uncordoned(case: _Case) -> Iterator[Remedy]:
     cluster = case.known.cluster
     names = [node.name for node in cluster.nodes if node.unschedulable]
     for chosen in [*[[name] for name in names[:_MOST_TRIED]], *([names] if len(names) > 1 else [])]:
-        nodes = tuple(cordoned(node, is_cordoned=False) if node.name in chosen else node for node in cluster.nodes)
+        nodes = tuple(set_cordon(node, is_cordoned=False) if node.name in chosen else node for node in cluster.nodes)
         found = _evictions(case, cluster._replace(nodes=nodes))
         if found is not None:
             yield Remedy(RemedyKind.UNCORDON, case.keys[0], nodes=tuple(chosen), evictions=found[0], is_exact=found[1])

@@ -44,7 +44,7 @@ def matching(world: World, cls: int, found: tuple[BudgetStatus, ...]) -> list[Bu
     ]
 
 
-def as_seen(world: World, state: State) -> tuple[DisruptionBudget, ...]:
+def current_budgets(world: World, state: State) -> tuple[DisruptionBudget, ...]:
     """Return the budgets with their current status."""
     return tuple(
         status.budget._replace(disruptions_allowed=status.allowed, disrupted_pods=frozenset())
@@ -107,7 +107,7 @@ def _wanted(
     least, most = budget.min_available, budget.max_unavailable
     if most is None and isinstance(least, int):
         return len(selected) + len(others), least
-    expected = scale.expected(world, state, selected) + _expected_of_background(world, others, selected)
+    expected = scale.expected_replicas(world, state, selected) + _expected_of_background(world, others, selected)
     number = scaled_value(least if most is None else most, expected, round_up=True)
     wanted = max(0, expected - number) if most is not None and number is not None else number
     kinds = {_kind(world.classes[pod.cls]) for pod in selected} | {_kind(pod.cls) for pod in others}

@@ -116,7 +116,7 @@ def delete_unused(draft: Draft, namespace: str, name: str) -> None:
     put(draft, namespace, name, f"{DELETING}{value.removeprefix(DELETING)}")
 
 
-def pod_is_gone(draft: Draft) -> None:
+def delete_marked(draft: Draft) -> None:
     """Delete the marked claims that no pod with a node uses any more."""
     for namespace, name, value in draft.claims:
         if value.startswith(DELETING) and not _is_used(draft, ObjectKey(namespace, name)):

@@ -83,7 +83,7 @@ def _apply(draft: Draft, op: steps.Apply) -> None:
     spec = reading.spec_of(world, owner, op.controller)
     draft.sets += [None] * (owner + 1 - len(draft.sets))
     own = draft.sets[owner]
-    draft.sets[owner] = reading.own_of(world, owner, spec) if own is None else reading.changed(own, world, spec)
+    draft.sets[owner] = reading.own_of(world, owner, spec) if own is None else reading.change_spec(own, world, spec)
 
 
 def _with_spec(draft: Draft, key: OwnerKey, change: Callable[[Any], Any]) -> None:
@@ -93,7 +93,7 @@ def _with_spec(draft: Draft, key: OwnerKey, change: Callable[[Any], Any]) -> Non
         draft.world.notes[f"{key.kind} {key.namespace}/{key.name} is not in the facts"] = None
         return
     spec = draft.world.spec(change(draft.world.specs[own.spec]))
-    draft.sets[owner] = reading.changed(own, draft.world, spec)
+    draft.sets[owner] = reading.change_spec(own, draft.world, spec)
 
 
 def _scale(draft: Draft, op: steps.Scale) -> None:
@@ -210,19 +210,19 @@ def _change(draft: Draft, op: steps.Op, names: Iterable[str], change: Callable[[
 
 
 def _cordon(draft: Draft, op: steps.Cordon) -> None:
-    _change(draft, op, op.nodes, lambda node: nodes.cordoned(node, is_cordoned=op.is_cordoned))
+    _change(draft, op, op.nodes, lambda node: nodes.set_cordon(node, is_cordoned=op.is_cordoned))
 
 
 def _taint(draft: Draft, op: steps.TaintNodes) -> None:
-    _change(draft, op, op.nodes, lambda node: nodes.tainted(node, op.taint) if nodes.keeps(node, op.taint) else node)
+    _change(draft, op, op.nodes, lambda node: nodes.add_taint(node, op.taint) if nodes.keeps(node, op.taint) else node)
 
 
 def _untaint(draft: Draft, op: steps.Untaint) -> None:
-    _change(draft, op, op.nodes, lambda node: nodes.untainted(node, op.key, op.effect))
+    _change(draft, op, op.nodes, lambda node: nodes.remove_taints(node, op.key, op.effect))
 
 
 def _drain(draft: Draft, op: steps.Drain) -> None:
-    _change(draft, op, op.nodes, lambda node: nodes.cordoned(node, is_cordoned=True))
+    _change(draft, op, op.nodes, lambda node: nodes.set_cordon(node, is_cordoned=True))
     found = tuple(_nodes_of(draft, op.nodes))
     draft.todo = (*(("drain", at, op.selector, op.is_deleting) for at in found), *draft.todo)
 

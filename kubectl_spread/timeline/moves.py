@@ -96,7 +96,7 @@ class Moves:
         self._world = world
         self._oracle = oracle
 
-    def settled(self, draft: Draft, owners: Optional[Iterable[int]] = None) -> Step:
+    def settle(self, draft: Draft, owners: Optional[Iterable[int]] = None) -> Step:
         """Return the step after controllers have made all changes without a choice; `owners` limits the controllers."""
         indices = range(len(draft.sets)) if owners is None else {owner for owner in owners if owner >= 0}
         for owner in indices:
@@ -142,7 +142,7 @@ class Moves:
         for owner, own in enumerate(state.sets):
             if isinstance(own, statefulset.StatefulSetState) and own.free:
                 pods = of_owner(state.pods, owner)
-                ordinal = ordinals.undecided(self._world, own, pods)
+                ordinal = ordinals.undecided_ordinal(self._world, own, pods)
                 if ordinal is None:
                     ordinal = self._named_ordinal(state, owner, own.free)
                 if ordinal is not None:
@@ -162,7 +162,7 @@ class Moves:
     def _with_ordinal(self, state: State, owner: int, ordinal: int, chosen: Optional[P]) -> Step:
         draft = Draft(self._world, state)
         ordinals.decide(draft, owner, ordinal, chosen=chosen)
-        return self.settled(draft, (owner,))
+        return self.settle(draft, (owner,))
 
     def _victims(self, state: State) -> list[Way]:
         return [partial(self._deleted, state, pods) for pods in self._chosen(state)]
@@ -180,7 +180,7 @@ class Moves:
     def _deleted(self, state: State, pods: tuple[P, ...], kind: EventKind = EventKind.DELETED) -> Step:
         draft = Draft(self._world, state)
         draft.delete(pods, kind)
-        return self.settled(draft, {pod.owner for pod in pods})
+        return self.settle(draft, {pod.owner for pod in pods})
 
     def _waiting(self, state: State) -> list[P]:
         """Return one waiting pod of each kind; pods of one kind only differ in their ordinals."""
@@ -275,7 +275,7 @@ class Moves:
                 draft.replace(other, other._replace(nominated=PENDING))
         draft.replace(pod, pod._replace(nominated=way.node))
         draft.delete(way.victims, EventKind.PREEMPTED)
-        return self.settled(draft, {victim.owner for victim in way.victims})
+        return self.settle(draft, {victim.owner for victim in way.victims})
 
     def _ended(self, state: State) -> Iterator[Way]:
         """Yield ways in which deletions finish that a controller or a waiting pod depends on."""
@@ -327,7 +327,7 @@ class Moves:
         is_scheduler_faster = self._has_overtaking(state)
         if not (is_scheduler_faster or self._may_overtake):
             return []
-        step = self.settled(Draft(self._world, state))
+        step = self.settle(Draft(self._world, state))
         if step.state == state:
             return []
         before = self._scheduled(state) if is_scheduler_faster else []
@@ -358,11 +358,11 @@ class Moves:
             draft.remove(pod)
             own = state.sets[pod.owner] if pod.owner >= 0 else None
             if isinstance(own, statefulset.StatefulSetState):
-                statefulset.pod_is_gone(draft, pod)
-        claims.pod_is_gone(draft)
+                statefulset.delete_claims(draft, pod)
+        claims.delete_marked(draft)
         if len(open_items(state)) > 1 and may_overtake_controllers(self._world, state):
             return self._before_controllers(draft)
-        return self.settled(draft, {pod.owner for pod in pods} if is_noticed else ())
+        return self.settle(draft, {pod.owner for pod in pods} if is_noticed else ())
 
     def _went_on(self, state: State) -> Iterator[Way]:
         """Yield ways in which pods become ready whose controllers then continue."""
@@ -410,13 +410,13 @@ class Moves:
         for pod in ready:
             draft.make_ready(pod)
         deployment.put(draft, owner, sets)
-        return self.settled(draft, (owner,))
+        return self.settle(draft, (owner,))
 
     def _ready(self, state: State, pods: list[P]) -> Step:
         draft = Draft(self._world, state)
         for pod in pods:
             draft.make_ready(pod)
-        return self.settled(draft, {pod.owner for pod in pods})
+        return self.settle(draft, {pod.owner for pod in pods})
 
     def _ready_each(self, state: State) -> Iterator[Way]:
         seen = set()
@@ -442,7 +442,7 @@ class Moves:
         rev = self._world.specs[state.sets[owner].spec].rev
         for at in more:
             draft.create(rev, at, node=self._world.node_names[at])
-        return self.settled(draft, (owner,))
+        return self.settle(draft, (owner,))
 
     def _by_user(self, state: State) -> Iterator[Way]:
         """Yield ways to continue with the user's steps."""
@@ -453,7 +453,7 @@ class Moves:
             is_slow = may_overtake_controllers(self._world, state)
             for draft in doing.do(self._world, _without(state, item), self._world.ops[item[1]]):
                 draft.moves.insert(0, Move(EventKind.DONE, number=item[1]))
-                yield partial(self._before_controllers if is_slow else self.settled, draft)
+                yield partial(self._before_controllers if is_slow else self.settle, draft)
         elif item[0] == "delete":
             yield from self._deletions(state, item)
         elif item[0] == "drain" and item[3]:
@@ -535,9 +535,9 @@ class Moves:
         bound = [pod for pod in state.pods if pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE]
         if bound:
             return [partial(self._ready, state, bound)]
-        return [partial(self.all_gone, state)] if without_ending(state) is not state else []
+        return [partial(self.finish_deletions, state)] if without_ending(state) is not state else []
 
-    def all_gone(self, state: State) -> Step:
+    def finish_deletions(self, state: State) -> Step:
         """Return the step in which all deletions finish."""
         return self._gone(state, [pod for pod in state.pods if pod.end in _ENDING])
 

@@ -32,7 +32,7 @@ def with_nodes(facts: WorldFacts, nodes: Iterable[tuple[int, Optional[Node]]]) -
     return facts._replace(nodes=tuple(changed))
 
 
-def cordoned(node: Node, *, is_cordoned: bool) -> Node:
+def set_cordon(node: Node, *, is_cordoned: bool) -> Node:
     """Return a node with or without its cordon, and the taint that follows from it."""
     taints = tuple(taint for taint in node.taints if taint != UNSCHEDULABLE)
     return node._replace(unschedulable=is_cordoned, taints=(*taints, UNSCHEDULABLE) if is_cordoned else taints)
@@ -51,13 +51,13 @@ _OF_CONDITIONS = frozenset(
 )
 
 
-def tainted(node: Node, taint: Taint) -> Node:
+def add_taint(node: Node, taint: Taint) -> Node:
     """Return a node with a taint; one of the same key and effect is replaced."""
     kept = tuple(item for item in node.taints if (item.key, item.effect) != (taint.key, taint.effect))
     return node._replace(taints=(*kept, taint))
 
 
-def untainted(node: Node, key: str, effect: str) -> Node:
+def remove_taints(node: Node, key: str, effect: str) -> Node:
     """Return a node without the taints of a key."""
     return node._replace(
         taints=tuple(item for item in node.taints if item.key != key or (effect and item.effect != effect))
@@ -73,11 +73,11 @@ def with_down(facts: WorldFacts, down: frozenset[int]) -> WorldFacts:
     for at, node in enumerate(facts.nodes):
         if node is None:
             continue
-        now = untainted(node, UNREACHABLE, "")
+        now = remove_taints(node, UNREACHABLE, "")
         if at in down:
-            now = tainted(now, Taint(UNREACHABLE, "", NO_SCHEDULE))
+            now = add_taint(now, Taint(UNREACHABLE, "", NO_SCHEDULE))
         if at in evicting:
-            now = tainted(now, Taint(UNREACHABLE, "", NO_EXECUTE))
+            now = add_taint(now, Taint(UNREACHABLE, "", NO_EXECUTE))
         changed.append((at, now))
     return with_nodes(facts, changed)._replace(down=down)
 

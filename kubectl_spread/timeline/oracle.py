@@ -25,7 +25,7 @@ from kubectl_spread.scheduler.unsupported import not_evaluated
 from kubectl_spread.timeline import budgets
 from kubectl_spread.timeline.claims import Made, storage_of
 from kubectl_spread.timeline.search.questions import Questions
-from kubectl_spread.timeline.state import Deletion, P, PENDING, State, untried
+from kubectl_spread.timeline.state import Deletion, P, PENDING, State, forget_refusals
 from kubectl_spread.timeline.world import World
 
 _LONGEST_LOG = 100_000  # Most bindings and removals before a scheduler is rebuilt.
@@ -129,7 +129,7 @@ class Oracle:
             return ()
         return kept.world_nodes(found.tolist())
 
-    def scored(self, pod: P, state: State) -> ScoredNodes:
+    def score(self, pod: P, state: State) -> ScoredNodes:
         """Return the feasible nodes of a pending pod with their scores; none if it cannot be predicted.
 
         Raises:
@@ -151,7 +151,7 @@ class Oracle:
         """Return the ways in which preemption may make room for a pod that fits on no node, all equally good."""
         if not self.is_predictable(pod.cls) or not self._has_lower(pod, state):
             return ()
-        key = (pod._replace(is_tried=False), untried(state))
+        key = (pod._replace(is_tried=False), forget_refusals(state))
         found = self._options.get(key)
         if found is None:
             if len(self._options) >= _MOST_OPTIONS:
@@ -230,7 +230,7 @@ class Oracle:
     def _refused(self, pod: P, state: State) -> tuple[_Kept, Pod, FilterResult]:
         kept = self._kept(state)
         kept.show(_seen(state.pods), state.pods)
-        kept.allow(budgets.as_seen(self._world, state))
+        kept.allow(budgets.current_budgets(self._world, state))
         api_pod = kept.pod(pod)
         return kept, api_pod, kept.scheduler.filter(api_pod)
 
@@ -245,11 +245,11 @@ class Oracle:
             found = self._predictable[cls] = not beyond and not pod_class.gates
         return found
 
-    def reserved(self, pod: P, node: int, state: State) -> Made:
+    def reserve(self, pod: P, node: int, state: State) -> Made:
         """Return the state of claims after a pod is bound to a node."""
         if not self._world.classes[pod.cls].volumes:
             return state.claims
-        return self._kept(state).reserved(pod, node, state)
+        return self._kept(state).reserve(pod, node, state)
 
     def _kept(self, state: State) -> _Kept:
         key = (len(self._world.revisions), state.facts, state.claims)
@@ -352,7 +352,7 @@ class _Kept:
         """Set how many evictions each budget allows now, for preemption."""
         self.columns.cluster = self._cluster._replace(budgets=allowed)
 
-    def reserved(self, pod: P, node: int, state: State) -> Made:
+    def reserve(self, pod: P, node: int, state: State) -> Made:
         """Return the claims after binding the pod; this scheduler does not change."""
         other = _Kept(self._world, state)
         before = dict(other.columns.storage.claims)

@@ -10,10 +10,10 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.setup.daemons import creating, playable
-from kubectl_spread.timeline.world import pinned_to
+from kubectl_spread.timeline.world import node_name
 
 
-def touched(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> tuple[frozenset[OwnerKey], frozenset[str]]:
+def find_references(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> tuple[frozenset[OwnerKey], frozenset[str]]:
     """Return the workloads and nodes that steps refer to."""
     keys: set[OwnerKey] = set()
     nodes: set[str] = set()
@@ -66,10 +66,10 @@ def _is_selected(pod: Pod, op: steps.DeleteSelected) -> bool:
 def pinning(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> frozenset[str]:
     """Return the nodes that pod templates name, which are not interchangeable with others."""
     applied = (op.controller for step in ops for op in step if isinstance(op, steps.Apply))
-    return frozenset(pinned_to(item.workload) for item in (*cluster.controllers.values(), *applied)) - {""}
+    return frozenset(node_name(item.workload) for item in (*cluster.controllers.values(), *applied)) - {""}
 
 
-def named(ops: Iterable[steps.Op]) -> frozenset[str]:
+def named_nodes(ops: Iterable[steps.Op]) -> frozenset[str]:
     """Return the nodes that steps name."""
     found: set[str] = set()
     for op in ops:
@@ -81,6 +81,6 @@ def named(ops: Iterable[steps.Op]) -> frozenset[str]:
     return frozenset(found)
 
 
-def joined(ops: Iterable[steps.Op]) -> tuple[Node, ...]:
+def joining_nodes(ops: Iterable[steps.Op]) -> tuple[Node, ...]:
     """Return the nodes that steps add or change, in their new form."""
     return tuple(node for op in ops if isinstance(op, steps.ChangeNodes) for node in op.nodes)

@@ -27,7 +27,7 @@ from kubectl_spread.timeline.setup import reading
 from kubectl_spread.timeline.setup.become import steps_to
 from kubectl_spread.timeline.setup.daemons import creating
 from kubectl_spread.timeline.setup.loading import load, with_owners
-from kubectl_spread.timeline.state import P, State, untried
+from kubectl_spread.timeline.state import forget_refusals, P, State
 from kubectl_spread.timeline.world import Kubelet, World
 
 Written = Union[steps.Op, Sequence[steps.Op]]
@@ -156,7 +156,7 @@ def play(
     """
     cluster = with_owners(cluster)
     ops = _expanded(cluster, written)
-    touched, nodes = references.touched(cluster, ops)
+    touched, nodes = references.find_references(cluster, ops)
     while True:
         try:
             return _Player(
@@ -219,11 +219,11 @@ class _Player:
         for key in creating(cluster, (op for step in ops for op in step)) - set(touched):
             self._world.notes[f"DaemonSet {key.namespace}/{key.name}: its pods on new nodes, in a large cluster"] = None
         self._named = (
-            references.named(op for step in ops for op in step)
+            references.named_nodes(op for step in ops for op in step)
             | self._nodes_of_pods(ops)
             | references.pinning(cluster, ops)
         )
-        self._joined = references.joined(op for step in ops for op in step)
+        self._joined = references.joining_nodes(op for step in ops for op in step)
         self._oracle = Oracle(self._world)
         self._begin_step(is_last=True)
         self._prepare()
@@ -286,7 +286,7 @@ class _Player:
     def _begun(self, start: State, todo: tuple[object, ...]) -> State:
         """Return the state at the start of a step, after controllers have acted on pending changes."""
         pods = tuple(sorted(pod._replace(is_new=False) if pod.is_new else pod for pod in start.pods))
-        return self._moves.settled(Draft(self._world, start._replace(pods=pods, todo=todo))).state
+        return self._moves.settle(Draft(self._world, start._replace(pods=pods, todo=todo))).state
 
     def _step(self, starts: list[State], befores: tuple[Outcome, ...], *, is_exact: bool) -> StepAnswer:
         if not starts:
@@ -321,7 +321,7 @@ class _Player:
         """Add the ends of an exploration that no other start has led to."""
         view = self._view(start)
         for end in (*found.steady, *found.loops):
-            state = untried(end)
+            state = forget_refusals(end)
             if state not in outcomes:
                 path = SearchPath((self._moves, self._hasty), symmetry, start, found, end)
                 is_steady = end not in found.loops

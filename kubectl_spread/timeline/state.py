@@ -96,7 +96,7 @@ def slot(pod: P) -> Slot:
     return (pod.owner, pod.rev, pod.ordinal, pod.cls, pod.node, pod.is_new)
 
 
-def untried(state: State) -> State:
+def forget_refusals(state: State) -> State:
     """Return a state that does not tell which waiting pods the scheduler has refused."""
     if not any(pod.is_tried for pod in state.pods):
         return state

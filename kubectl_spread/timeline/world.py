@@ -60,7 +60,7 @@ class Revision(NamedTuple):
     ends: bool = True
 
 
-def pinned_to(workload: Workload) -> str:
+def node_name(workload: Workload) -> str:
     """Return the node that a pod template names in `nodeName`; empty if the scheduler chooses."""
     return str(fields(workload.template.get("spec")).get("nodeName") or "")
 
@@ -191,7 +191,7 @@ class World:
 
     def _pinned(self, made: PodClass, workload: Workload) -> PodClass:
         """Return the class with the node that the template names: its pods bypass the scheduler."""
-        name = pinned_to(workload)
+        name = node_name(workload)
         if not name:
             return made
         known = f"whether the kubelet of {name} accepts them is not simulated"
@@ -200,7 +200,7 @@ class World:
         self.notes[f"{workload.key}: its pods bypass the scheduler, because nodeName is set; {reason}"] = None
         return made._replace(node_name=name)
 
-    def known_class(self, rev: int, cls: PodClass) -> None:
+    def set_class(self, rev: int, cls: PodClass) -> None:
         """Model the pods of a revision on a running pod."""
         self._known[rev] = cls
 

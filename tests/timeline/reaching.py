@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.timeline.moves import Moves
 from kubectl_spread.timeline.oracle import Oracle
-from kubectl_spread.timeline.references import named
+from kubectl_spread.timeline.references import named_nodes
 from kubectl_spread.timeline.search import explore
 from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.state import State
@@ -89,7 +89,7 @@ class Follower:
         for pod in target.elements():
             marks[str(pod.node)].append(repr(pod))
         ops = [self.world.ops[at] for _, at in start.todo]
-        return Symmetry(self.world, start, named(ops), marks={node: sorted(pods) for node, pods in marks.items()})
+        return Symmetry(self.world, start, named_nodes(ops), marks={node: sorted(pods) for node, pods in marks.items()})
 
     def _as(self, state: State, target: Counter[Seen], start: State) -> Optional[State]:
         return recordings.with_ordinals(self.world, state, target, start)

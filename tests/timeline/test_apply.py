@@ -12,7 +12,7 @@ import pytest
 from kubectl_spread.cli.main import run
 from kubectl_spread.cluster.building.shapes import LAST_APPLIED
 from kubectl_spread.cluster.sharing.prune import prune_object
-from kubectl_spread.timeline.commands.editing.three_way import applied_over, last_applied
+from kubectl_spread.timeline.commands.editing.three_way import last_applied, three_way_merge
 from tests.timeline.test_run import node
 
 Plain = dict[str, Any]
@@ -59,7 +59,7 @@ Plain = dict[str, Any]
     ],
 )
 def test_three_objects_are_merged(live: Plain, manifest: Plain, before: Optional[Plain], after: Plain) -> None:
-    assert applied_over(live, manifest, before) == after
+    assert three_way_merge(live, manifest, before) == after
 
 
 def test_a_record_that_is_no_object_is_none() -> None:

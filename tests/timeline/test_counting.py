@@ -123,8 +123,8 @@ def test_equivalent_contents_have_one_order() -> None:
     """Two zones of two nodes each: contents move with their zone, and nodes inside it are sorted."""
     places = Places((((((1, 2),)), (((3, 4),))),), [1, 2, 3, 4])
 
-    assert places.ordered((3, 0, 0, 1)) == ((0, 1, 0, 3), (2, 3, 1, 0))
-    assert places.ordered((1, 0, 3, 0))[0] == (0, 1, 0, 3)
+    assert places.order((3, 0, 0, 1)) == ((0, 1, 0, 3), (2, 3, 1, 0))
+    assert places.order((1, 0, 3, 0))[0] == (0, 1, 0, 3)
     assert places.variants((0, 1, 0, 3)) == 8
     assert places.swaps((0, 0, 0, 1)) == [(1, 0, 2, 3)]
     assert places.swaps((0, 1, 0, 1)) == [(2, 3, 0, 1)]

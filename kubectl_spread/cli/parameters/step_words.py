@@ -35,7 +35,7 @@ class StepCommand(sections.SectionedCommand):
                 step.append(word)
                 continue
             verb = _verb(step)
-            taken = None if verb is None or self._is_shared(word) else parsing.words_taken(word, verb, left)
+            taken = None if verb is None or self._is_shared(word) else parsing.count_flag_words(word, verb, left)
             if taken is not None:
                 step += [word, *left[:taken]]
                 del left[:taken]
@@ -62,7 +62,7 @@ class StepCommand(sections.SectionedCommand):
             if word == "--":
                 kept += [word, *words]
                 break
-            taken = parsing.words_taken(word, verb, words) if word.startswith("-") and word != "-" else None
+            taken = parsing.count_flag_words(word, verb, words) if word.startswith("-") and word != "-" else None
             following = words[: taken or 0]
             del words[: taken or 0]
             if word[:2] in ("-f", "-k") or word.partition("=")[0] in ("--filename", "--kustomize"):

@@ -46,7 +46,7 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
 from kubectl_spread.scheduler.unsupported import not_evaluated
-from kubectl_spread.timeline.nodes import cordoned, tainted, UNREACHABLE
+from kubectl_spread.timeline.nodes import set_cordon, add_taint, UNREACHABLE
 
 _PLAIN = TopologySpreadConstraint(0, 1, HOSTNAME, SCHEDULE_ANYWAY)  # without it, default constraints would apply
 _NEW_HASH = "guarantee-new"
@@ -418,13 +418,13 @@ def _disrupted(cluster: Cluster, disruption: Disruption) -> Cluster:
     """Return the cluster with a cordoned node, or with nodes that do not answer."""
     nodes = list(cluster.nodes)
     for at in disruption.nodes:
-        nodes[at] = cordoned(nodes[at], is_cordoned=True) if disruption.kind is LossKind.DRAIN else _down(nodes[at])
+        nodes[at] = set_cordon(nodes[at], is_cordoned=True) if disruption.kind is LossKind.DRAIN else _down(nodes[at])
     return cluster._replace(nodes=tuple(nodes))
 
 
 def _down(node: Node) -> Node:
     for effect in (NO_SCHEDULE, NO_EXECUTE):
-        node = tainted(node, Taint(UNREACHABLE, "", effect))
+        node = add_taint(node, Taint(UNREACHABLE, "", effect))
     return node
 
 

@@ -57,7 +57,7 @@ _EXISTING: dict[str, Callable[[Cluster], Found]] = {
 }
 
 
-def deleted(kind: str, names: Iterable[Named], situation: Situation) -> CommandEffect:
+def delete(kind: str, names: Iterable[Named], situation: Situation) -> CommandEffect:
     """Return the effect of deleting objects of a kind."""
     done = CommandEffect()
     for namespace, name in names:
@@ -189,7 +189,7 @@ def _scaler(name: Named, cluster: Cluster) -> tuple[OwnerKey, Any]:
     return next((key, item) for key, item in cluster.autoscalers.items() if (key.namespace, item.name) == name)
 
 
-def patched(kind: str, name: Named, after: Plain, situation: Situation) -> CommandEffect:
+def apply_patch(kind: str, name: Named, after: Plain, situation: Situation) -> CommandEffect:
     """Return the effect of a patch; `after` is the object with the patch applied.
 
     Raises:

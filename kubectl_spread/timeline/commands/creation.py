@@ -32,7 +32,7 @@ def create(command: Command, situation: Situation) -> CommandEffect:
         objects = [_generated(command, situation)]
     for plain in objects:
         _refuse_existing(plain, situation)
-    return manifests.applied(objects, situation)
+    return manifests.apply_objects(objects, situation)
 
 
 def _generated(command: Command, situation: Situation) -> Plain:

@@ -18,14 +18,14 @@ from kubectl_spread.timeline.commands.targets import CommandTarget
 def delete(command: Command, situation: Situation) -> CommandEffect:
     """Delete pods, nodes, workloads, and objects around workloads."""
     if _is_orphaning(command):
-        return _orphaned(targets.named(command, situation).targets, situation)
+        return _orphaned(targets.find_targets(command, situation).targets, situation)
     is_forced = command.has("force") and command.value("grace-period", "0") == "0"
     if command.arguments == ("all",) and (command.has("selector") or command.has("all")):
         return _deleted(_everything(command, situation), situation, is_forced=is_forced)
     selected = _selected_pods(command, situation, is_forced=is_forced)
     if selected is not None:
         return selected
-    return _deleted(targets.named(command, situation).targets, situation, is_forced=is_forced)
+    return _deleted(targets.find_targets(command, situation).targets, situation, is_forced=is_forced)
 
 
 def _is_orphaning(command: Command) -> bool:
@@ -47,7 +47,7 @@ def _orphaned(found: tuple[CommandTarget, ...], situation: Situation) -> Command
         if target.kind not in _ORPHANING:
             done += _deleted((target,), situation, is_forced=False)
             continue
-        rollout.known(target, situation)
+        rollout.workload_object(target, situation)
         situation.remove(target.key)
         what = (
             "its ReplicaSets stay, and keep their pods" if target.kind == "Deployment" else "its pods stay as they are"
@@ -72,7 +72,7 @@ def _everything(command: Command, situation: Situation) -> tuple[CommandTarget, 
     """Return the objects of the category `all`, without those that go with their controllers."""
     cluster = situation.cluster
     kinds = _ALL[:-2] if command.has("selector") else _ALL
-    found = targets.named(command._replace(arguments=(",".join(kinds),)), situation).targets
+    found = targets.find_targets(command._replace(arguments=(",".join(kinds),)), situation).targets
     owned = {pod.name for pod in cluster.pods if pod.owner is not None and pod.namespace == situation.namespace}
     return tuple(
         target
@@ -134,8 +134,8 @@ def _budgets(found: list[CommandTarget], situation: Situation) -> CommandEffect:
 def _other(target: CommandTarget, situation: Situation) -> CommandEffect:
     """Delete a workload, or an object around workloads."""
     if target.kind in around.KINDS and target.key not in situation.cluster.controllers:
-        return around.deleted(target.kind, [(target.namespace, target.name)], situation)
-    rollout.known(target, situation)
+        return around.delete(target.kind, [(target.namespace, target.name)], situation)
+    rollout.workload_object(target, situation)
     situation.remove(target.key)
     return CommandEffect((steps.Delete(target.key),), frozenset([target.key]))
 

@@ -16,7 +16,7 @@ from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands.editing.labels import taint_of
 from kubectl_spread.timeline.commands.parsing import Command, StepError
 from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
-from kubectl_spread.timeline.nodes import cordoned
+from kubectl_spread.timeline.nodes import set_cordon
 
 _SHORT = {"zone": ZONE, "region": REGION, "node": HOSTNAME, "host": HOSTNAME, "hostname": HOSTNAME}
 _ROOM = {"cpu": "CPU", "memory": "memory", "pods": "pod limit"}  # and their names in notes
@@ -92,7 +92,7 @@ def add_nodes(command: Command, situation: Situation) -> CommandEffect:
     made = []
     for name in _names(joining, taken):
         node = _made(name, joining, model)._replace(taints=taints)
-        made.append(cordoned(node, is_cordoned=True) if command.has("unschedulable") else node)
+        made.append(set_cordon(node, is_cordoned=True) if command.has("unschedulable") else node)
     situation.put_nodes(made)
     return CommandEffect((steps.ChangeNodes(tuple(made)),), notes=_notes(joining, model))
 

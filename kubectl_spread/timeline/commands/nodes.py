@@ -8,7 +8,7 @@ from kubectl_spread.timeline.commands.kinds import kind_of
 from kubectl_spread.timeline.commands.parsing import Command, StepError
 from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
 from kubectl_spread.timeline.commands.targets import CommandTarget
-from kubectl_spread.timeline.nodes import cordoned
+from kubectl_spread.timeline.nodes import set_cordon
 
 
 def named_nodes(command: Command, situation: Situation) -> tuple[str, ...]:
@@ -51,5 +51,5 @@ def uncordon(command: Command, situation: Situation) -> CommandEffect:
 
 def cordoning(names: tuple[str, ...], situation: Situation, *, is_cordoned: bool) -> CommandEffect:
     """Return the effect of cordoning or uncordoning nodes."""
-    situation.put_nodes(cordoned(situation.node(name), is_cordoned=is_cordoned) for name in names)
+    situation.put_nodes(set_cordon(situation.node(name), is_cordoned=is_cordoned) for name in names)
     return CommandEffect((steps.Cordon(names, is_cordoned),))

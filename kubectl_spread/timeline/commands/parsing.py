@@ -86,11 +86,11 @@ def _verb(words: Sequence[str]) -> tuple[Verb, Sequence[str]]:
     first = words[at]
     second = words[at + 1] if len(words) > at + 1 else ""
     if first not in GROUPS:
-        return verb_named(first, following=second), [*words[:at], *words[at + 1 :]]
-    return verb_named(f"{first} {second}".strip()), [*words[:at], *words[at + 2 :]]
+        return find_verb(first, following=second), [*words[:at], *words[at + 1 :]]
+    return find_verb(f"{first} {second}".strip()), [*words[:at], *words[at + 2 :]]
 
 
-def verb_named(name: str, *, following: str = "") -> Verb:
+def find_verb(name: str, *, following: str = "") -> Verb:
     """Return a verb by its name; `following` is the next word, in case the verb should have two.
 
     Raises:
@@ -118,7 +118,7 @@ def verb_of(words: Sequence[str]) -> Verb:
     return _verb(_without_prefix(words))[0]
 
 
-def words_taken(word: str, verb: Verb, following: Sequence[str]) -> int | None:
+def count_flag_words(word: str, verb: Verb, following: Sequence[str]) -> int | None:
     """Return how many following words belong to a flag of a verb; None if the word is not a flag."""
     left = list(following)
     try:

@@ -24,15 +24,17 @@ _ROLLED = ("Deployment", "StatefulSet", "DaemonSet")
 
 def restart(command: Command, situation: Situation) -> CommandEffect:
     """Restart workloads: a new annotation in the template replaces all pods."""
-    found = targets.named(command, situation, takes_all=True).targets
+    found = targets.find_targets(command, situation, takes_all=True).targets
     done = CommandEffect()
     for target in found:
         targets.only([target], _ROLLED, "restarting")
-        plain = known(target, situation)
+        plain = workload_object(target, situation)
         if target.kind == "Deployment" and plain["spec"].get("paused"):
             what = "can't restart paused deployment (run rollout resume first)"
             raise RefusedError(f'error: {full_name(target.kind)} "{target.name}" {what}')
-        done += changed(situation, target, with_template(plain, _restarted(plain, len(situation.history(target.key)))))
+        done += change_workload(
+            situation, target, with_template(plain, _restarted(plain, len(situation.history(target.key))))
+        )
     return done
 
 
@@ -45,14 +47,14 @@ def _restarted(plain: Plain, times: int) -> Plain:
 
 def undo(command: Command, situation: Situation) -> CommandEffect:
     """Roll back to the previous template, or to the template of a revision."""
-    found = targets.named(command, situation, takes_all=True).targets
+    found = targets.find_targets(command, situation, takes_all=True).targets
     text = command.value("to-revision", "0")
     if not text.isdecimal():
         raise StepError(f'invalid argument "{text}" for "--to-revision" flag: it takes a number')
     done = CommandEffect()
     for target in found:
         targets.only([target], _ROLLED, "rollback")
-        plain = known(target, situation)
+        plain = workload_object(target, situation)
         if plain["spec"].get("paused"):
             resume_first = (
                 "you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"
@@ -60,7 +62,7 @@ def undo(command: Command, situation: Situation) -> CommandEffect:
             raise RefusedError(f"error: {resume_first}")
         template = _template_before(target, situation, int(text))
         if template.get("spec"):
-            done += changed(situation, target, with_template(plain, template))
+            done += change_workload(situation, target, with_template(plain, template))
         else:
             situation.unknown.add(target.key)
             done += CommandEffect((steps.Undo(target.key),), frozenset([target.key]))
@@ -114,19 +116,19 @@ def resume(command: Command, situation: Situation) -> CommandEffect:
 
 
 def _paused(command: Command, situation: Situation, *, is_paused: bool) -> CommandEffect:
-    found = targets.named(command, situation, takes_all=True).targets
+    found = targets.find_targets(command, situation, takes_all=True).targets
     targets.only(found, ("Deployment",), "pausing" if is_paused else "resuming")
     done = CommandEffect()
     for target in found:
-        plain = known(target, situation)
+        plain = workload_object(target, situation)
         if bool(plain["spec"].get("paused")) == is_paused:
             what = "is already paused" if is_paused else "is not paused"
             raise RefusedError(f'error: {full_name(target.kind)} "{target.name}" {what}')
-        done += changed(situation, target, {**plain, "spec": {**plain["spec"], "paused": is_paused}})
+        done += change_workload(situation, target, {**plain, "spec": {**plain["spec"], "paused": is_paused}})
     return done
 
 
-def known(target: CommandTarget, situation: Situation) -> Plain:
+def workload_object(target: CommandTarget, situation: Situation) -> Plain:
     """Return a workload as an API object.
 
     Raises:
@@ -147,7 +149,7 @@ def with_template(plain: Plain, template: Plain) -> Plain:
     return {**plain, "spec": {**plain["spec"], "template": template}}
 
 
-def changed(situation: Situation, target: CommandTarget, plain: Plain) -> CommandEffect:
+def change_workload(situation: Situation, target: CommandTarget, plain: Plain) -> CommandEffect:
     """Return the effect of changing a workload."""
     before = situation.cluster.controllers[target.key]
     after = controller_of(plain)._replace(conditions=before.conditions, labels=before.labels)

@@ -49,7 +49,9 @@ def short_name(target: CommandTarget) -> str:
     return f"{plural.removesuffix('s')}{dot}{group}/{target.name}"
 
 
-def named(command: Command, situation: Situation, *, has_pairs: bool = False, takes_all: bool = False) -> NamedTargets:
+def find_targets(
+    command: Command, situation: Situation, *, has_pairs: bool = False, takes_all: bool = False
+) -> NamedTargets:
     """Return the objects that a command names.
 
     Args:

@@ -25,13 +25,13 @@ MOST_REPLICAS = 100_000
 def scale(command: Command, situation: Situation) -> CommandEffect:
     """Change the number of replicas."""
     replicas = count_of(command)
-    found = targets.named(command, situation).targets
+    found = targets.find_targets(command, situation).targets
     done = CommandEffect()
     for target in found:
         if target.kind not in SCALED:
             raise RefusedError("Error from server (NotFound): the server could not find the requested resource")
         _check_current(command, target, situation)
-        done += scaled(target, situation, replicas)
+        done += scale_workload(target, situation, replicas)
     return done
 
 
@@ -62,10 +62,10 @@ def _check_current(command: Command, target: CommandTarget, situation: Situation
         raise RefusedError(f"error: Expected replicas to be {wanted}, was {now}")
 
 
-def scaled(target: CommandTarget, situation: Situation, replicas: int) -> CommandEffect:
+def scale_workload(target: CommandTarget, situation: Situation, replicas: int) -> CommandEffect:
     """Return the effect of scaling a workload."""
     if target.key in situation.cluster.owners:
-        rollout.known(target, situation)
+        rollout.workload_object(target, situation)
     plain = plain_of(situation.cluster.controllers[target.key])
     after = controller_of({**plain, "spec": {**plain["spec"], "replicas": replicas}})
     situation.put(_like(after, situation.cluster.controllers[target.key]))
@@ -83,7 +83,7 @@ def set_image(command: Command, situation: Situation) -> CommandEffect:
     images = dict(_pair(word) for word in targets.pairs_of(command))
     if command.arguments and not images:
         raise StepError("at least one image update is required")
-    found = targets.named(command, situation, has_pairs=True)
+    found = targets.find_targets(command, situation, has_pairs=True)
     if not images:
         raise StepError("at least one image update is required")
     done = CommandEffect()
@@ -91,9 +91,9 @@ def set_image(command: Command, situation: Situation) -> CommandEffect:
         if target.kind == "Pod":
             done += CommandEffect(notes=(f"a new image restarts the container of pod {target.name} where it is",))
             continue
-        plain = rollout.known(target, situation)
+        plain = rollout.workload_object(target, situation)
         template = _with_images(plain["spec"].get("template") or {}, images)
-        done += rollout.changed(situation, target, rollout.with_template(plain, template))
+        done += rollout.change_workload(situation, target, rollout.with_template(plain, template))
     return done
 
 

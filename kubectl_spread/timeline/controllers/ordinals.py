@@ -40,7 +40,7 @@ def group_of(groups: Groups, ordinal: int) -> int:
     return next((at for at, group in enumerate(groups) if ordinal in group), -1)
 
 
-def undecided(world: World, own: StatefulSetState, pods: Sequence[P]) -> Optional[int]:
+def undecided_ordinal(world: World, own: StatefulSetState, pods: Sequence[P]) -> Optional[int]:
     """Return an ordinal that matters to the controller now, and whose pod is still any one of its group."""
     if not own.free:
         return None

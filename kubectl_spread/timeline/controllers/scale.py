@@ -13,7 +13,7 @@ _SCALED = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "State
 WITHOUT_SCALE = frozenset({"DaemonSet", "Job", "Node"})  # a Node owns mirror pods
 
 
-def expected(world: World, state: State, pods: Iterable[P]) -> int:
+def expected_replicas(world: World, state: State, pods: Iterable[P]) -> int:
     """Return the sum of `spec.replicas` of the distinct controllers of some pods; pods without one are ignored."""
     total = 0
     for owner in {pod.owner for pod in pods if pod.owner >= 0}:

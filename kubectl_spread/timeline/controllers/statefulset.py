@@ -49,7 +49,7 @@ def act(draft: Draft, owner: int) -> bool:
     own: StatefulSetState = draft.sets[owner]
     spec: StatefulSetSpec = draft.world.specs[own.spec]
     pods = draft.of(owner)
-    if ordinals.undecided(draft.world, own, pods) is not None:
+    if ordinals.undecided_ordinal(draft.world, own, pods) is not None:
         return False
     by_ordinal = {pod.ordinal: pod for pod in pods}
     if _finish(draft, owner, spec=spec, by_ordinal=by_ordinal):
@@ -155,7 +155,7 @@ def _update(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> bo
     return False
 
 
-def pod_is_gone(draft: Draft, pod: P) -> None:
+def delete_claims(draft: Draft, pod: P) -> None:
     """Delete the claims of an ordinal that was scaled down, if the retention policy requires it."""
     own: StatefulSetState = draft.sets[pod.owner]
     spec: StatefulSetSpec = draft.world.specs[own.spec]
@@ -196,7 +196,7 @@ def is_complete(world: World, pods: Sequence[P], owner: int, own: StatefulSetSta
     return updated >= spec.replicas - spec.partition
 
 
-def not_created(world: World, pods: Sequence[P], owner: int, own: StatefulSetState) -> int:
+def count_missing(world: World, pods: Sequence[P], owner: int, own: StatefulSetState) -> int:
     """Return how many ordinals have no pod."""
     spec: StatefulSetSpec = world.specs[own.spec]
     there = {pod.ordinal for pod in pods if pod.owner == owner}

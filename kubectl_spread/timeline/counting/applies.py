@@ -68,7 +68,7 @@ class Alone:
         """Return whether nothing can happen without the Deployment."""
         found = self._are_quiet.get(rest)
         if found is None:
-            settled = self._moves.settled(Draft(self._world, rest)).state
+            settled = self._moves.settle(Draft(self._world, rest)).state
             found = self._are_quiet[rest] = settled == rest and not self._moves.after(rest)
         return found
 

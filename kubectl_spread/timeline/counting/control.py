@@ -90,7 +90,7 @@ class Controls:
         rolled = () if excess is not None else tuple(self._rolled(control))
         return Options(excess, rolled, rest, control.waiting > 0)
 
-    def bound(self, at: int, kind: int) -> int:
+    def bind(self, at: int, kind: int) -> int:
         """Return the control after a waiting pod was bound and is of a kind."""
         key = (at, kind)
         found = self._bound.get(key)
@@ -100,7 +100,7 @@ class Controls:
             found = self._bound[key] = self.number(control._replace(waiting=control.waiting - 1, bound=counts))
         return found
 
-    def deleted(self, at: int, gone: tuple[tuple[int, int], ...]) -> int:
+    def delete(self, at: int, gone: tuple[tuple[int, int], ...]) -> int:
         """Return the control after bound pods were deleted; `gone` are kinds and numbers."""
         key = (at, gone)
         found = self._deleted.get(key)

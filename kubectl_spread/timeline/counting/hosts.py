@@ -85,7 +85,7 @@ class Hosts:
         seen = tuple([self._seen[content] for content in contents])
         found = self._found.get(seen)
         if found is None:
-            ordered, order = self._places.ordered(seen)
+            ordered, order = self._places.order(seen)
             known = self._known.get(ordered)
             if known is None:
                 known = self._known[ordered] = self._asked(tuple([self._contents[number] for number in ordered]))
@@ -108,13 +108,13 @@ class Hosts:
 
     def _asked(self, contents: Numbers) -> tuple[int, ...]:
         """Ask the scheduler, and compare its answers with different numbers of terminating pods on every node."""
-        bound = self._kinds.bound(contents, self._places.nodes)
+        bound = self._kinds.bound_pods(contents, self._places.nodes)
         place_of = {node: place for place, node in enumerate(self._places.nodes)}
         scores: list[ScoredNodes] = []
         for count in range(len(self._terminating) + 1):
             more = [on_node(pod, node) for pod in self._terminating[:count] for node in self._places.nodes]
             try:
-                scores.append(self._oracle.scored(self._waiting, self._state([*bound, *more])))
+                scores.append(self._oracle.score(self._waiting, self._state([*bound, *more])))
             except ScoreError:
                 raise NotCountable from None
         return tuple(place_of[node] for node in _best(scores))
@@ -123,7 +123,7 @@ class Hosts:
         return self._others._replace(pods=tuple(sorted((*self._others.pods, *pods))))
 
 
-def terminated(pod: P) -> P:
+def terminate(pod: P) -> P:
     """Return a pod while it terminates."""
     return ending(pod, Deletion.TERMINATING)
 
@@ -170,5 +170,5 @@ def most_terminating(pods: Sequence[P], newest: Optional[int]) -> list[P]:
     by_node: dict[int, list[P]] = {}
     for pod in pods:
         if pod.rev != newest and pod.node >= 0:
-            by_node.setdefault(pod.node, []).append(terminated(pod))
+            by_node.setdefault(pod.node, []).append(terminate(pod))
     return max(by_node.values(), key=len, default=[])

@@ -65,7 +65,7 @@ class PodKinds:
             self.contents.append(ordered)
         return found
 
-    def added(self, content: int, kind: int) -> int:
+    def add(self, content: int, kind: int) -> int:
         """Return a content with one more pod."""
         key = (content, kind)
         found = self._added.get(key)
@@ -73,7 +73,7 @@ class PodKinds:
             found = self._added[key] = self.content((*self.contents[content], kind))
         return found
 
-    def removed(self, content: int, kind: int, count: int) -> int:
+    def remove(self, content: int, kind: int, count: int) -> int:
         """Return a content without some pods of a kind."""
         key = (content, kind, count)
         found = self._removed.get(key)
@@ -84,7 +84,7 @@ class PodKinds:
             found = self._removed[key] = self.content(kinds)
         return found
 
-    def ranked(self, content: int, rev: int) -> tuple[DeletionCandidates, ...]:
+    def rank(self, content: int, rev: int) -> tuple[DeletionCandidates, ...]:
         """Return the pods of a revision in a content, with their ranks among all pods to delete."""
         key = (content, rev)
         found = self._ranked.get(key)
@@ -97,7 +97,7 @@ class PodKinds:
             )
         return found
 
-    def bound(self, contents: Iterable[int], nodes: Iterable[int]) -> list[P]:
+    def bound_pods(self, contents: Iterable[int], nodes: Iterable[int]) -> list[P]:
         """Return the pods of contents on their nodes."""
         return [
             on_node(self.pods[kind], node)

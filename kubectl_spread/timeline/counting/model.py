@@ -90,7 +90,7 @@ class Model:
         """Return counts as a state; `order` has the place in the counts for each place of the nodes."""
         contents, at = counts
         control = self.controls.all[at]
-        bound = self.kinds.bound([contents[place] for place in order], self._places.nodes)
+        bound = self.kinds.bound_pods([contents[place] for place in order], self._places.nodes)
         pods = [*self._rest.pods, *self._named_ready(bound, control.ready), *[self._waiting] * control.waiting]
         own = self._own._replace(sets=control.sets)
         sets = tuple(own if at == self.owner else other for at, other in enumerate(self._rest.sets))
@@ -127,13 +127,13 @@ class Model:
         hosts = self._hosts.places(contents)
         if not hosts:
             return
-        after = self.controls.bound(control, self._new)
+        after = self.controls.bind(control, self._new)
         seen: set[tuple[int, int]] = set()
         for place in hosts:
             key = (self._places.brothers[place], contents[place])
             if key not in seen:
                 seen.add(key)
-                content = self.kinds.added(contents[place], self._new)
+                content = self.kinds.add(contents[place], self._new)
                 yield (*contents[:place], content, *contents[place + 1 :]), after
 
     def _deleted(self, contents: Numbers, control: int, excess: Excess) -> Iterator[Counts]:
@@ -141,7 +141,7 @@ class Model:
         by_rank: dict[tuple[int, ...], list[_Candidate]] = {}
         for place, content in enumerate(contents):
             if content != EMPTY:
-                for item in self.kinds.ranked(content, excess.rev):
+                for item in self.kinds.rank(content, excess.rev):
                     by_rank.setdefault(item.rank, []).append((place, item))
         left = excess.number
         after = list(contents)
@@ -154,7 +154,7 @@ class Model:
                 yield from self._chosen(tuple(after), control, candidates, like=like, count=left, gone=gone)
                 return
             for place, item in candidates:
-                after[place] = self.kinds.removed(after[place], item.kind, item.number)
+                after[place] = self.kinds.remove(after[place], item.kind, item.number)
                 gone[item.kind] = gone.get(item.kind, 0) + item.number
             left -= total
             if not left:
@@ -182,7 +182,7 @@ class Model:
         kinds = {item.kind for _, item in candidates}
         only = kinds.pop() if len(kinds) == 1 else None
         same = -1 if only is None else self._without(control, gone, [(only, count)])
-        removed = self.kinds.removed
+        removed = self.kinds.remove
         are_alike = tuple([at > 0 and like[at] == like[at - 1] for at in range(len(like))])
         for taken in _choices(tuple([item.number for _, item in candidates]), are_alike, count):
             after = list(contents)
@@ -199,7 +199,7 @@ class Model:
         found = dict(gone)
         for kind, count in more:
             found[kind] = found.get(kind, 0) + count
-        return self.controls.deleted(control, tuple(sorted(found.items())))
+        return self.controls.delete(control, tuple(sorted(found.items())))
 
 
 Taken = tuple[tuple[int, int], ...]  # indices of candidates, and how many pods are taken of each

@@ -43,23 +43,23 @@ class _Group:
         if len(self.classes) == 1 and self.classes[0][0] is not None:
             self._only = (self.classes[0][0], range(0, self.size, self.classes[0][1]), self.classes[0][1])
 
-    def ordered(self, numbers: Numbers) -> tuple[Numbers, Order]:
+    def order(self, numbers: Numbers) -> tuple[Numbers, Order]:
         """Return equivalent numbers in the same order for all equivalent ones, and the order; cached."""
         found = self._known.get(numbers)
         if found is None:
-            found = self._known[numbers] = self.computed(numbers)
+            found = self._known[numbers] = self.compute_order(numbers)
         return found
 
-    def computed(self, numbers: Numbers) -> tuple[Numbers, Order]:
-        """Return what `ordered` returns, without its cache."""
-        found, parts = self.arranged(numbers)
+    def compute_order(self, numbers: Numbers) -> tuple[Numbers, Order]:
+        """Return what `order` returns, without its cache."""
+        found, parts = self.arrange(numbers)
         return found, in_order(parts)
 
-    def arranged(self, numbers: Numbers) -> tuple[Numbers, Parts]:
-        """Return what `computed` returns, with the order in parts."""
+    def arrange(self, numbers: Numbers) -> tuple[Numbers, Parts]:
+        """Return what `compute_order` returns, with the order in parts."""
         if self._only is not None:
             child, lows, size = self._only
-            found = [(*child.ordered(numbers[low : low + size]), low) for low in lows]
+            found = [(*child.order(numbers[low : low + size]), low) for low in lows]
             found.sort()
         else:
             found = self._by_class(numbers)
@@ -74,7 +74,7 @@ class _Group:
                 leaves = sorted([(numbers[low], low - at) for low in lows])
                 found.append((tuple([item[0] for item in leaves]), tuple([item[1] for item in leaves]), at))
             else:
-                found += sorted([(*child.ordered(numbers[low : low + size]), low) for low in lows])
+                found += sorted([(*child.order(numbers[low : low + size]), low) for low in lows])
             at += size * count
         return found
 
@@ -85,7 +85,7 @@ class _Group:
             parts = [numbers[low : low + size] for low in range(at, at + size * count, size)]
             if child is not None:
                 found *= prod(child.stabilizers(part) for part in parts)
-                parts = [child.ordered(part)[0] for part in parts]
+                parts = [child.order(part)[0] for part in parts]
             found *= prod(factorial(number) for number in Counter(parts).values())
             at += size * count
         return found
@@ -121,13 +121,13 @@ class Places:
         self._root = _Group(tree)
         self.brothers = _brothers(self._root, itertools.count())
 
-    def ordered(self, numbers: Numbers) -> tuple[Numbers, Order]:
+    def order(self, numbers: Numbers) -> tuple[Numbers, Order]:
         """Return equivalent numbers in the same order for all equivalent ones, and the order."""
-        return self._root.computed(numbers)
+        return self._root.compute_order(numbers)
 
-    def arranged(self, numbers: Numbers) -> tuple[Numbers, Parts]:
-        """Return what `ordered` returns, with the order in parts; `in_order` puts them together."""
-        return self._root.arranged(numbers)
+    def arrange(self, numbers: Numbers) -> tuple[Numbers, Parts]:
+        """Return what `order` returns, with the order in parts; `in_order` puts them together."""
+        return self._root.arrange(numbers)
 
     def variants(self, numbers: Numbers) -> int:
         """Return the number of equivalent numbers."""

@@ -58,7 +58,7 @@ class CountedRollouts:
         self._groups.setdefault(key, (rest, owner, []))[2].append(state)
         return True
 
-    def explored(self, canonical: Callable[[State], State], limit: Limit) -> RolloutOutcomes:
+    def explore(self, canonical: Callable[[State], State], limit: Limit) -> RolloutOutcomes:
         """Visit everything that follows the states.
 
         Raises:
@@ -122,7 +122,7 @@ def _extremes(model: Model, graph: Graph) -> list[State]:
             fewest = at
     by_order: dict[Numbers, int] = {}
     for counts, at in by_number.items():
-        by_order.setdefault(graph.places.ordered(counts)[0], at)
+        by_order.setdefault(graph.places.order(counts)[0], at)
     chosen = [*by_order.values(), *([] if fewest is None else [fewest])]
     own = range(len(graph.places.nodes))
     return [model.state(graph.states[at], own) for at in chosen]

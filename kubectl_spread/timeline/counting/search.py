@@ -40,7 +40,7 @@ class Graph:
 
     def add(self, counts: Counts) -> tuple[int, int]:
         """Return the number of a state up to interchangeable nodes, and that of the order of its contents."""
-        contents, parts = self.places.arranged(counts[0])
+        contents, parts = self.places.arrange(counts[0])
         key = (contents, counts[1])
         at = self._at.get(key)
         if at is None:
@@ -118,7 +118,7 @@ class Colours:
             self.all.append(colours)
         return found
 
-    def moved(self, colouring: int, order: int) -> int:
+    def move(self, colouring: int, order: int) -> int:
         """Return a colouring after contents were put in an order."""
         key = (colouring, order)
         found = self._moved.get(key)
@@ -129,7 +129,7 @@ class Colours:
 
     def start(self, at: int, order: int) -> None:
         """Add a state in which the search begins; `order` is that of its contents."""
-        self._starts[at, self.moved(self._numbered(self._own), order)] = None
+        self._starts[at, self.move(self._numbered(self._own), order)] = None
 
     def spread(self, limit: Limit) -> Optional[dict[int, int]]:
         """Return the colourings of each state, as bits; None if the limit is reached."""
@@ -162,7 +162,7 @@ class Colours:
         if found is None:
             found = 0
             for colouring in each_bit(bits):
-                found |= 1 << self.moved(colouring, order)
+                found |= 1 << self.move(colouring, order)
             self._all_moved[key] = found
         return found
 
@@ -200,18 +200,18 @@ class Colours:
                 break
             at, colouring = item
             found: list[tuple[Coloured, Optional[Coloured]]] = []
-            found += [((target, self.moved(colouring, order)), item) for target, order in self._graph.steps(at)]
+            found += [((target, self.move(colouring, order)), item) for target, order in self._graph.steps(at)]
             # An exchange of equal contents is no step.
-            found += [((at, self.moved(colouring, order)), came_from[item]) for order in self._graph.swaps(at)]
+            found += [((at, self.move(colouring, order)), came_from[item]) for order in self._graph.swaps(at)]
             for after, before in found:
                 if after not in came_from:
                     came_from[after] = before
                     queue.append(after)
         self._came_from = came_from
 
-    def placed(self, colouring: int) -> Order:
+    def place(self, colouring: int) -> Order:
         """Return the place in the contents for each place of the nodes, so that the colours agree."""
-        ordered = self._graph.places.ordered
+        ordered = self._graph.places.order
         own, theirs = ordered(self._own)[1], ordered(self.all[colouring])[1]
         found = [0] * len(own)
         for place, other in zip(own, theirs, strict=True):
@@ -240,7 +240,7 @@ class Tail:
 
     def _state(self, item: Coloured) -> State:
         at, colouring = item
-        return self._model.state(self._graph.states[at], self._colours.placed(colouring))
+        return self._model.state(self._graph.states[at], self._colours.place(colouring))
 
     def way(self) -> list[State]:
         """Return the states from the beginning to the end, each as equivalent to those of the cluster as needed."""

@@ -106,7 +106,7 @@ class Outcome:
         self.is_steady = is_steady
         self.pods = view.pods(state)
         self.workloads = view.workloads(state)
-        self.blocked = view.blocked(state)
+        self.blocked = view.refused_evictions(state)
         self.restarts = view.restarts(state)
 
     @property
@@ -296,7 +296,7 @@ class View:
             is_complete(self.world, state, owner),
         )
 
-    def blocked(self, state: State) -> tuple[RefusedEviction, ...]:
+    def refused_evictions(self, state: State) -> tuple[RefusedEviction, ...]:
         by_slot = {(p.owner, p.rev, p.ordinal, p.cls, p.node, p.is_new): p for p in state.pods}
         return tuple(
             RefusedEviction(self._pod(by_slot[item[1]], state, {}, messages={}), item[2])

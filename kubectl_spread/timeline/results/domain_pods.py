@@ -76,7 +76,7 @@ def domain_pods(
     totals = _Ranges(groups)
     for item, domains in zip(counts, there, strict=True):
         totals.add(_totals(item), domains)
-    befores, afters, revisions = alone.made(), totals.made(), _by_revision(groups, counts, there)
+    befores, afters, revisions = alone.ranges(), totals.ranges(), _by_revision(groups, counts, there)
     return tuple(
         DomainPods(
             value,
@@ -97,7 +97,7 @@ def _by_revision(
         ranges = _Ranges(groups)
         for item, domains in zip(counts, there, strict=True):
             ranges.add({value: found[number] for value, found in item.items() if found[number]}, domains)
-        made[number] = ranges.made()
+        made[number] = ranges.ranges()
     return made
 
 
@@ -133,7 +133,7 @@ class _Ranges:
             self._most[group] = max(self._most[group], pods)
             self._seen[group] += 1
 
-    def made(self) -> list[Range]:
+    def ranges(self) -> list[Range]:
         """Return the range of each group."""
         there = [0] * len(self._seen)
         for domains, times in self._times.values():

@@ -116,7 +116,7 @@ class _Visit:
     def _has_next(self) -> bool:
         if not self.queue and self._rollouts is not None and self._taken:
             try:
-                self.rolled = self._rollouts.explored(self._canonical, self._limit.less(len(self.came_from)))
+                self.rolled = self._rollouts.explore(self._canonical, self._limit.less(len(self.came_from)))
             except NotCountable:
                 self.queue.extend(self._taken)
             self._rollouts = None

@@ -52,7 +52,9 @@ def node_tree(
     for at, node in nodes.items():
         own = at if claims_bind_late or _is_named(node, classes) else 0
         special = tuple(domain for domain in domains if node.labels.get(domain[0]) == domain[1])
-        signed[at] = repr((own, marks.get(node.name), traits[at], keys.selected(node), special, keys.others(node)))
+        signed[at] = repr(
+            (own, marks.get(node.name), traits[at], keys.selected_labels(node), special, keys.others(node))
+        )
     paths: dict[int, tuple[Any, ...]] = dict.fromkeys(nodes, ())
     root, _ = _tree(keys.levels, nodes, signed, list(nodes), paths=paths)
     return NodeTree(root, signed, {key: _signatures(key, nodes, paths, depth) for key, depth in keys.depths()})
@@ -75,7 +77,7 @@ class _NodeKeys(NamedTuple):
     levels: list[str]  # Topology keys whose domains are nested, the coarsest first.
     loose: list[str]  # Other topology keys with several nodes in a domain.
 
-    def selected(self, node: Node) -> list[Optional[str]]:
+    def selected_labels(self, node: Node) -> list[Optional[str]]:
         """Return the node's labels that selectors name."""
         return [node.labels.get(key) for key in self.selecting]
 

@@ -60,7 +60,7 @@ class SearchPath:
         """
         if self._found.is_literal:
             return [step for step in (way() for way in self._moves[-1].after(now)) if step.state == wanted][:1]
-        gone = self._moves[0].all_gone(now)
+        gone = self._moves[0].finish_deletions(now)
         for first in ([], [gone]):
             start = first[-1].state if first else now
             for step in (way() for moves in self._moves for way in moves.after(start)):

@@ -41,7 +41,7 @@ def _changed(cluster: Cluster, ops: Iterable[steps.Op]) -> Iterator[tuple[Option
         elif isinstance(op, steps.Untaint):
             for name in op.nodes:
                 if name in known:
-                    yield known[name], nodes.untainted(known[name], op.key, op.effect)
+                    yield known[name], nodes.remove_taints(known[name], op.key, op.effect)
 
 
 def _runs(workload: Workload, node: Optional[Node]) -> bool:

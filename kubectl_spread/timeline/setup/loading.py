@@ -135,7 +135,7 @@ class _Loading:
         label = revision_label(controller.workload)
         if not controller.revision or reading.is_on_delete(controller):
             return False
-        first = reading.first_updated(controller)
+        first = reading.first_ordinal_to_update(controller)
         hashes = [dict(pod.cls.labels).get(label, "") for pod in pods if self._ordinal(pod, key, PENDING) >= first]
         return any(text and text != controller.revision for text in hashes)
 
@@ -182,7 +182,7 @@ class _Loading:
         usable = [pod.cls for pod in pods if not any(volume.is_ephemeral for volume in pod.cls.volumes)]
         found = likeness.most_alike(usable, self.world.revisions[rev].workload)
         if found is not None:
-            self.world.known_class(rev, found)
+            self.world.set_class(rev, found)
         if pods and not any(_is_ready(pod) for pod in pods) and any(_is_broken(pod) for pod in pods):
             self.world.never_ready(rev)
 

@@ -62,7 +62,7 @@ def is_on_delete(controller: Controller) -> bool:
     return fields(controller.spec.get("updateStrategy")).get("type") == "OnDelete"
 
 
-def first_updated(controller: Controller) -> int:
+def first_ordinal_to_update(controller: Controller) -> int:
     """Return the lowest ordinal that a rollout of a StatefulSet replaces."""
     rolling = fields(fields(controller.spec.get("updateStrategy")).get("rollingUpdate"))
     partition = rolling.get("partition")
@@ -110,7 +110,7 @@ def own_of(world: World, owner: int, spec: int) -> Any:
     return {"DaemonSet": daemonset.DaemonSetState, "Job": job.JobState}.get(kind, replicaset.ReplicaSetState)(spec)
 
 
-def changed(own: Any, world: World, spec: int) -> Any:
+def change_spec(own: Any, world: World, spec: int) -> Any:
     """Return the state of a controller after a change of its spec."""
     if not isinstance(own, deployment.DeploymentState):
         return own._replace(spec=spec)

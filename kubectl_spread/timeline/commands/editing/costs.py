@@ -20,7 +20,7 @@ from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
 
 def annotate(command: Command, situation: Situation) -> CommandEffect:
     """Change annotations: the deletion cost of pods decides which of them a scale-down deletes."""
-    found = targets.named(command, situation, has_pairs=True)
+    found = targets.find_targets(command, situation, has_pairs=True)
     if not found.rest:
         raise StepError("at least one annotation update is required")
     changes = dict(_annotation(word) for word in found.rest)

@@ -27,7 +27,7 @@ def label(command: Command, situation: Situation) -> CommandEffect:
     """Change labels of nodes and pods."""
     if command.arguments:
         _changes(targets.pairs_of(command))  # As kubectl does, before it looks for the objects.
-    found = targets.named(command, situation, has_pairs=True)
+    found = targets.find_targets(command, situation, has_pairs=True)
     changes = _changes(found.rest)
     nodes = tuple(target for target in found.targets if target.kind == "Node")
     pods = [target for target in found.targets if target.kind == "Pod"]
@@ -88,7 +88,7 @@ def _namespace(
     before = situation.cluster.namespaces.get(target.name, {})
     _check(before, changes, overwrites=overwrites)
     labels = {key: value for key, value in {**before, **changes}.items() if value is not None}
-    return around.patched("Namespace", ("", target.name), {"metadata": {"labels": labels}}, situation)
+    return around.apply_patch("Namespace", ("", target.name), {"metadata": {"labels": labels}}, situation)
 
 
 def of_pod(target: CommandTarget, situation: Situation) -> Labels:
@@ -137,7 +137,7 @@ def taint(command: Command, situation: Situation) -> CommandEffect:
     at = next((at for at, word in enumerate(words) if "=" in word or ":" in word or word.endswith("-")), len(words))
     written = _taints(words[at:])
     targets_only = command._replace(arguments=words[:at])
-    found = targets.named(targets_only, situation).targets
+    found = targets.find_targets(targets_only, situation).targets
     if any(target.kind != "Node" for target in found):
         raise StepError("invalid resource type, only node(s) is supported")
     changed = []

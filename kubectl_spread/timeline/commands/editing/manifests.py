@@ -39,10 +39,10 @@ def apply(command: Command, situation: Situation) -> CommandEffect:
     if command.has("selector"):
         wanted = targets.selector(command.value("selector"))
         objects = [plain for plain in objects if wanted.matches((plain.get("metadata") or {}).get("labels") or {})]
-    return applied(objects, situation)
+    return apply_objects(objects, situation)
 
 
-def applied(objects: list[Plain], situation: Situation) -> CommandEffect:
+def apply_objects(objects: list[Plain], situation: Situation) -> CommandEffect:
     """Return the effect of applying objects; supporting objects come before workloads."""
     around = [plain for plain in objects if plain.get("kind") in apply_manifests.KINDS]
     done = _around(around, situation) if around else CommandEffect()
@@ -59,7 +59,7 @@ def applied(objects: list[Plain], situation: Situation) -> CommandEffect:
             autoscalers = {**situation.cluster.autoscalers, key: found}
             situation.cluster = situation.cluster._replace(autoscalers=autoscalers)
         elif kind in KINDS and kind not in ("PodTemplate", "Service"):
-            done += workload_applied(plain, situation)
+            done += apply_workload(plain, situation)
     return done
 
 
@@ -85,7 +85,7 @@ def _pod(plain: Plain, situation: Situation) -> CommandEffect:
     return CommandEffect((steps.CreatePod(name, replica(owner, 0).cls),))
 
 
-def workload_applied(plain: Plain, situation: Situation) -> CommandEffect:
+def apply_workload(plain: Plain, situation: Situation) -> CommandEffect:
     """Return the effect of applying a workload."""
     metadata = plain.get("metadata") or {}
     key = OwnerKey(str(plain["kind"]), metadata.get("namespace") or situation.namespace, metadata.get("name") or "")
@@ -127,7 +127,7 @@ def _merged(live: Plain, manifest: Plain, last: Optional[Plain], key: OwnerKey) 
         RefusedError: they do not fit.
     """
     try:
-        return three_way.applied_over(live, manifest, last)
+        return three_way.three_way_merge(live, manifest, last)
     except merging.PatchError as error:
         raise RefusedError(f"error: error when applying patch: {_short(key)}: {error}") from None
 

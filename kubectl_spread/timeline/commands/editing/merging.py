@@ -38,7 +38,7 @@ class PatchError(Exception):
     """Error for a patch that does not fit; `str()` is one line."""
 
 
-def patched(value: Plain, patch: Any, kind: str) -> Plain:
+def apply_patch(value: Plain, patch: Any, kind: str) -> Plain:
     """Return an object with a patch applied; `kind` is strategic, merge or json.
 
     Raises:

@@ -22,7 +22,7 @@ from kubectl_spread.timeline.commands.kinds import full_name
 from kubectl_spread.timeline.commands.parsing import Command, StepError
 from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
 from kubectl_spread.timeline.commands.targets import CommandTarget
-from kubectl_spread.timeline.nodes import cordoned
+from kubectl_spread.timeline.nodes import set_cordon
 
 Plain = dict[str, Any]
 
@@ -34,7 +34,7 @@ def patch(command: Command, situation: Situation) -> CommandEffect:
     kind = command.value("type", "strategic").lower()
     if kind not in _TYPES:
         raise StepError(f'--type must be one of [json merge strategic], not "{kind}"')
-    found = targets.named(command, situation).targets
+    found = targets.find_targets(command, situation).targets
     change = _written(command, situation)
     if command.value("subresource") == "scale":
         return _scale(found, change, situation)
@@ -63,11 +63,11 @@ def _patched(target: CommandTarget, change: Any, kind: str, situation: Situation
         return _pod(target, change, kind, situation)
     if target.kind in around.KINDS and target.key not in situation.cluster.controllers:
         return _around(target, change, kind, situation)
-    plain = rollout.known(target, situation)
+    plain = rollout.workload_object(target, situation)
     after = _with(plain, change, kind, target)
     _check(after, target)
     refuse_changes(plain, after)
-    return rollout.changed(situation, target, after)
+    return rollout.change_workload(situation, target, after)
 
 
 def _check(after: Plain, target: CommandTarget) -> None:
@@ -99,7 +99,7 @@ def _with(plain: Plain, change: Any, kind: str, target: CommandTarget) -> Plain:
         RefusedError: it does not fit.
     """
     try:
-        found = merging.patched(plain, change, kind)
+        found = merging.apply_patch(plain, change, kind)
     except merging.PatchError as error:
         named = f'{full_name(target.kind)} "{target.name}"'
         raise RefusedError(f"The request is invalid: the server rejected our request: {named}: {error}") from None
@@ -115,7 +115,7 @@ def _scale(found: tuple[CommandTarget, ...], change: Any, situation: Situation) 
     done = CommandEffect()
     for target in found:
         targets.only([target], workloads.SCALED, "scaling")
-        done += workloads.scaled(target, situation, replicas)
+        done += workloads.scale_workload(target, situation, replicas)
     return done
 
 
@@ -131,7 +131,7 @@ def _node(target: CommandTarget, change: Any, kind: str, situation: Situation) -
     )
     changed = node._replace(labels=dict((after.get("metadata") or {}).get("labels") or {}), taints=taints)
     if bool(spec.get("unschedulable")) != node.unschedulable:
-        changed = cordoned(changed, is_cordoned=bool(spec.get("unschedulable")))
+        changed = set_cordon(changed, is_cordoned=bool(spec.get("unschedulable")))
     situation.put_nodes([changed])
     return CommandEffect((steps.ChangeNodes((changed,)),))
 
@@ -184,7 +184,7 @@ def _around(target: CommandTarget, change: Any, kind: str, situation: Situation)
     if problems:
         where = decode.path_text(problems[0].route)
         raise RefusedError(f"Error from server (BadRequest): {where}: {problems[0].message}")
-    return around.patched(target.kind, name, after, situation)
+    return around.apply_patch(target.kind, name, after, situation)
 
 
 def _replaced(

@@ -25,7 +25,7 @@ def last_applied(annotations: dict[str, str]) -> Optional[Plain]:
     return found if isinstance(found, dict) else None
 
 
-def applied_over(live: Plain, manifest: Plain, before: Optional[Plain]) -> Plain:
+def three_way_merge(live: Plain, manifest: Plain, before: Optional[Plain]) -> Plain:
     """Return the live object after the manifest is applied.
 
     Args:
