@@ -60,10 +60,10 @@ def bounds(group: GroupModel, versions: Sequence[Filters], rule: PolicyRule, ali
         alive: the most pods at a time.
     """
     if rule.kind is not RuleKind.SEPARATE:
-        return _of_kinds(group, versions, rule.topology_key, group.judged, alive=alive)
+        return _of_kinds(group, versions, rule.topology_key, group.judged_kinds, alive=alive)
     found = []
-    for owner in sorted({group.kinds[at].owner for at in group.judged}):
-        mine = [at for at in group.judged if group.kinds[at].owner == owner]
+    for owner in sorted({group.kinds[at].owner for at in group.judged_kinds}):
+        mine = [at for at in group.judged_kinds if group.kinds[at].owner == owner]
         found.append(_of_kinds(group, versions, rule.topology_key, mine, alive=alive))
     known = [item for item in found if item is not None]
     return max(known, key=lambda item: item.most) if len(known) == len(found) and known else None
@@ -252,7 +252,7 @@ def _by_owner(
     return [Bound(BoundKind.OWNERS, min(pods, most), pods, key, part=largest, times=len(each))]
 
 
-def always_placed(model: Filters, alive: Alive, kinds: Sequence[int]) -> Optional[Bound]:
+def prove_placement(model: Filters, alive: Alive, kinds: Sequence[int]) -> Optional[Bound]:
     """Return the proof that a waiting pod always finds a node; None if this does not follow from the filters alone.
 
     The emptiest of D zones takes the pod. If its emptiest node does not, it has at least s pods on each of its k nodes,

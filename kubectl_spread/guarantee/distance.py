@@ -47,7 +47,7 @@ def _is_stepwise(space: Space) -> bool:
 
 
 def _counts_all_pods(space: Space) -> bool:
-    return not space.disruptions and len(space.group.judged) == len(space.group.kinds)
+    return not space.disruptions and len(space.group.judged_kinds) == len(space.group.kinds)
 
 
 class Target(NamedTuple):
@@ -106,7 +106,7 @@ class CrowdedDomain:
     def _violations(self) -> Iterator[Target]:
         """Yield the numbers of pods in a domain that violate the rule, and the most pods in all with which they do."""
         group, rule = self._space.group, self._rule
-        wanted = group.wanted if self._is_stepwise else group.fewest
+        wanted = group.judged_replicas if self._is_stepwise else group.fewest
         if rule.kind is RuleKind.SURVIVE:
             yield Target(max(0, wanted - rule.amount.at_least(wanted) + 1), wanted)
             return
@@ -124,7 +124,7 @@ class CrowdedDomain:
     def __call__(self, state: State) -> int:
         """Return the limit for a state."""
         counts = self._space.domain_counts(self._key, state)
-        placed = self._space.judged_placed(state)
+        placed = self._space.judged_placed_count(state)
         room = sum(state[1]) if self._is_stepwise else _NEVER
         best = _NEVER
         for target in self._targets:
@@ -188,7 +188,7 @@ def _can_come(space: Space, key: str, state: State) -> Callable[[int], int]:
     """Return a function that counts the waiting pods that anti-affinity does not keep away from a domain."""
     domain_of = space.group.layout.domain_of[key]
     contents = space.domain_contents(key, state)
-    waiting = Counter(space.unplaced(state))
+    waiting = Counter(space.unplaced_kinds(state))
     model = space.filters(0)
 
     def number(domain: int) -> int:
@@ -204,7 +204,7 @@ def _can_come(space: Space, key: str, state: State) -> Callable[[int], int]:
 
 def _common_skew(space: Space, key: str) -> Optional[Spread]:
     """Return the loosest constraint by a key if every pod has one that counts all pods on all nodes; else None."""
-    if space.disruptions or len(space.group.judged) < len(space.group.kinds):
+    if space.disruptions or len(space.group.judged_kinds) < len(space.group.kinds):
         return None
     domain_of = space.group.layout.domain_of[key]
     found: list[Spread] = []
@@ -230,4 +230,4 @@ def _unplaced(space: Space, state: State) -> int:
     """Return a lower limit of the events until all pods are placed, or until some are lost again."""
     if state[2]:
         return 0
-    return max(0, space.group.fewest - space.judged_placed(state))
+    return max(0, space.group.fewest - space.judged_placed_count(state))

@@ -188,7 +188,7 @@ class CanonicalLayout:
                     seen.add(sign)
                     self._distinct(child, contents, found)
 
-    def moved_to_first(self, node: int) -> list[int]:
+    def swap_with_first(self, node: int) -> list[int]:
         """Return an order of the nodes in which a node has changed places with the first of its kind.
 
         The order gives, for each place, the node whose content comes there.

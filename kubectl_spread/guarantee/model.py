@@ -187,12 +187,12 @@ class GroupModel(NamedTuple):
     shards: Optional[ReplicaBounds] = None
 
     @property
-    def judged(self) -> tuple[int, ...]:
+    def judged_kinds(self) -> tuple[int, ...]:
         """Return the kinds whose pods are judged."""
         return tuple(at for at, kind in enumerate(self.kinds) if self.owners[kind.owner].is_judged)
 
     @property
-    def wanted(self) -> int:
+    def judged_replicas(self) -> int:
         """Return the replicas of the judged workloads."""
         return sum(owner.first for owner in self.owners if owner.is_judged)
 
@@ -200,7 +200,7 @@ class GroupModel(NamedTuple):
     def fewest(self) -> int:
         """Return the fewest judged replicas at any time."""
         each = sorted(owner.least for owner in self.owners if owner.is_judged)
-        return sum(each) if self.shards is None else min(self.wanted, sum(each[: self.shards.least]))
+        return sum(each) if self.shards is None else min(self.judged_replicas, sum(each[: self.shards.least]))
 
     @property
     def most(self) -> int:

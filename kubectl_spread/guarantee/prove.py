@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.guarantee.bound import always_placed, bounds
+from kubectl_spread.guarantee.bound import bounds, prove_placement
 from kubectl_spread.guarantee.gap import Gap, GapEffect, GapKind
 from kubectl_spread.guarantee.model import Alive, Disruption, Filters, GroupModel, LossKind
 from kubectl_spread.guarantee.regime_search import is_sure, RegimeSearch
@@ -218,9 +218,9 @@ class _Prover:
     def _by_bound(self, space: Space, rule: PolicyRule, regime: Regime) -> Optional[RuleVerdict]:
         """Return a proof by a limit that holds in any order of events."""
         alive = self._alive(space)
-        wanted = space.group.wanted
+        wanted = space.group.judged_replicas
         if rule.kind is RuleKind.PLACED:
-            found = always_placed(space.filters(0), alive, space.group.judged) if is_sure(space, rule) else None
+            found = prove_placement(space.filters(0), alive, space.group.judged_kinds) if is_sure(space, rule) else None
             return None if found is None else RuleVerdict(rule, ProofStatus.PROVED, Method.BOUND, 0, found)
         versions = [space.filters(at) for at in range(len(space.disruptions) + 1)]
         found = bounds(space.group, versions, rule, alive)
@@ -247,7 +247,7 @@ class _Prover:
         ]
         if losses and space.group.has_gap(*_OPEN_WAITS):
             return False
-        return all(always_placed(space.filters(at), alive, space.group.judged) is not None for at in losses)
+        return all(prove_placement(space.filters(at), alive, space.group.judged_kinds) is not None for at in losses)
 
 
 def _is_labelled(space: Space, key: str) -> bool:

@@ -10,7 +10,7 @@ from kubectl_spread.guarantee import search
 from kubectl_spread.guarantee.event import TransitionKind
 from kubectl_spread.guarantee.gap import GapEffect, GapKind
 from kubectl_spread.guarantee.search import Found
-from kubectl_spread.guarantee.states.merged import merged
+from kubectl_spread.guarantee.states.merged import merge_names
 from kubectl_spread.guarantee.states.space import Space
 from kubectl_spread.guarantee.verdict import Effort, limit_of, Method, ProofStatus, RuleVerdict
 from kubectl_spread.guarantee.witness import Witness, witness
@@ -106,11 +106,11 @@ class RegimeSearch:
         return RuleVerdict(found, ProofStatus.UNDECIDED, Method.NONE, self._limit(found), states=states)
 
     def _limit(self, rule: PolicyRule) -> int:
-        return limit_of(rule, self._space.group.wanted)
+        return limit_of(rule, self._space.group.judged_replicas)
 
     def _by_merged(self, rules: Sequence[int]) -> None:
         """Prove rules on states that do not tell the workloads apart."""
-        simpler = merged(self._space) if rules else None
+        simpler = merge_names(self._space) if rules else None
         if simpler is None:
             return
         for at in rules:

@@ -154,7 +154,7 @@ def stuck(space: Space, rule: int, limits: ProofLimits) -> Found:
 
 def _choices(space: Space, state: State) -> int:
     """Return the number of nodes that waiting pods can take; none are as many as possible, as nothing waits."""
-    waiting = space.waiting(state, space.placed(state))
+    waiting = space.waiting(state, space.placed_counts(state))
     if not waiting:
         return len(state[0]) * len(state[1])
     return sum([len(space.hosts(state[2], kind, state[0])) for kind in waiting])

@@ -95,7 +95,7 @@ def witness(space: Space, rule: PolicyRule, way: Sequence[State], *, is_shortest
         result,
         counts,
         waiting,
-        space.judged_placed(last) + sum(item.number for item in waiting) > space.judged_wanted(last),
+        space.judged_placed_count(last) + sum(item.number for item in waiting) > space.judged_replicas(last),
         is_from_running,
         during,
     )
@@ -120,7 +120,7 @@ def _situation(
     group = space.group
     pods = []
     for node, content in enumerate(contents):
-        for at in group.judged:
+        for at in group.judged_kinds:
             kind = group.kinds[at]
             number = content >> (BITS * at) & MOST_PODS
             if node not in dead:
@@ -132,14 +132,14 @@ def _situation(
         key: {layout.nodes[node]: layout.values[key][domain] for node, domain in enumerate(domain_of) if domain >= 0}
         for key, domain_of in layout.domain_of.items()
     }
-    return GroupState(tuple(pods), space.judged_wanted(last), domains)
+    return GroupState(tuple(pods), space.judged_replicas(last), domains)
 
 
 def _waiting(space: Space, state: State, owners: Sequence[int]) -> tuple[StuckPods, ...]:
     """Return the waiting pods of a representative; owners: real workload for each of its workloads."""
-    placed = space.placed(state)
+    placed = space.placed_counts(state)
     found: dict[OwnerKey, int] = {}
-    for at in space.judged_waiting(state, placed):
+    for at in space.judged_waiting_kinds(state, placed):
         kind = space.group.kinds[at]
         number = 1 if kind.ordinal >= 0 else space.size(state, at) - placed[at]
         if space.group.owners[kind.owner].is_ordered:

@@ -11,7 +11,7 @@ from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, Sour
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommendation.by_shards import recommend_for_group
 from kubectl_spread.guarantee.recommendation.result import Recommendation
-from kubectl_spread.guarantee.setup.groups import by_selectors, matched, scaled
+from kubectl_spread.guarantee.setup.groups import by_selectors, matches, scale
 from kubectl_spread.guarantee.setup.member import KINDS, Member
 from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus, worst
 from kubectl_spread.objects.pod import Pod
@@ -219,7 +219,7 @@ def _groups(spec: GroupSpec, members: list[Member], policy: Policy) -> Iterator[
     Raises:
         RequestError, ConfigError: it matches no workload.
     """
-    found = [scaled(item, spec) for item in members if matched(item, spec)]
+    found = [scale(item, spec) for item in members if matches(item, spec)]
     if not found:
         message = (
             f"group {spec.name}: its selector matches no workload" if spec.name else "the selector matches no workload"

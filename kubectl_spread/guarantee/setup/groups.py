@@ -9,14 +9,14 @@ from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.policy.policy import GroupSpec
 
 
-def matched(member: Member, spec: GroupSpec) -> bool:
+def matches(member: Member, spec: GroupSpec) -> bool:
     """Return whether the pods of a workload belong to a group."""
     if spec.namespace and member.key.namespace != spec.namespace:
         return False
     return spec.selector is None or spec.selector.matches(_labels(_pod_class(member)))
 
 
-def scaled(member: Member, spec: GroupSpec) -> Member:
+def scale(member: Member, spec: GroupSpec) -> Member:
     """Return a workload with the range of its replicas, or of the number of workloads."""
     if spec.shards is not None:
         return member._replace(bounds=None, shards=spec.shards)

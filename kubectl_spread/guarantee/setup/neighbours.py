@@ -51,7 +51,7 @@ ALONE = Surroundings()
 
 def surroundings(members: Sequence[Member], cluster: Cluster, profiles: Mapping[str, Profile]) -> Surroundings:
     """Return the other pods around a group."""
-    return _Finder(members, cluster, profiles).found()
+    return _Finder(members, cluster, profiles).surroundings()
 
 
 class _Finder:
@@ -81,7 +81,7 @@ class _Finder:
         workload = stored_workload(admitted_workload(member.controller.workload, self._cluster), self._minor)
         return replica(workload, 0).cls
 
-    def found(self) -> Surroundings:
+    def surroundings(self) -> Surroundings:
         """Follow the neighbours, and theirs."""
         followed = dict(self._classes)
         queue = list(followed.values())

@@ -18,12 +18,12 @@ from kubectl_spread.policy.rule import PolicyRule, RuleKind
 _LEVEL = REGIMES.index(Regime.ROLLOUTS)
 
 
-def merged(space: Space) -> Optional[MergedSpace]:
+def merge_names(space: Space) -> Optional[MergedSpace]:
     """Return the states without the workloads' names; None if this is impossible or makes no difference."""
     group = space.group
     if len(group.owners) < 2 or space.level > _LEVEL or group.placed:
         return None
-    if any(kind.is_new or kind.ordinal >= 0 for kind in group.kinds) or len(group.judged) < len(group.kinds):
+    if any(kind.is_new or kind.ordinal >= 0 for kind in group.kinds) or len(group.judged_kinds) < len(group.kinds):
         return None
     model = space.filters(0)
     first = model.of_kind[0]

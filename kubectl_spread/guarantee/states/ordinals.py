@@ -70,7 +70,7 @@ class OrdinalRollouts:
         new = self._new[owner].get(ordinal)
         return self._old[owner][ordinal] if new is None or not state[1][new] else new
 
-    def replaced(self, state: State, kind: int) -> State:
+    def replace_pod(self, state: State, kind: int) -> State:
         """Return the state in which a deleted pod is created again, of the new revision during a rollout."""
         item = self._group.kinds[kind]
         if item.is_new or item.ordinal < 0 or not self.is_marked(item.owner, state):
@@ -86,7 +86,7 @@ class OrdinalRollouts:
         sizes[self._new[owner][ordinal]] = 1
         return (state[0], tuple(sizes), state[2], state[3])
 
-    def next_removed(self, owner: int, state: State, placed: Sequence[int]) -> Optional[int]:
+    def next_removal(self, owner: int, state: State, placed: Sequence[int]) -> Optional[int]:
         """Return the ordinal that the rollout deletes next; None if it waits or has ended."""
         spec = self._group.owners[owner]
         if not self.is_marked(owner, state) or spec.is_on_delete:
@@ -115,7 +115,7 @@ class OrdinalRollouts:
             sizes[marker] = 1
             yield Event(TransitionKind.ROLLED, marker, owner=owner), (state[0], tuple(sizes), state[2], state[3])
             return
-        ordinal = self.next_removed(owner, state, placed)
+        ordinal = self.next_removal(owner, state, placed)
         if ordinal is not None:
             yield self._removed(owner, ordinal, state)
         if all(state[1][at] and placed[at] for number, at in self._new[owner].items() if number < state[3][owner]):

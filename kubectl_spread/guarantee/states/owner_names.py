@@ -77,14 +77,14 @@ class OwnerNames:
             found.append((filter_._replace(matches=()), mine, sorted(others) if len(others) < 2 else ("own", owner)))
         return found
 
-    def renamed(
+    def rename(
         self, contents: tuple[int, ...], sizes: tuple[int, ...], desired: tuple[int, ...], *, owners: list[int]
     ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
         """Sort interchangeable workloads by where their own pods are, not by name."""
         order = self.order(contents, sizes, desired, owners=owners)
         if order == owners:
             return contents, sizes, desired
-        return self.exchanged(contents, sizes, desired, moved=dict(zip(order, owners, strict=True)))
+        return self.exchange(contents, sizes, desired, moved=dict(zip(order, owners, strict=True)))
 
     def order(
         self, contents: tuple[int, ...], sizes: tuple[int, ...], desired: tuple[int, ...], *, owners: list[int]
@@ -99,7 +99,7 @@ class OwnerNames:
             signs.append((tuple(own), tuple(sizes[at] for at in mine), desired[owner], owner))
         return [sign[3] for sign in sorted(signs)]
 
-    def exchanged(
+    def exchange(
         self, contents: tuple[int, ...], sizes: tuple[int, ...], desired: tuple[int, ...], *, moved: dict[int, int]
     ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
         new_sizes, new_desired = list(sizes), list(desired)
@@ -117,7 +117,7 @@ class OwnerNames:
         if found is None:
             if len(self._moved) > _MOST_KNOWN:
                 self._moved.clear()
-            found = self._moved[(content, names)] = self.moved(content, moved)
+            found = self._moved[(content, names)] = self.move(content, moved)
         return found
 
     def kind_of(self, kind: int, owner: int) -> int:
@@ -131,10 +131,10 @@ class OwnerNames:
         made = [0] * len(contents)
         moved = dict(enumerate(owners))
         for at, content in enumerate(contents):
-            made[nodes[at]] = self.moved(content, moved)
+            made[nodes[at]] = self.move(content, moved)
         return tuple(made)
 
-    def moved(self, content: int, moved: dict[int, int]) -> int:
+    def move(self, content: int, moved: dict[int, int]) -> int:
         if not content:
             return 0
         made = content

@@ -76,7 +76,7 @@ class Space:
         self._ordinals = [any(kinds[at].ordinal >= 0 for at in mine) for mine in self._of_owner]
         self._twofold = [any(kinds[at].is_new for at in mine) for mine in self._of_owner]
         self._judged_owners = [at for at, owner in enumerate(group.owners) if owner.is_judged]
-        judged = set(group.judged)
+        judged = set(group.judged_kinds)
         self._is_judged = tuple(at in judged for at in range(len(kinds)))
         self.ordinals = OrdinalRollouts(group, self._of_owner)
         self.disruptions = self._distinct_disruptions()
@@ -147,7 +147,7 @@ class Space:
         for pod in self.group.placed:
             made[pod.node] += self._units[pod.kind]
         found = (tuple(made), sizes, facts, desired)
-        placed = self.placed(found)
+        placed = self.placed_counts(found)
         return found if all(one <= size for one, size in zip(placed, sizes, strict=True)) else None
 
     def _first_size(self, kind: Kind) -> int:
@@ -159,7 +159,7 @@ class Space:
         """Return the content of a node with one pod of a kind."""
         return self._units[kind]
 
-    def placed(self, state: State) -> list[int]:
+    def placed_counts(self, state: State) -> list[int]:
         """Return the placed pods of each kind."""
         total = sum(state[0])
         return [total >> (BITS * at) & MOST_PODS for at in range(len(self.group.kinds))]
@@ -183,26 +183,26 @@ class Space:
             return size
         return wanted + fenceposts(self.group.owners[owner], wanted)[0]
 
-    def judged_waiting(self, state: State, placed: Sequence[int]) -> list[int]:
+    def judged_waiting_kinds(self, state: State, placed: Sequence[int]) -> list[int]:
         """Return the judged kinds with a pod that waits for a node."""
         return [at for at in self.waiting(state, placed) if self._is_judged[at]]
 
-    def judged_placed(self, state: State) -> int:
+    def judged_placed_count(self, state: State) -> int:
         """Return the number of placed pods that are judged."""
-        return sum([number for at, number in enumerate(self.placed(state)) if self._is_judged[at]])
+        return sum([number for at, number in enumerate(self.placed_counts(state)) if self._is_judged[at]])
 
     def judged_number(self, content: int) -> int:
         """Return the number of judged pods in a content."""
         return self.matching(self._is_judged, content)
 
-    def judged_wanted(self, state: State) -> int:
+    def judged_replicas(self, state: State) -> int:
         """Return the replicas of the judged workloads."""
         return sum([state[3][owner] for owner in self._judged_owners])
 
-    def unplaced(self, state: State) -> list[int]:
+    def unplaced_kinds(self, state: State) -> list[int]:
         """Return the kind of each pod that waits, or is created later."""
         found: list[int] = []
-        placed = self.placed(state)
+        placed = self.placed_counts(state)
         for owner, mine in enumerate(self._of_owner):
             if self._ordinals[owner]:
                 found += self.ordinals.missing(owner, state, placed)
@@ -214,7 +214,7 @@ class Space:
         """Return the representative of all states that differ in interchangeable names only."""
         contents, sizes, facts, desired = state
         for owners in self._names.alike:
-            contents, sizes, desired = self._names.renamed(contents, sizes, desired, owners=owners)
+            contents, sizes, desired = self._names.rename(contents, sizes, desired, owners=owners)
         return (self.arrangement(facts).canonical(contents), sizes, facts, desired)
 
     def renaming(self, state: State) -> tuple[State, list[int], list[int]]:
@@ -223,7 +223,7 @@ class Space:
         owners = list(range(len(self.group.owners)))
         for alike in self._names.alike:
             order = self._names.order(contents, sizes, desired, owners=alike)
-            contents, sizes, desired = self._names.exchanged(
+            contents, sizes, desired = self._names.exchange(
                 contents, sizes, desired, moved=dict(zip(order, alike, strict=True))
             )
             for old, new in zip(order, alike, strict=True):
@@ -245,7 +245,7 @@ class Space:
 
     def is_at_rest(self, state: State) -> bool:
         """Return whether all wanted pods are placed, no others are left, and no rollout is under way."""
-        placed = self.placed(state)
+        placed = self.placed_counts(state)
         return not self.waiting(state, placed) and not self.is_rolling(state) and not self._condemned(state, placed)
 
     def _condemned(self, state: State, placed: Sequence[int]) -> list[int]:
@@ -260,7 +260,7 @@ class Space:
 
     def is_stuck(self, state: State) -> bool:
         """Return whether pods wait forever: none finds a node, and no controller makes room."""
-        placed = self.placed(state)
+        placed = self.placed_counts(state)
         waiting = self.waiting(state, placed)
         if not waiting or any(self.hosts(state[2], at, state[0]) for at in waiting):
             return False
@@ -276,7 +276,7 @@ class Space:
             return False
         spec, mine = self.group.owners[owner], self._of_owner[owner]
         if self._ordinals[owner]:
-            return self.ordinals.next_removed(owner, state, placed) is not None
+            return self.ordinals.next_removal(owner, state, placed) is not None
         if self._twofold[owner]:
             return any(True for _ in self._old_removed(state, owner, placed))
         missing = self.size(state, mine[0]) - placed[mine[0]]
@@ -286,7 +286,7 @@ class Space:
 
     def events(self, state: State) -> Iterator[Next]:
         """Yield all events and the states after them, which are not canonical."""
-        placed = self.placed(state)
+        placed = self.placed_counts(state)
         nodes = self.arrangement(state[2]).distinct(state[0])
         yield from self._placements(state, placed, nodes)
         if state[2]:
@@ -332,7 +332,7 @@ class Space:
             content = state[0][node]
             for at in range(len(self.group.kinds)) if content else ():
                 if count_of(content, at):
-                    after = self.ordinals.replaced(self._with(state, at, node, -1), at)
+                    after = self.ordinals.replace_pod(self._with(state, at, node, -1), at)
                     yield Event(kind, at, node, self.group.kinds[at].owner), after
 
     def _rollout(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
@@ -512,7 +512,7 @@ class Space:
                 yield Event(TransitionKind.DISRUPTED, disruption=at), (*state[:2], at + 1, state[3])
                 continue
             for node in nodes if item.kind is LossKind.DRAIN else self._one_of_each(item.topology_key, nodes):
-                order = arrangement.moved_to_first(node)
+                order = arrangement.swap_with_first(node)
                 place = order.index(node)
                 if place not in item.nodes:
                     continue
@@ -540,12 +540,12 @@ class Space:
 
     def _keeps_waiting(self, state: State) -> bool:
         """Return whether judged pods wait forever."""
-        return self.is_stuck(state) and bool(self.judged_waiting(state, self.placed(state)))
+        return self.is_stuck(state) and bool(self.judged_waiting_kinds(state, self.placed_counts(state)))
 
     def _is_settled(self, state: State) -> bool:
         """Return whether the judged workloads are at rest."""
-        placed = self.placed(state)
-        if self.judged_waiting(state, placed) or any(self._rolls(state, owner) for owner in self._judged_owners):
+        placed = self.placed_counts(state)
+        if self.judged_waiting_kinds(state, placed) or any(self._rolls(state, owner) for owner in self._judged_owners):
             return False
         return not any(self._is_judged[at] for at in self._condemned(state, placed))
 
@@ -583,7 +583,7 @@ class Space:
 
     def base(self, state: State) -> int:
         """Return the number of pods that shares refer to."""
-        return max(self.judged_wanted(state), self.judged_placed(state))
+        return max(self.judged_replicas(state), self.judged_placed_count(state))
 
     def _is_too_full(self, rule: PolicyRule, state: State) -> bool:
         if rule.kind is RuleKind.SEPARATE:
@@ -603,8 +603,8 @@ class Space:
             if not self._is_settled(state):
                 return False
             counts = sorted(self.domain_counts(rule.topology_key, state).values(), reverse=True)
-            left = self.judged_placed(state) - sum(counts[: rule.lost])
-            return left < rule.amount.at_least(self.judged_wanted(state))
+            left = self.judged_placed_count(state) - sum(counts[: rule.lost])
+            return left < rule.amount.at_least(self.judged_replicas(state))
         item = self.disruptions[state[2] - 1]
         is_meant = item.kind is LossKind.LOSS and item.topology_key == rule.topology_key
         return is_meant and len(item.domains) == rule.lost and self._keeps_waiting(state)

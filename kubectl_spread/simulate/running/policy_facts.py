@@ -53,7 +53,7 @@ class PolicyFacts:
         self, policy: Policy, workload: Workload, cluster: Cluster, *, profiles: Mapping[str, Profile]
     ) -> Iterator[GroupResult]:
         from kubectl_spread.guarantee.prove import prove
-        from kubectl_spread.guarantee.setup.groups import by_selectors, matched, scaled
+        from kubectl_spread.guarantee.setup.groups import by_selectors, matches, scale
         from kubectl_spread.guarantee.setup.member import KINDS
         from kubectl_spread.guarantee.verdict import Effort
 
@@ -61,7 +61,7 @@ class PolicyFacts:
         around = {item.key: item.controller for item in members}
         cluster = cluster._replace(controllers={**cluster.controllers, **around})
         for spec in policy.groups:
-            chosen = [scaled(item, spec) for item in members if matched(item, spec)]
+            chosen = [scale(item, spec) for item in members if matches(item, spec)]
             parts = [[item] for item in chosen] if spec.is_each else by_selectors(chosen)
             if not spec.is_each and spec.selector is not None:
                 parts = _by_namespace(chosen)
