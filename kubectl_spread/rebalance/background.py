@@ -17,7 +17,7 @@ from kubectl_spread.rebalance.goals import Goal
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 
 
-def reduced(cluster: Cluster, keys: Collection[OwnerKey], goals: Iterable[Goal]) -> Cluster:
+def drop_unused_labels(cluster: Cluster, keys: Collection[OwnerKey], goals: Iterable[Goal]) -> Cluster:
     """Return the cluster with pods that keep only the labels that matter for a plan.
 
     Args:

@@ -319,7 +319,7 @@ class Board:
         return {other for node in bound for other in self._alike.get(node, (node,))}
 
     @property
-    def unsettled(self) -> tuple[OwnerKey, ...]:
+    def unsettled_workloads(self) -> tuple[OwnerKey, ...]:
         """Return the workloads whose running pods are replaced or removed anyway before the cluster is at rest."""
         before = _staying(self.loaded)
         kept = [_staying(state) for state in self.beginning.states]

@@ -45,12 +45,12 @@ def beforehand(known: Workloads, keys: Iterable[OwnerKey]) -> Iterator[Obstacle]
 def of_search(known: Workloads, keys: Iterable[OwnerKey], proposal: GroupSearchResult) -> Iterator[Obstacle]:
     """Yield the reasons that a search found."""
     result, tally, board = proposal.result, proposal.tally, proposal.board
-    unsettled = [key for key in board.unsettled if key in keys]
+    unsettled = [key for key in board.unsettled_workloads if key in keys]
     if unsettled:
         yield from (Obstacle(ObstacleKind.UNSETTLED, key) for key in unsettled)
         return
     yield from _unreachable(known.cluster, keys, proposal)
-    yield from pinned(known.cluster, keys, {goal.status.topology_key for goal in tally.goals if goal.key in keys})
+    yield from pinned_pods(known.cluster, keys, {goal.status.topology_key for goal in tally.goals if goal.key in keys})
     yield from _unsafe_evictions(result.troubles)
     if proposal.most < min(result.at_least, proposal.movable + 1) < NEVER and proposal.most < proposal.movable:
         yield Obstacle(ObstacleKind.TOO_MANY, number=result.at_least)
@@ -92,7 +92,7 @@ def _text(key: OwnerKey) -> str:
     return f"{key.kind} {key.namespace}/{key.name}"
 
 
-def pinned(cluster: Cluster, keys: Iterable[OwnerKey], topology_keys: Iterable[str]) -> Iterator[Obstacle]:
+def pinned_pods(cluster: Cluster, keys: Iterable[OwnerKey], topology_keys: Iterable[str]) -> Iterator[Obstacle]:
     """Yield the pods that volumes keep in their domain of a key."""
     wanted = frozenset(keys)
     nodes = {node.name: node for node in cluster.nodes}

@@ -8,7 +8,7 @@ from typing import Optional
 
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
-from kubectl_spread.rebalance.background import reduced
+from kubectl_spread.rebalance.background import drop_unused_labels
 from kubectl_spread.rebalance.board import Board, originals
 from kubectl_spread.rebalance.feasible import conflict
 from kubectl_spread.rebalance.goals import Goal, goals, NEVER
@@ -94,7 +94,7 @@ def propose(known: Workloads, group: RepairGroup, options: SearchOptions) -> Gro
         known.cluster,
         known.profiles,
         touched,
-        simplify=lambda cluster, live: reduced(cluster, live, wanted),
+        simplify=lambda cluster, live: drop_unused_labels(cluster, live, wanted),
         earlier=group.earlier,
         deadline=options.deadline,
         watch=options.watch,
@@ -103,7 +103,7 @@ def propose(known: Workloads, group: RepairGroup, options: SearchOptions) -> Gro
     tally = Tally(board.world, wanted, owners)
     movable = sum(map(tally.is_movable, min(board.beginning.states).pods))
     most = movable if options.most_moves is None else min(movable, options.most_moves)
-    if set(board.unsettled) & set(keys):
+    if set(board.unsettled_workloads) & set(keys):
         return GroupSearchResult(board, tally, SearchResult(None, 0, True, ()), most, movable)
     return GroupSearchResult(board, tally, _search_twice(board, tally, most=most), most, movable)
 

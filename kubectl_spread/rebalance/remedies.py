@@ -16,7 +16,7 @@ from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 from kubectl_spread.rebalance.goals import is_broken
 from kubectl_spread.rebalance.plan import Obstacle, ObstacleKind, Remedy, RemedyKind
 from kubectl_spread.rebalance.planner import propose, RepairGroup, SearchOptions, Workloads, workloads_of
-from kubectl_spread.rebalance.rollouts import RESTARTABLE, rolled_out
+from kubectl_spread.rebalance.rollouts import RESTARTABLE, roll_out
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.simulate.running.status import ConstraintStatus
 from kubectl_spread.timeline import steps
@@ -244,7 +244,7 @@ def _template(case: _Case, key: OwnerKey, status: ConstraintStatus, kind: Remedy
         return
     fields: dict[str, Any] = {**_FIELDS.get(kind, {}), **({"maxSkew": number} if number else {})}
     changed = _patched(case.known.cluster.controllers[key], status.position, fields)
-    found = rolled_out(
+    found = roll_out(
         case.known,
         case.keys,
         [steps.Apply(changed)],

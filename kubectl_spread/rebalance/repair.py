@@ -145,7 +145,7 @@ class _Repairing:
         group = RepairGroup(keys, tuple(self._repaired), tuple(self._evicted))
         proposal = propose(self._known, group, self._options(now + (deadline - now) * _SHARE))
         self._notes.update(proposal.board.world.notes)
-        is_unsettled = bool(set(proposal.board.unsettled) & set(keys))
+        is_unsettled = bool(set(proposal.board.unsettled_workloads) & set(keys))
         plan = self._settling(keys) if is_unsettled else self._plan(keys, proposal)
         reasons = () if plan is not None else tuple(obstacles.of_search(self._known, keys, proposal))
         restarts = None if is_unsettled else self._restarts(keys, plan, deadline)
@@ -192,7 +192,7 @@ class _Repairing:
         """
         wanted = self._wanted(keys)
         has_soft = self._request.has_soft
-        found = rollouts.settled(self._known, wanted, has_soft=has_soft, seconds=_ROLLOUT_S, watch=self._watch)
+        found = rollouts.settle(self._known, wanted, has_soft=has_soft, seconds=_ROLLOUT_S, watch=self._watch)
         self._chosen = ()
         if found is None:
             return None
@@ -217,7 +217,7 @@ class _Repairing:
             changes.after(keys, proposal.tally, states, alike=board.alike, has_soft=self._request.has_soft),
             _fewest_ready(found, board, ready),
             ready,
-            tuple(key for key in board.unsettled if key not in self._repaired),
+            tuple(key for key in board.unsettled_workloads if key not in self._repaired),
             frozenset(key for key in keys if board.is_rolled_out(states, key)),
             tuple(key for key in keys if key in cluster.autoscalers),
             all(evictions.has_all_budgets(cluster, key.namespace) for key in keys),

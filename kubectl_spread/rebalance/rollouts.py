@@ -41,7 +41,7 @@ def restarts(
     if not all(key.kind in RESTARTABLE and key in known.cluster.controllers for key in keys):
         return None
     ops = [steps.Restart(key) for key in keys]
-    found = rolled_out(known, keys, ops, has_soft=has_soft, seconds=seconds, watch=watch)
+    found = roll_out(known, keys, ops, has_soft=has_soft, seconds=seconds, watch=watch)
     if found is None:
         return None
     running = {item.status.key: item.status for item in known.items}
@@ -59,15 +59,15 @@ def restarts(
     )
 
 
-def settled(
+def settle(
     known: Workloads, wanted: Mapping[OwnerKey, int], *, has_soft: bool, seconds: float, watch: Optional[Watch] = None
 ) -> Optional[RestartRollout]:
     """Simulate the changes under way of some workloads; None if these do not repair them. `wanted` are the replicas."""
     ops = [steps.Scale(key, replicas) for key, replicas in wanted.items()]  # Changes nothing, but names the workload.
-    return rolled_out(known, tuple(wanted), ops, has_soft=has_soft, seconds=seconds, watch=watch)
+    return roll_out(known, tuple(wanted), ops, has_soft=has_soft, seconds=seconds, watch=watch)
 
 
-def rolled_out(
+def roll_out(
     known: Workloads,
     keys: Sequence[OwnerKey],
     ops: Sequence[steps.Op],
