@@ -56,6 +56,6 @@ def _roots(given: InputPaths, asked: check.CheckSettings, results: list[Result])
     found: dict[str, list[str]] = {result.source.name: [] for result in results}
     for root in roots_of(results, rules, asked.namespace):
         for source in root.sources:
-            if (shown := root.shown(source)) not in found[source.name]:
+            if (shown := root.display_name(source)) not in found[source.name]:
                 found[source.name].append(shown)
     return found

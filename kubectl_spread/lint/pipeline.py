@@ -77,7 +77,7 @@ def findings_of(
     project = Projects(results, rules or ONE_ROOT, seen)
     by_source = [finding for result in results for finding in result.findings]
     codes = policy.codes(sources)
-    findings = policy.judged(
+    findings = policy.select_findings(
         [*by_source, *project.findings(codes), *_outside(results, seen, codes), *_patches(results, codes)]
     )
     unmatched = _unmatched(accepted, results, policy)
@@ -119,7 +119,7 @@ def _suppressed(
         return policy.codes(reached or sources) & followed
 
     unused = suppress.without_effect(doubtful, result.used, asked)
-    about_suppressions = policy.judged([*unused, *suppress.without_reason(suppressions)])
+    about_suppressions = policy.select_findings([*unused, *suppress.without_reason(suppressions)])
     return [*result.findings, *about_suppressions], result.ignored
 
 
@@ -142,7 +142,7 @@ def _unmatched(accepted: AcceptedItems, results: Sequence[Result], policy: LintP
         return []
     from kubectl_spread.lint.unknown_kinds.podspec_paths import unmatched_entries
 
-    return policy.judged(unmatched_entries(accepted.paths, results, is_whole=accepted.is_whole))
+    return policy.select_findings(unmatched_entries(accepted.paths, results, is_whole=accepted.is_whole))
 
 
 def _places(accepted: AcceptedItems) -> list[Place]:

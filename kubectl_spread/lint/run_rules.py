@@ -51,7 +51,7 @@ def findings_by_object(
     for rule in _rules(project, RuleTarget.AROUND, codes):
         for kind in rule.needs:
             for manifest in filter(is_asked, project.of_kind(kind)):
-                found = _object_rule(rule.name).check(manifest, project.seen_from(manifest))
+                found = _object_rule(rule.name).check(manifest, project.for_manifest(manifest))
                 yield manifest, [_finding(rule, manifest, item) for item in found]
 
 
@@ -61,7 +61,7 @@ def check_subject(subject: Subject, project: Project, rules: Iterable[RuleMeta])
 
 
 def _follow(subject: Subject, project: Project, rules: Iterable[RuleMeta]) -> Iterator[Finding]:
-    seen = project.seen_from(subject.manifest)
+    seen = project.for_manifest(subject.manifest)
     skipped = superseded_rules(subject.refusals) if subject.refusals else ()
     for rule in rules:
         if rule.code not in skipped and (rule.gate is None or rule.gate(subject, seen)):

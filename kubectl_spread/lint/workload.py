@@ -111,7 +111,7 @@ class Subject:
         """Return the label that distinguishes the revisions of the pods; empty if there is none."""
         return revision_label(self.workload)
 
-    def run_by(self, runner: Manifest) -> Subject:
+    def with_runner(self, runner: Manifest) -> Subject:
         """Return the pods of an object that takes its template from this one."""
         written = self.workload
         owner = workload(runner.plain, runner.kind, namespace=written.namespace)

@@ -90,7 +90,7 @@ def apply_fixes(
     reasons: dict[int, SkippedFix] = {}
     for _ in range(_MOST_PASSES):
         wanted = [item for item in findings if item.repair is not None and is_wanted(item.repair)]
-        passes = _passes(results, unfixed.tracked(wanted), recheck)
+        passes = _passes(results, unfixed.tracked_findings(wanted), recheck)
         done = [finding for item in passes for finding in item.done]
         fixed.update((id(finding), finding) for finding in done)
         reasons.update((id(refusal.finding), refusal) for item in passes for refusal in item.refused)
@@ -99,9 +99,9 @@ def apply_fixes(
             break
         findings = judge(results)
     if fixed:
-        fixed.update((id(finding), finding) for finding in unfixed.vanished(findings))
+        fixed.update((id(finding), finding) for finding in unfixed.vanished_findings(findings))
     done, refused = _in_order(first, fixed, reasons)
-    return FixResult(results, findings, done, _located(refused, unfixed.tracked(findings)))
+    return FixResult(results, findings, done, _located(refused, unfixed.tracked_findings(findings)))
 
 
 def _located(refused: list[SkippedFix], tracked: Iterable[TrackedFinding]) -> list[SkippedFix]:

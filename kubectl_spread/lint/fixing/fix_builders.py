@@ -35,7 +35,7 @@ def selectable(subject: Subject, constraint: TopologySpreadConstraint) -> dict[s
     }
 
 
-def softened(subject: Subject, constraint: TopologySpreadConstraint) -> Optional[Fix]:
+def soften(subject: Subject, constraint: TopologySpreadConstraint) -> Optional[Fix]:
     """Turn a hard constraint into a soft one; None if the key already has a soft constraint."""
     if any(other.topology_key == constraint.topology_key for other in subject.soft):
         return None

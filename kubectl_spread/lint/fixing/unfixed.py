@@ -32,7 +32,7 @@ class UnfixedFindings:
         for known in self._open.values():
             known[:] = [item for item in known if id(item) not in fixed]
 
-    def tracked(self, findings: Iterable[Finding]) -> Iterator[TrackedFinding]:
+    def tracked_findings(self, findings: Iterable[Finding]) -> Iterator[TrackedFinding]:
         """Yield the current findings that may be fixed: each one is among the first findings.
 
         Fixes can uncover findings, for example in an object that did not decode. The run has not shown these, so
@@ -54,7 +54,7 @@ class UnfixedFindings:
                 del left[id(first)]
                 yield TrackedFinding(first, now)
 
-    def vanished(self, findings: Iterable[Finding]) -> list[Finding]:
+    def vanished_findings(self, findings: Iterable[Finding]) -> list[Finding]:
         """Return those of the first findings that are not among the current ones."""
         there = Counter((_kind(item), item.path) for item in findings)
         by_kind = Counter(_kind(item) for item in findings)

@@ -44,13 +44,13 @@ class SelectorGroup:
         self._twins: dict[tuple[str, Selector], list[Twin]] = {}
 
     @cached_property
-    def applied(self) -> tuple[Subject, ...]:
+    def applied_workloads(self) -> tuple[Subject, ...]:
         """Return the workloads that no other object created."""
         return tuple(subject for subject in self.members if not subject.is_owned)
 
     @cached_property
     def kinds(self) -> frozenset[str]:
-        return frozenset(subject.workload.kind for subject in self.applied)
+        return frozenset(subject.workload.kind for subject in self.applied_workloads)
 
     @cached_property
     def _independent(self) -> list[Subject]:
@@ -80,7 +80,7 @@ class SelectorGroup:
         """Yield the other workloads, except copies of this workload and the workloads that it owns."""
         return (other for other in self._independent if other.key != subject.key)
 
-    def placed_others(self, subject: Subject) -> Iterator[tuple[int, Subject]]:
+    def other_workloads(self, subject: Subject) -> Iterator[tuple[int, Subject]]:
         """Yield the other workloads with their positions."""
         return ((self._positions[id(other)], other) for other in self.others(subject))
 
@@ -154,7 +154,7 @@ class JoinedGroup:
         """Yield the other workloads in order; see `SelectorGroup`."""
         import heapq  # few groups are joined
 
-        placed = [part.placed_others(subject) for part in self._parts]
+        placed = [part.other_workloads(subject) for part in self._parts]
         return (other for _, other in heapq.merge(*placed, key=operator.itemgetter(0)))
 
     def count_others(self, subject: Subject) -> int:

@@ -78,7 +78,9 @@ class Project:
         for manifest in others:
             self._by_kind.setdefault(manifest.kind, []).append(manifest)
         self._rollouts = self._referring_rollouts()
-        self.subjects = tuple(item if (by := self._rollout_of(item)) is None else item.run_by(by) for item in subjects)
+        self.subjects = tuple(
+            item if (by := self._rollout_of(item)) is None else item.with_runner(by) for item in subjects
+        )
         self._replicas: dict[int, ReplicaRange] = {}  # by id() of a subject
         self._groups: dict[tuple[str, Selector], SelectorGroup] = {}
         self._neighbourhoods: dict[tuple[str, Selector], Neighbourhoods] = {}
@@ -102,7 +104,7 @@ class Project:
         """Return the workloads that the API server would accept, as they would run."""
         return [subject.workload for subject in self.subjects if not subject.refusals]
 
-    def seen_from(self, manifest: Manifest) -> Project:
+    def for_manifest(self, manifest: Manifest) -> Project:
         """Return the project for a rule that checks this object; its `target` is the target of the object's file."""
         if self._target_of is None:
             return self
@@ -221,7 +223,7 @@ class Project:
         """Return the fewest pods that a selector matches; None if unknown."""
         key = namespace, selector
         if key not in self._fewest:
-            self._fewest[key] = self._fewest_of(self.group(selector, namespace).applied)
+            self._fewest[key] = self._fewest_of(self.group(selector, namespace).applied_workloads)
         return self._fewest[key]
 
     def _fewest_of(self, subjects: Iterable[Subject]) -> Optional[int]:
@@ -242,7 +244,7 @@ class Project:
     def _by_template(self) -> dict[tuple[int, Route], Subject]:
         return {(id(subject.manifest), subject.template_route): subject for subject in self.subjects}
 
-    def scaled(self, autoscaler: Manifest) -> Optional[Subject]:
+    def scale_target(self, autoscaler: Manifest) -> Optional[Subject]:
         """Return the workload that an autoscaler is about."""
         target = _scale_target(autoscaler)
         kind, namespace = target.get("kind") or "Deployment", self.namespace_of(autoscaler)

@@ -89,7 +89,7 @@ class Root(NamedTuple):
     chains: Mapping[str, tuple[Chain, ...]]
     rivals: Mapping[str, str] = MappingProxyType({})
 
-    def shown(self, source: SourceFile) -> str:
+    def display_name(self, source: SourceFile) -> str:
         """Return the root of a file as `--show-files` prints it."""
         if self.kind is RootKind.KUSTOMIZATION:
             return f"{self.path} (kustomization)"

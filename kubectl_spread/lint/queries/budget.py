@@ -41,14 +41,14 @@ class SimpleBudget(NamedTuple):
         return f"spec.{self.field}"
 
     @property
-    def wanted(self) -> Optional[int]:
+    def resolved_value(self) -> Optional[int]:
         """Return the number that the value comes to; shares are rounded up for either field."""
         return scaled_value(self.value, 1 if self.pods is None else self.pods, round_up=True)
 
     @property
     def disruptions(self) -> Optional[int]:
         """Return how many pods may be evicted while all are healthy; None if unknown."""
-        wanted = self.wanted
+        wanted = self.resolved_value
         if wanted is None:
             return None
         if self.field == "maxUnavailable":
@@ -69,11 +69,11 @@ def budget(manifest: Manifest, project: Project) -> Optional[SimpleBudget]:
     if len(written) != 1 or selector is None:
         return None
     covered = project.group(selector, namespace)
-    if not covered.applied or not covered.kinds <= SCALED_KINDS:
+    if not covered.applied_workloads or not covered.kinds <= SCALED_KINDS:
         return None
     (name,) = written
     pods = None if _is_everything(spec) else project.fewest_pods(selector, namespace)
-    return SimpleBudget(manifest, name, spec[name], covered.applied, pods)
+    return SimpleBudget(manifest, name, spec[name], covered.applied_workloads, pods)
 
 
 def _selector(manifest: Manifest) -> Optional[Selector]:

@@ -34,7 +34,7 @@ class Vocabulary(NamedTuple):
     pairs: frozenset[tuple[str, str]]
 
     @property
-    def known(self) -> frozenset[str]:
+    def all_words(self) -> frozenset[str]:
         return self.title | self.messages | self.page
 
     @classmethod
@@ -59,8 +59,8 @@ def search(text: str, index: Mapping[RuleMeta, Vocabulary]) -> list[RankedRule]:
     frequent one. Words of no rule, for example names of objects, are ignored.
     """
     wanted = words(text)
-    meant = _meant(set(wanted), frozenset().union(*(item.known for item in index.values())))
-    weights = _weights(meant, [item.known for item in index.values()])
+    meant = _meant(set(wanted), frozenset().union(*(item.all_words for item in index.values())))
+    weights = _weights(meant, [item.all_words for item in index.values()])
     ranked = [RankedRule(rule, _score(wanted, item, meant, weights)) for rule, item in index.items()]
     best = max((item.score for item in ranked), default=0.0)
     near = [item for item in ranked if item.score > 0 and item.score >= best * _LEAST_OF_BEST]

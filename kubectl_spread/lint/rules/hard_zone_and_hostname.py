@@ -84,7 +84,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             subject.path(route),
             "use ScheduleAnyway for this one",
             (Label(other, "the zone's constraint"),),
-            fix=fix_builders.softened(subject, by_key[HOSTNAME]),
+            fix=fix_builders.soften(subject, by_key[HOSTNAME]),
         )
 
 

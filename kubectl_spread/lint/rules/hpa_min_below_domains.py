@@ -61,7 +61,7 @@ from kubectl_spread.text.wording import count_noun
 
 def check(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find autoscalers whose minimum is less than a constraint's minDomains; once an autoscaler."""
-    subject = project.scaled(manifest)
+    subject = project.scale_target(manifest)
     replicas = None if subject is None else project.replicas(subject)
     if subject is None or replicas is None or replicas.autoscaler is not manifest or not replicas.minimum:
         return

@@ -74,8 +74,8 @@ def _reason(found: SimpleBudget) -> str:
         return f"{found.field} is {found.value}"
     pods = count_noun(found.pods or 0, "pod")
     if percent is None:
-        return f"minAvailable asks for {found.wanted} of {pods}"
-    return f"minAvailable {found.value} of {pods}, rounded up, is {found.wanted}"
+        return f"minAvailable asks for {found.resolved_value} of {pods}"
+    return f"minAvailable {found.value} of {pods}, rounded up, is {found.resolved_value}"
 
 
 def _count(subject: Subject, project: Project) -> Label:

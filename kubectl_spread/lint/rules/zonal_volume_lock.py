@@ -84,7 +84,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
                 subject.path(route),
                 "use ScheduleAnyway, or maxSkew: 2",
                 (Label(subject.place(claims[0].route[:3], key=True), "the volumes"),),
-                fix=fix_builders.softened(subject, constraint),
+                fix=fix_builders.soften(subject, constraint),
             )
 
 

@@ -88,7 +88,7 @@ class LintPolicy(NamedTuple):
         )
         return frozenset().union(*(settings.codes for settings in ways))
 
-    def judged(self, findings: Iterable[Finding]) -> list[Finding]:
+    def select_findings(self, findings: Iterable[Finding]) -> list[Finding]:
         """Return the findings of selected rules, with the selected severities.
 
         Findings that hide a document from every rule are always reported, as errors. Of rules that the minimal profile

@@ -130,5 +130,5 @@ def test_a_rule_sees_the_target_of_the_file_that_it_asks_about() -> None:
     policy = LintPolicy(config=RuleSelection(minor=30), per_file=(for_charts(RuleSelection(minor=28)),))
     project = Project(subjects, target=lambda source: policy.settings(source).target)
 
-    assert [28, 30] == [project.seen_from(subject.manifest).target.minor for subject in subjects]
-    assert [2, 2] == [len(project.seen_from(subject.manifest).subjects) for subject in subjects]
+    assert [28, 30] == [project.for_manifest(subject.manifest).target.minor for subject in subjects]
+    assert [2, 2] == [len(project.for_manifest(subject.manifest).subjects) for subject in subjects]
