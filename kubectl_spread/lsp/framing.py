@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import BinaryIO
 
-from kubectl_spread.lsp.refusal import Refusal, refusal_of, shown
+from kubectl_spread.lsp.refusal import escape_for_display, Refusal, refusal_of
 
 MOST_BYTES = 1 << 30  # of one message; no editor opens such a file
 _LONGEST = 1 << 13  # bytes of a header line
@@ -39,11 +39,11 @@ class FramedInput:
             return line
         header = _HEADER.fullmatch(line)
         if header is None:
-            return self._end(f"not a header of a message: {shown(line)}")
+            return self._end(f"not a header of a message: {escape_for_display(line)}")
         if header["name"].lower() != b"content-length":
             return line
         if not _LENGTH.fullmatch(header["value"]) or int(header["value"]) > MOST_BYTES:
-            return self._end(f"not a length of a message: Content-Length: {shown(header['value'])}")
+            return self._end(f"not a length of a message: Content-Length: {escape_for_display(header['value'])}")
         self._length = int(header["value"])
         return b"Content-Length: %d\r\n" % self._length
 

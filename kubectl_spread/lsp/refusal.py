@@ -32,12 +32,12 @@ def refusal_of(body: bytes) -> Optional[Refusal]:
     try:
         message = json.loads(body)
     except (ValueError, RecursionError):  # not UTF-8, and too many digits, too
-        return Refusal(PARSE_ERROR, f"not JSON: {shown(body)}")
+        return Refusal(PARSE_ERROR, f"not JSON: {escape_for_display(body)}")
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-        return Refusal(INVALID_REQUEST, f"not a message of JSON-RPC 2.0: {shown(body)}", id_of(message))
+        return Refusal(INVALID_REQUEST, f"not a message of JSON-RPC 2.0: {escape_for_display(body)}", id_of(message))
     is_response = "id" in message and ("result" in message or "error" in message)
     if not is_response and not isinstance(message.get("method"), str):
-        return Refusal(INVALID_REQUEST, f"a message without a method: {shown(body)}", id_of(message))
+        return Refusal(INVALID_REQUEST, f"a message without a method: {escape_for_display(body)}", id_of(message))
     return None
 
 
@@ -45,7 +45,9 @@ def of_parameters(message: dict[str, Any]) -> Refusal:
     """Return the refusal of a message whose fields are not those of its method."""
     method = message.get("method")
     problem = (
-        f"not the fields of {shown(method.encode())}" if isinstance(method, str) else "not the fields of a response"
+        f"not the fields of {escape_for_display(method.encode())}"
+        if isinstance(method, str)
+        else "not the fields of a response"
     )
     return Refusal(INVALID_PARAMS, problem, id_of(message), is_request="id" in message and "method" in message)
 
@@ -56,7 +58,7 @@ def id_of(message: Any) -> MessageId:
     return found if isinstance(found, (int, str)) and not isinstance(found, bool) else None
 
 
-def shown(text: bytes) -> str:
+def escape_for_display(text: bytes) -> str:
     """Return text for people: escaped, and no more than a few characters."""
     escaped = text[: 4 * _SHOWN].rstrip(b"\r\n").decode("utf-8", "replace").encode("unicode_escape").decode()
     return escaped if len(escaped) <= _SHOWN else f"{escaped[:_SHOWN]}..."

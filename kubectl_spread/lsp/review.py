@@ -43,7 +43,7 @@ class Review(NamedTuple):
     bugs: tuple[Exception, ...] = ()
 
     @property
-    def opened(self) -> tuple[OpenDocument, ...]:
+    def open_documents(self) -> tuple[OpenDocument, ...]:
         return tuple(checked.opened for checked in self.documents.values())
 
     def uri(self, source: SourceFile) -> str:

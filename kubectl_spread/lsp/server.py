@@ -213,7 +213,7 @@ class _Session:
         """Return the review of the documents as they are now."""
         async with self.turn:
             documents = tuple(self.documents.values())
-            if documents != self.review.opened:
+            if documents != self.review.open_documents:
                 self.review = await asyncio.to_thread(review_documents, documents, self.checker, before=self.review)
                 self._complain(self.review.bugs)
             return self.review
