@@ -17,7 +17,7 @@ MOST_GROUPS = 3
 _BINARY = ((60, "Ei"), (50, "Pi"), (40, "Ti"), (30, "Gi"), (20, "Mi"), (10, "Ki"))
 
 
-def listed(names: Sequence[str], *, of: int = 0) -> str:
+def short_list(names: Sequence[str], *, of: int = 0) -> str:
     """Return up to three names and the number of the others; `of`: the number of all, if `names` is incomplete."""
     total = max(of, len(names))
     shown = ", ".join(name or '""' for name in names[:MOST_NAMES])
@@ -27,7 +27,7 @@ def listed(names: Sequence[str], *, of: int = 0) -> str:
 def nodes(mask: Bools, columns: Columns) -> str:
     """Return up to three node names and the number of the others."""
     found = np.flatnonzero(mask)
-    return listed([columns.nodes[at].name for at in found[:MOST_NAMES].tolist()], of=len(found))
+    return short_list([columns.nodes[at].name for at in found[:MOST_NAMES].tolist()], of=len(found))
 
 
 def summarize_nodes(mask: Bools, columns: Columns) -> str:

@@ -108,7 +108,7 @@ def _counted(
         found.setdefault(domain, {}).setdefault(owners[class_at], _Sum()).add(run, columns.classes[class_at], columns)
     return {
         domain: tuple(
-            total.counted(owner, is_own=owner == own)
+            total.counted_pods(owner, is_own=owner == own)
             for owner, total in sorted(
                 of_owners.items(), key=lambda item: (item[0] != own, -item[1].number, item[0] or ("", "", ""))
             )
@@ -143,7 +143,7 @@ class _Sum:
         if revision:
             self._revisions[revision] = self._revisions.get(revision, 0) + len(pods)
 
-    def counted(self, owner: Optional[OwnerKey], *, is_own: bool) -> CountedPods:
+    def counted_pods(self, owner: Optional[OwnerKey], *, is_own: bool) -> CountedPods:
         return CountedPods(owner, is_own, self.number, tuple(self._names), tuple(sorted(self._revisions.items())))
 
 

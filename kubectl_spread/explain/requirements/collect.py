@@ -20,7 +20,7 @@ from kubectl_spread.cluster.tables.arrays import Bools, unique
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements import node, pod_affinity, resources, taints, volumes
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
-from kubectl_spread.explain.wording import first_sentences, listed, nodes
+from kubectl_spread.explain.wording import first_sentences, nodes, short_list
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.plugins import names
@@ -106,7 +106,7 @@ def _why_skewed(counts: DomainCounts) -> Callable[[Bools], str]:
         self_match_num, most = constraint.self_match_num, constraint.max_skew
         parts = [
             f"{number} + {self_match_num} - {least} = {number + self_match_num - least} > {most} "
-            f"in {listed(sorted(by_number[number]))}"
+            f"in {short_list(sorted(by_number[number]))}"
             for number in sorted(by_number)
         ]
         lacking = int((codes < 0).sum())
@@ -135,7 +135,7 @@ def _nominated(filtered: FilterResult) -> list[Requirement]:
         found = refused & among
         here = {columns.nodes[at].name for at in np.flatnonzero(found).tolist()}
         waiting = [f"{pod.name} for {pod.nominated_node}" for pod in pods if pod.nominated_node in here]
-        return f"nominated and waiting: {listed(waiting)}" if waiting else f"pods wait for {nodes(found, columns)}"
+        return f"nominated and waiting: {short_list(waiting)}" if waiting else f"pods wait for {nodes(found, columns)}"
 
     return [
         Requirement("", "the pods nominated to the nodes", ~refused, kind=RequirementKind.NOMINATED, why=why),

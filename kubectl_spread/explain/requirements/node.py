@@ -13,10 +13,10 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.explain.wording import (
     first_sentences,
-    listed,
     MOST_GROUPS,
     nodes,
     requirement_text,
+    short_list,
     summarize_nodes,
 )
 from kubectl_spread.objects.affinity import NodeSelectorTerm
@@ -173,7 +173,7 @@ def _why_label(key: str, refused: Bools, columns: Columns) -> Callable[[Bools], 
 
 def _why_name(condition: LabelRequirement) -> Callable[[Bools], str]:
     verb = "only" if condition.operator == "In" else "every node but"
-    return lambda among: f"it allows {verb} {listed(condition.values)}"  # noqa: ARG005
+    return lambda among: f"it allows {verb} {short_list(condition.values)}"  # noqa: ARG005
 
 
 def named_nodes(filtered: FilterResult) -> Optional[Requirement]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kubectl_spread.cluster.tables.arrays import Bools
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
-from kubectl_spread.explain.wording import amount, listed
+from kubectl_spread.explain.wording import amount, short_list
 from kubectl_spread.objects.pod import HostPort, PodClass
 from kubectl_spread.scheduler.filter_result import PluginResult
 from kubectl_spread.scheduler.plugins.noderesources.fit import TOO_MANY_PODS
@@ -57,7 +57,7 @@ def _why_full(full: Bools, columns: Columns) -> Callable[[Bools], str]:
         names = [
             f"{columns.nodes[at].name} {columns.pod_count[at]} of {columns.slots()[at]}" for at in found[:3].tolist()
         ]
-        return f"{count_noun(len(found), 'node')} with as many pods as allowed: {listed(names, of=len(found))}"
+        return f"{count_noun(len(found), 'node')} with as many pods as allowed: {short_list(names, of=len(found))}"
 
     return why
 
@@ -130,4 +130,4 @@ def why_pods(pods: Indices, columns: Columns, verb: str) -> Callable[[Bools], st
 def pods_on_nodes(pods: list[int], columns: Columns) -> str:
     """Return up to three pods with their nodes; `pods` are indices into `columns.bound_pods`."""
     shown = [(columns.bound_pods[at].name, columns.nodes[columns.bound_nodes[at]].name) for at in pods[:3]]
-    return listed([f"{pod} on {node}" for pod, node in shown], of=len(pods))
+    return short_list([f"{pod} on {node}" for pod, node in shown], of=len(pods))

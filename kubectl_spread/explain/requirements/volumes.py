@@ -10,7 +10,7 @@ from kubectl_spread.cluster.tables.arrays import Bools
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.explain.requirements.resources import Indices, masks_by_reason, why_pods
-from kubectl_spread.explain.wording import first_sentences, listed, requirement_text, summarize_nodes
+from kubectl_spread.explain.wording import first_sentences, requirement_text, short_list, summarize_nodes
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.storage import Claim, ObjectKey, READ_WRITE_ONCE_POD, Volume
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
@@ -84,7 +84,7 @@ def _why_bound(
         return f"volume {name} does not exist"
     terms = volume.terms or ()
     where = " or ".join(", ".join(map(requirement_text, term.match_expressions)) for term in terms[:2])
-    zones = ", ".join(f"{topology.key} {listed(sorted(topology.values))}" for topology in topologies)
+    zones = ", ".join(f"{topology.key} {short_list(sorted(topology.values))}" for topology in topologies)
     parts = [f"nodes with {where}"] if where else []
     parts += [f"the volume's {zones}"] if zones else []
     return f"volume {name} is bound to {' and '.join(parts) or 'no node'}: not {summarize_nodes(refused, columns)}"
@@ -105,7 +105,7 @@ def _unbound(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Req
     return [
         Requirement(
             verdict.plugin,
-            f"a volume for {noun} {listed(waiting)}",
+            f"a volume for {noun} {short_list(waiting)}",
             mask,
             kind=RequirementKind.UNBOUND_CLAIMS,
             key=",".join(waiting),
@@ -203,6 +203,6 @@ def _why_limit(full: Bools, columns: Columns) -> Callable[[Bools], str]:
             name = columns.nodes[node].name
             limit = columns.storage.storage.limits.get(name) or {}
             shown.append(f"{name} ({', '.join(f'{driver} {count}' for driver, count in sorted(limit.items()))})")
-        return f"{count_noun(len(at), 'node')} at the limit of a CSI driver: {listed(shown, of=len(at))}"
+        return f"{count_noun(len(at), 'node')} at the limit of a CSI driver: {short_list(shown, of=len(at))}"
 
     return why

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.constraints.notes import Note, NoteKind
 from kubectl_spread.explain.constraints.origin import Origin, OriginKind
-from kubectl_spread.explain.wording import listed
+from kubectl_spread.explain.wording import short_list
 from kubectl_spread.objects.taints import OUTAGES
 from kubectl_spread.text.wording import count_noun
 
@@ -28,7 +28,7 @@ def owner_name(owner: OwnerKey | None) -> str:
 
 
 def _names(item: Note) -> str:
-    return listed(item.names, of=item.number)
+    return short_list(item.names, of=item.number)
 
 
 def _limit(item: Note) -> str:
@@ -48,7 +48,7 @@ def _no_domains(item: Note) -> str:
 def _stuck_minimum(item: Note) -> str:
     verb, pronoun = ("takes", "it stays") if len(item.values) == 1 else ("take", "they stay")
     return (
-        f"as long as {listed(item.values)} {verb} no pod, {pronoun} at {item.minimum}, "
+        f"as long as {short_list(item.values)} {verb} no pod, {pronoun} at {item.minimum}, "
         f"and no other domain can hold more than {_limit(item)}"
     )
 
@@ -58,7 +58,7 @@ def _hidden_domains(item: Note) -> str:
     noun, verb = ("domain", "is") if len(item.values) == 1 else ("domains", "are")
     return (
         f"{_names(item)} {lacks} {item.key}, the key of another constraint, "
-        f"so {noun} {listed(item.values)} {verb} not counted here either"
+        f"so {noun} {short_list(item.values)} {verb} not counted here either"
     )
 
 
@@ -106,12 +106,14 @@ _NOTES: dict[NoteKind, Callable[[Note], str]] = {
     ),
     NoteKind.STUCK_MINIMUM: _stuck_minimum,
     NoteKind.HIDDEN_DOMAINS: _hidden_domains,
-    NoteKind.ONLY_DOMAIN: lambda item: f"{listed(item.values)} is the only domain, so there is nothing to spread over",
+    NoteKind.ONLY_DOMAIN: lambda item: (
+        f"{short_list(item.values)} is the only domain, so there is nothing to spread over"
+    ),
     NoteKind.FITS_ONE_DOMAIN: lambda item: (
-        f"the pod fits into no domain other than {listed(item.values)}, so the constraint does not affect it"
+        f"the pod fits into no domain other than {short_list(item.values)}, so the constraint does not affect it"
     ),
     NoteKind.SHARED_HOSTNAME: lambda item: (
-        f"{_names(item)} share {item.key}={listed(item.values)}, so they are one domain"
+        f"{_names(item)} share {item.key}={short_list(item.values)}, so they are one domain"
     ),
     NoteKind.MORE_SHARED_HOSTNAMES: lambda item: (
         f"{count_noun(item.number, 'more value')} of {item.key} shared by several nodes"
@@ -126,7 +128,7 @@ _NOTES: dict[NoteKind, Callable[[Note], str]] = {
 
 def _default(item: Origin, place: str) -> str:
     text = f"a cluster default ({place}), because the pod has no constraints"
-    sources = listed(item.selector_from)
+    sources = short_list(item.selector_from)
     return f"{text}; it uses the selector of {sources}" if sources else text
 
 
