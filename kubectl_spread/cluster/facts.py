@@ -61,16 +61,16 @@ class ConstraintFacts(NamedTuple):
     sharing: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
-    def counted(self) -> list[DomainFacts]:
+    def counted_domains(self) -> list[DomainFacts]:
         return [domain for domain in self.domains if domain.counted]
 
     @property
     def unreachable(self) -> list[DomainFacts]:
         """Counted, though no node there takes the pod."""
-        return [domain for domain in self.counted if not domain.usable]
+        return [domain for domain in self.counted_domains if not domain.usable]
 
     @property
-    def hidden(self) -> list[DomainFacts]:
+    def hidden_domains(self) -> list[DomainFacts]:
         """Return the uncounted domains with candidates. Their nodes lack the label of another hard constraint."""
         return [domain for domain in self.domains if domain.candidates and not domain.counted]
 
@@ -86,7 +86,7 @@ class ConstraintFacts(NamedTuple):
 
     @property
     def is_below_min_domains(self) -> bool:
-        return len(self.counted) < self.min_domains
+        return len(self.counted_domains) < self.min_domains
 
     @property
     def most_in_a_domain(self) -> int:
@@ -98,7 +98,7 @@ class ConstraintFacts(NamedTuple):
         """Return the most pods of the workload that the constraint allows, for any order of placement."""
         if not self.counts_own or self.most_in_a_domain == UNBOUNDED:
             return UNBOUNDED
-        return sum(max(0, self.most_in_a_domain - domain.matching) for domain in self.counted if domain.usable)
+        return sum(max(0, self.most_in_a_domain - domain.matching) for domain in self.counted_domains if domain.usable)
 
 
 class ForeignPods(NamedTuple):
@@ -217,15 +217,15 @@ class ClusterFacts(Protocol):
         """Return the counts of a hard constraint with the workload's running pods; None if no pod runs."""
         ...
 
-    def uncounted(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[UncountedPods]:
+    def uncounted_pods(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[UncountedPods]:
         """Return the workload's running pods that a constraint's selector does not match, if it matches others."""
         ...
 
-    def placed_again(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
+    def place_again(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
         """Return the domains of the running pods if all were placed again; None if some would find no node."""
         ...
 
-    def placed(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
+    def place(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
         """Return the domains of all pods of a workload without running pods, as `check` places them."""
         ...
 
@@ -239,7 +239,7 @@ class ClusterFacts(Protocol):
         """Return how many pods of each other namespace a constraint selects, and does not count."""
         ...
 
-    def scaled_down(
+    def scale_down(
         self, workload: Workload, constraint: TopologySpreadConstraint, replicas: int
     ) -> Optional[ConstraintCounts]:
         """Return the most even result of scaling the running pods of a Deployment or ReplicaSet down."""
@@ -281,6 +281,6 @@ class ClusterFacts(Protocol):
         """Return the configured default constraints; None for the built-in ones."""
         ...
 
-    def refuted(self, workload: Workload) -> tuple[RefutedRule, ...]:
+    def refuted_rules(self, workload: Workload) -> tuple[RefutedRule, ...]:
         """Return the violated rules of the policies for a group of workloads; none unless the workload is its first."""
         ...

@@ -99,7 +99,7 @@ class OwnedPods:
             pods += self._by_label.get(key, ())
         return [pod for _, pod in sorted(dict(pods).items())]
 
-    def named(self, namespace: str, name: str) -> list[Pod]:
+    def pods_named(self, namespace: str, name: str) -> list[Pod]:
         """Return a list of the first pod with a name; empty if there is none."""
         found = self._by_name.get((namespace, name))
         return [] if found is None else [found]

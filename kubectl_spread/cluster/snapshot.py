@@ -160,7 +160,7 @@ class Cluster(NamedTuple):
     complete: frozenset[str] = frozenset()  # kinds with all objects present; objects of other kinds may be missing
     undecodable: tuple[OwnerKey, ...] = ()  # objects that do not decode; without a kind, of unknown kinds
 
-    def bound(self) -> list[Pod]:
+    def bound_pods(self) -> list[Pod]:
         """Return the pods that count: bound to a node, and neither succeeded nor failed."""
         return [pod for pod in self.pods if pod.node_name and pod.is_visible]
 

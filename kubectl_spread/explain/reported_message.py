@@ -153,7 +153,7 @@ def _changes(explanation: Explanation, at: str, cluster: Cluster) -> ClusterChan
         return ClusterChanges(evicted=evicted)
     return ClusterChanges(
         nodes=tuple(sorted(node.name for node in cluster.nodes if _is_after(node.created, at))),
-        placed=tuple(sorted(pod.key for pod in cluster.bound() if _is_after(pod.created, at))),
+        placed=tuple(sorted(pod.key for pod in cluster.bound_pods() if _is_after(pod.created, at))),
         deleted=tuple(sorted(pod.key for pod in cluster.pods if _is_after(pod.deleted, at))),
         evicted=evicted,
     )

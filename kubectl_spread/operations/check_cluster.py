@@ -130,7 +130,7 @@ def _running(known: LoadedCluster, asked: CheckSettings, wanted: Selection) -> R
     seen = {*(key for key, _ in controllers), *waits}
     running = RunningResults(
         tuple(waiting(pending, cluster, known.profiles)),
-        tuple(find_lost_pods(_of_wanted(cluster.bound(), cluster, wanted), cluster)),
+        tuple(find_lost_pods(_of_wanted(cluster.bound_pods(), cluster, wanted), cluster)),
         tuple(find_uncreated_pods((key for key, _ in controllers), OwnedPods(cluster))),
     )
     read = ReadFiles(results, [], len(results), [], is_whole=False)
@@ -184,7 +184,7 @@ def _missing(seen: set[OwnerKey], wanted: Selection, cluster: Cluster) -> tuple[
 def _notes(wanted: Selection, cluster: Cluster, *, is_live: bool) -> tuple[str, ...]:
     """Return notes on workloads that cannot be checked, because only their pods are in the cluster facts."""
     unseen: dict[str, str] = {}
-    for pod in cluster.bound():
+    for pod in cluster.bound_pods():
         key = workload_of(pod, cluster)
         if (
             key.kind in KINDS

@@ -85,7 +85,7 @@ def _unreachable(cluster: Cluster, keys: Iterable[OwnerKey], proposal: GroupSear
 
 def _others(goal: Goal, keys: Iterable[OwnerKey], cluster: Cluster) -> list[Pod]:
     """Return the pods that a constraint counts and that do not belong to the workloads to repair."""
-    return [pod for pod in cluster.bound() if goal.is_counted(pod.cls) and workload_of(pod, cluster) not in keys]
+    return [pod for pod in cluster.bound_pods() if goal.is_counted(pod.cls) and workload_of(pod, cluster) not in keys]
 
 
 def _text(key: OwnerKey) -> str:
@@ -98,7 +98,7 @@ def pinned_pods(cluster: Cluster, keys: Iterable[OwnerKey], topology_keys: Itera
     nodes = {node.name: node for node in cluster.nodes}
     for topology_key in sorted(topology_keys):
         found: dict[OwnerKey, list[str]] = {}
-        for pod in cluster.bound():
+        for pod in cluster.bound_pods():
             owner = cluster.top_owner(pod)
             node = nodes.get(pod.node_name)
             if owner not in wanted or owner is None or node is None or not pod.cls.volumes:

@@ -114,7 +114,7 @@ def _budgets(case: _Case) -> Iterator[Remedy]:
             budget.namespace == pod.namespace
             and cluster.top_owner(pod) in case.keys
             and budget.selector.matches(dict(pod.cls.labels))
-            for pod in cluster.bound()
+            for pod in cluster.bound_pods()
         ):
             continue
         changed = budget._replace(min_available=None, max_unavailable=1)

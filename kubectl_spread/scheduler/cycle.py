@@ -239,6 +239,6 @@ class Scheduler:
         found = self._states.get(at)
         if found is None:
             found = self._states[at] = prepare(
-                self.columns.counted(pod_class), self.columns, self.profile_of(pod_class)
+                self.columns.with_summed_requests(pod_class), self.columns, self.profile_of(pod_class)
             )
         return found

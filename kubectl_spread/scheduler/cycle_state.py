@@ -116,7 +116,7 @@ def _together(weighted: Sequence[tuple[int, ByNode]], columns: Columns) -> Score
     The sum keeps the states alive, so that their ids stay their own.
     """
     key = (ScoredTogether, *((weight, id(state)) for weight, state in weighted))
-    return columns.shared(key, lambda: ScoredTogether(weighted, columns))
+    return columns.share(key, lambda: ScoredTogether(weighted, columns))
 
 
 def prepare(pod_class: PodClass, columns: Columns, profile: Profile) -> CycleState:

@@ -272,7 +272,7 @@ class KnownCluster:
     def _by_namespace(self) -> dict[str, list[Pod]]:
         """Return the bound pods that constraints count, by namespace."""
         found: dict[str, list[Pod]] = {}
-        for pod in self._cluster.bound():
+        for pod in self._cluster.bound_pods():
             if not pod.terminating:
                 found.setdefault(pod.namespace, []).append(pod)
         return found

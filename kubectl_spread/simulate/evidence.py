@@ -107,7 +107,7 @@ class EvidenceFinder:
     def _own_pods(self) -> dict[OwnerKey, list[Pod]]:
         """Return the running pods by their controllers and by their own name."""
         found: dict[OwnerKey, list[Pod]] = {}
-        for pod in self._cluster.bound():
+        for pod in self._cluster.bound_pods():
             if not pod.terminating:
                 for key in self._keys_of(pod):
                     found.setdefault(key, []).append(pod)

@@ -135,7 +135,7 @@ class Placer:
         storage = self.cluster.storage._replace(claims=columns.storage.claims, volumes=columns.storage.volumes)
         staying = tuple(pod for pod in self.cluster.pods if pod.uid not in gone)
         self.cluster = self.cluster._replace(pods=staying, storage=storage)
-        self.scheduler = self.scheduler.moved_to(columns.changed(self.cluster, gone))
+        self.scheduler = self.scheduler.moved_to(columns.copy_for_cluster(self.cluster, gone))
         self._has_changed()
 
     def nominate(self, pod: Pod) -> None:

@@ -99,7 +99,7 @@ class Rehearsal:
 
     def scheduler(self) -> Scheduler:
         """Return a new scheduler."""
-        return Scheduler(self.columns.changed(self.cluster), self._profiles, all_nodes=self._all_nodes)
+        return Scheduler(self.columns.copy_for_cluster(self.cluster), self._profiles, all_nodes=self._all_nodes)
 
     def run(self, pick: Pick, *, explain_first: bool = False, evicts: bool = False) -> list[Placement]:
         """Place all pods once.

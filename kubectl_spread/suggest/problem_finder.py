@@ -74,7 +74,7 @@ def _waiting(pod: Pod, cluster: Cluster, placed_first: frozenset[str]) -> tuple[
 
 
 def _running_siblings(pod: Pod, cluster: Cluster) -> Iterator[Pod]:
-    return (other for other in cluster.bound() if not other.terminating and _is_sibling(other, pod, cluster))
+    return (other for other in cluster.bound_pods() if not other.terminating and _is_sibling(other, pod, cluster))
 
 
 def _without(pods: Iterable[Pod], keys: AbstractSet[str]) -> list[Pod]:

@@ -278,7 +278,7 @@ class World:
     def columns(self, cluster: Cluster) -> Columns:
         """Return separate columns for a cluster, with the background pods only."""
         cluster = cluster._replace(pods=self.background)
-        return Columns(cluster) if self.bound is None else self.bound.changed(cluster, self._others)
+        return Columns(cluster) if self.bound is None else self.bound.copy_for_cluster(cluster, self._others)
 
     @cached_property
     def _others(self) -> frozenset[str]:

@@ -84,9 +84,9 @@ def test_images_are_told_apart_when_asked_for() -> None:
     images = [{"names": ["web:1", "web:latest"], "sizeBytes": 5}]
     nodes = [NODES[0], {**NODES[1], "status": {"images": images}}, {**NODES[2], "status": {"images": images}}]
     columns = Columns(cluster_of(nodes))
-    assert columns.changed(columns.cluster).images is columns.images
+    assert columns.copy_for_cluster(columns.cluster).images is columns.images
     assert {"web:1": (5, [1, 2]), "web:latest": (5, [1, 2])} == columns.images
-    fewer = columns.changed(cluster_of(nodes[1:]))
+    fewer = columns.copy_for_cluster(cluster_of(nodes[1:]))
     assert {"web:1": (5, [0, 1]), "web:latest": (5, [0, 1])} == fewer.images
     assert np.array_equal(fewer.pod_count, [0, 0])
 

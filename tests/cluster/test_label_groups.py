@@ -46,5 +46,5 @@ def test_groups_are_found_by_label_as_by_search(
 
     assert every == list(dict.fromkeys([*first, *fresh]))
     assert groups.matching(namespace, selector, known).tolist() == counted[known:]
-    assert groups.seen(namespace, selector).tolist() == matched
+    assert groups.all_matches(namespace, selector).tolist() == matched
     assert base.all() == list(dict.fromkeys([*first, *later]))

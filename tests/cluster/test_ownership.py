@@ -42,7 +42,7 @@ def test_pods_of_a_controller_are_found_in_their_order(cluster: Cluster, key: Ow
 def test_a_pod_is_found_by_its_name(cluster: Cluster, namespace: str, name: str) -> None:
     every = [pod for pod in cluster.pods if (pod.namespace, pod.name) == (namespace, name)]
 
-    assert OwnedPods(cluster).named(namespace, name) == every[:1]
+    assert OwnedPods(cluster).pods_named(namespace, name) == every[:1]
 
 
 Plain = dict[str, Any]

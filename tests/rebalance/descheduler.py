@@ -53,7 +53,7 @@ def _balanced(cluster: Cluster, status: ConstraintStatus) -> Iterator[str]:
     """
     of = {node.name: node.labels.get(status.topology_key, "") for node in cluster.nodes}
     pods: dict[str, list[Pod]] = {domain.value: [] for domain in status.domains}
-    for pod in cluster.bound():
+    for pod in cluster.bound_pods():
         is_counted = status.selector is not None and status.selector.matches(dict(pod.cls.labels))
         if is_counted and not pod.terminating and of[pod.node_name] in pods:
             pods[of[pod.node_name]].append(pod)
@@ -86,7 +86,7 @@ def _to_move(full: int, empty: int, average: float, *, most_skew: int) -> int:
 def _fits(pod: Pod, targets: set[str], cluster: Cluster) -> bool:
     """Return whether a target node has room and repels no pod; constraints are not considered."""
     used: dict[str, int] = {}
-    for other in cluster.bound():
+    for other in cluster.bound_pods():
         used[other.node_name] = used.get(other.node_name, 0) + dict(other.cls.requests).get("cpu", 0)
     wanted = dict(pod.cls.requests).get("cpu", 0)
     return any(

@@ -37,17 +37,17 @@ def pod(name: str, cpu: str) -> Pod:
 def test_is_made_once_for_a_key() -> None:
     """The same thing comes back, another one for another key."""
     nodes = columns()
-    first = nodes.shared((Thing, 1), Thing)
-    assert nodes.shared((Thing, 1), Thing) is first
-    assert nodes.shared((Thing, 2), Thing) is not first
+    first = nodes.share((Thing, 1), Thing)
+    assert nodes.share((Thing, 1), Thing) is first
+    assert nodes.share((Thing, 2), Thing) is not first
 
 
 def test_other_sums_share_nothing_with_those_before() -> None:
     """What was made while requests were added up in another way is made anew."""
     nodes = columns()
-    first = nodes.shared((Thing,), Thing)
+    first = nodes.share((Thing,), Thing)
     nodes.follow(next(sums for sums in Sums if sums is not nodes.sums))
-    assert nodes.shared((Thing,), Thing) is not first
+    assert nodes.share((Thing,), Thing) is not first
 
 
 def test_classes_that_share_are_answered_as_if_they_did_not() -> None:

@@ -267,7 +267,7 @@ def test_a_node_selector_over_a_known_key_counts() -> None:
     found = account(domains(zone=["a", "b"]), web(spread_over(ZONE), nodeSelector={ZONE: "b"}))
 
     assert found is not None
-    assert ["b"] == [domain.value for domain in found.counted]
+    assert ["b"] == [domain.value for domain in found.counted_domains]
 
 
 def test_without_any_node_nothing_is_known() -> None:

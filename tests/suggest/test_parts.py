@@ -36,7 +36,7 @@ def test_changed_columns_are_those_of_the_changed_cluster(case: Case, new: Plain
     before = cluster_of([*case.objects, *case.waiting])
     dropped = data.draw(st.sampled_from([node.name for node in before.nodes]))
     moved = data.draw(st.sampled_from([node.name for node in before.nodes]))
-    gone = {item.key for item in before.bound() if data.draw(st.booleans())}
+    gone = {item.key for item in before.bound_pods() if data.draw(st.booleans())}
     objects = [
         item
         for item in copy.deepcopy(case.objects)
@@ -46,7 +46,7 @@ def test_changed_columns_are_those_of_the_changed_cluster(case: Case, new: Plain
         if item["metadata"]["name"] == moved:
             item["metadata"]["labels"][ZONE] = "z"
     after = cluster_of([*objects, new, *case.waiting])
-    changed = Columns(before).changed(after, [item.uid for item in before.bound() if item.key in gone])
+    changed = Columns(before).copy_for_cluster(after, [item.uid for item in before.bound_pods() if item.key in gone])
     anew = Columns(after)
     incoming = after.pending()[0]
     said = [Scheduler(columns, profiles()).filter(incoming) for columns in (anew, changed)]

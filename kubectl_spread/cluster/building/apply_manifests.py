@@ -117,7 +117,7 @@ def _allowed(spec: Plain, budget: DisruptionBudget, cluster: Cluster) -> int:
 
     Source: pkg/controller/disruption/disruption.go, getExpectedPodCount (v1.36.2).
     """
-    running = [pod for pod in cluster.bound() if pod.namespace == budget.namespace and not pod.terminating]
+    running = [pod for pod in cluster.bound_pods() if pod.namespace == budget.namespace and not pod.terminating]
     healthy = sum(budget.selector.matches(dict(pod.cls.labels)) for pod in running)
     at_least, at_most = spec.get("minAvailable"), spec.get("maxUnavailable")
     if at_most is not None:

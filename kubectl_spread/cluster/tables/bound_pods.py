@@ -89,7 +89,9 @@ class BoundPods:
         """Remove a pod from its node without logging it."""
         self.by_node[node] = [other for other in self.by_node[node] if other.uid != pod.uid]
 
-    def moved(self, old_at: NDArray[np.intp], gone: Collection[str]) -> tuple[BoundPods, list[tuple[Pod, int]]]:
+    def copy_for_nodes(
+        self, old_at: NDArray[np.intp], gone: Collection[str]
+    ) -> tuple[BoundPods, list[tuple[Pod, int]]]:
         """Return a copy for other nodes without some pods, and the pods that are gone from nodes that stay.
 
         Args:

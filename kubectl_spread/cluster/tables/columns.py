@@ -51,7 +51,7 @@ class Columns:
         self._start(cluster, NodeColumns(cluster.nodes))
         self._hold(NodeRequests(n), BoundPods(n), PodClasses())
         self.sums = Sums.POD_LEVEL
-        self._bind_all(cluster.bound())
+        self._bind_all(cluster.bound_pods())
 
     def _start(self, cluster: Cluster, nodes: NodeColumns) -> None:
         self.cluster = cluster
@@ -72,7 +72,7 @@ class Columns:
         self.pods, self.bound_pods = bound.by_node, bound.log
         self.classes = classes.classes
 
-    def changed(self, cluster: Cluster, gone: Collection[str] = ()) -> Columns:
+    def copy_for_cluster(self, cluster: Cluster, gone: Collection[str] = ()) -> Columns:
         """Return columns of a slightly different cluster, with the pods that are bound here.
 
         This takes a fraction of the time of binding every pod. Nodes are matched by name; pods on nodes that do not
@@ -90,8 +90,8 @@ class Columns:
         other._start(cluster, nodes)
         other.sums = self.sums
         old_at = np.array([self.index.get(node.name, -1) for node in other.nodes], np.intp)
-        bound, leaving = self._bound.moved(old_at, frozenset(gone))
-        other._hold(self._requests.moved(old_at), bound, self._classes.copy())
+        bound, leaving = self._bound.copy_for_nodes(old_at, frozenset(gone))
+        other._hold(self._requests.copy_for_nodes(old_at), bound, self._classes.copy())
         for pod, node in leaving:
             other._subtract(pod, node)
         return other
@@ -109,7 +109,7 @@ class Columns:
                 self._requests.add(pod_class.counted(before), node, -1)
                 self._requests.add(pod_class.counted(sums), node)
 
-    def shared(self, key: Hashable, make: Callable[[], T]) -> T:
+    def share(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the object that `make` makes of these columns, made once for each key.
 
         A key starts with the type of the object, and has everything that the object depends on. Columns do not keep
@@ -120,7 +120,7 @@ class Columns:
             self._shared[key] = found = make()
         return found
 
-    def counted(self, pod_class: PodClass) -> PodClass:
+    def with_summed_requests(self, pod_class: PodClass) -> PodClass:
         """Return a class with its requests as the followed release sums them."""
         return pod_class.counted(self.sums) if pod_class.older else pod_class
 
@@ -140,7 +140,7 @@ class Columns:
         self._bound.remove(pod, node, class_at=class_at, group=group)
 
     def _subtract(self, pod: Pod, node: int) -> None:
-        self._requests.add(self.counted(pod.cls), node, -1)
+        self._requests.add(self.with_summed_requests(pod.cls), node, -1)
         self.pod_count[node] -= 1
 
     def _bind_all(self, pods: list[Pod]) -> None:
@@ -228,9 +228,9 @@ class Columns:
         """Return the places in `bound_pods` of the pods of some groups, bool (G,)."""
         return self._bound.positions(groups)
 
-    def seen(self, namespace: str, selector: Selector) -> Bools:
+    def all_matches(self, namespace: str, selector: Selector) -> Bools:
         """Return bool (G,): whether a selector matches the pods of each group, terminating ones included."""
-        return self._classes.groups.seen(namespace, selector)
+        return self._classes.groups.all_matches(namespace, selector)
 
     def allocatable_of(self, resource: str) -> Int64s:
         """Return int64 (N,); zeros if no node has the resource."""
@@ -248,7 +248,7 @@ class Columns:
         """Return the domains of a label key, in the order of their first nodes."""
         return self._nodes.topology(key)
 
-    def untolerated(self, tolerations: tuple[Toleration, ...]) -> list[Optional[Taint]]:
+    def untolerated_taints(self, tolerations: tuple[Toleration, ...]) -> list[Optional[Taint]]:
         """Return the first NoSchedule or NoExecute taint of each node that is not tolerated (N)."""
         codes, taints = self.tainted.first(tolerations)
         with_none = (*taints, None)  # -1 is the code of none

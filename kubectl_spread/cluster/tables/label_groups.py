@@ -69,7 +69,7 @@ class LabelGroups:
             found = self._known[key] = self.matching(namespace, selector)[:end]
         return found
 
-    def seen(self, namespace: str, selector: Selector) -> Bools:
+    def all_matches(self, namespace: str, selector: Selector) -> Bools:
         """Return bool (G,): groups that a selector matches, terminating ones included."""
         every = self.all()
         found = self.matching(namespace, selector)

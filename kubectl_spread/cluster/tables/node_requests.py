@@ -56,7 +56,7 @@ class NodeRequests:
         np.add.at(self.nonzero_memory, nodes, nonzero[class_indices, 1])
         np.add.at(self.pod_count, nodes, 1)
 
-    def moved(self, old_at: NDArray[np.intp]) -> NodeRequests:
+    def copy_for_nodes(self, old_at: NDArray[np.intp]) -> NodeRequests:
         """Return a copy for other nodes; old_at: intp (N,), the old place of each, -1 for a new node."""
         other = NodeRequests(len(old_at))
         other.requested = {name: _moved(amounts, old_at) for name, amounts in self.requested.items()}

@@ -23,7 +23,7 @@ _INSUFFICIENT = "Insufficient "
 
 def resources(verdict: PluginResult, cls: PodClass, columns: Columns) -> Iterator[Requirement]:
     """Yield the pod slot, and each requested resource."""
-    requests = dict(columns.counted(cls).requests)
+    requests = dict(columns.with_summed_requests(cls).requests)
     for text, mask in masks_by_reason(verdict).items():
         if text == TOO_MANY_PODS.text:
             why = _why_full(~mask, columns)

@@ -80,7 +80,7 @@ class GroupBuilder:
         owned = OwnedPods(cluster)
         own = {pod.uid for member in members for pod in owned.of(member.key)}
         self._running = [(member.key, owned.of(member.key)) for member in members]
-        self.cluster = cluster._replace(pods=tuple(pod for pod in cluster.bound() if pod.uid not in own))
+        self.cluster = cluster._replace(pods=tuple(pod for pod in cluster.bound_pods() if pod.uid not in own))
         self._minor = next(iter(profiles.values())).minor
         workloads = [
             stored_workload(admitted_workload(member.controller.workload, cluster), self._minor) for member in members
@@ -211,7 +211,7 @@ class GroupBuilder:
         wanted, others = self._wanted(columns), [item for item in self._around.unplaced if item.number]
         both = dict(wanted)
         for item in others:
-            for name, amount in (*columns.counted(item.cls).requests, (PODS, 1)):
+            for name, amount in (*columns.with_summed_requests(item.cls).requests, (PODS, 1)):
                 both[name] = both.get(name, 0) + item.number * amount
         if others and any(both[name] > _least(_free(columns, name)) for name in wanted):
             self._gaps[Gap(GapKind.ROOM, first, tuple(item.key for item in others))] = None
@@ -290,7 +290,7 @@ class GroupBuilder:
         for cls in self.classes:
             if cls not in known:
                 known[cls] = (_allowed(cls, scheduler), self._spreads(cls, columns))
-            requests = dict(columns.counted(cls).requests)
+            requests = dict(columns.with_summed_requests(cls).requests)
             requests[PODS] = 1
             found.append(
                 KindFilters(
@@ -311,7 +311,7 @@ class GroupBuilder:
         for kind, cls in zip(self.group.kinds, self.classes, strict=True):
             spec = self.group.owners[kind.owner]
             number = 1 if kind.ordinal >= 0 else spec.most + fenceposts(spec, spec.most)[0]
-            for name, amount in (*columns.counted(cls).requests, (PODS, 1)):
+            for name, amount in (*columns.with_summed_requests(cls).requests, (PODS, 1)):
                 wanted[name] = wanted.get(name, 0) + number * amount
         return wanted
 

@@ -28,7 +28,7 @@ def unreachable_domains(subject: Subject, project: Project) -> Iterator[Unreacha
     """Yield counted domains that no pod can go to; SPR307 reports those outside the pod's node affinity."""
     for constraint, account in hard_constraint_facts(subject, project):
         domains = [domain for domain in account.unreachable if domain.chosen]
-        if not domains or len(account.unreachable) == len(account.counted) or account.is_below_min_domains:
+        if not domains or len(account.unreachable) == len(account.counted_domains) or account.is_below_min_domains:
             continue
         severity = _severity(subject, project, constraint=constraint, account=account)
         if severity is not None:

@@ -82,7 +82,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     for constraint in subject.hard:
         if constraint.node_affinity_policy != IGNORE or not _can_stall(subject, constraint, project):
             continue
-        if constraint not in known or any(not item.chosen for item in known[constraint].counted):
+        if constraint not in known or any(not item.chosen for item in known[constraint].counted_domains):
             is_certain = (
                 constraint in known or pod_requirements.node_values(subject, constraint.topology_key) is not None
             )

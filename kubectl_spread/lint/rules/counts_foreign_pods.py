@@ -80,7 +80,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 
 def _numbers(others: list[ForeignPods], account: ConstraintFacts) -> Counter[str]:
     """Return how many of their pods each domain has that is counted."""
-    numbers = Counter({domain.value: 0 for domain in account.counted})
+    numbers = Counter({domain.value: 0 for domain in account.counted_domains})
     for item in others:
         numbers.update(value for value in item.domains if value in numbers)
     return numbers

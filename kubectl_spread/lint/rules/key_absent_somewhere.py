@@ -90,9 +90,11 @@ def _hidden(known: list[tuple[TopologySpreadConstraint, ConstraintFacts]], lacke
     if sum(1 for constraint, account in known if constraint.is_hard and account.without_key) > 1:
         return ""
     hidden = [
-        _hides(constraint.topology_key, [item.value for item in account.hidden])
+        _hides(constraint.topology_key, [item.value for item in account.hidden_domains])
         for constraint, account in known
-        if constraint.is_hard and constraint.topology_key not in (lacked.topology_key, HOSTNAME) and account.hidden
+        if constraint.is_hard
+        and constraint.topology_key not in (lacked.topology_key, HOSTNAME)
+        and account.hidden_domains
     ]
     return "".join(hidden)
 

@@ -54,7 +54,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     if project.facts is None:
         return
     for constraint in subject.constraints:
-        found = project.facts.uncounted(subject.workload, constraint)
+        found = project.facts.uncounted_pods(subject.workload, constraint)
         if found is None:
             continue
         route = subject.route(constraint, "labelSelector")

@@ -52,7 +52,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     if project.facts is None:
         return
     route = (*subject.spec_route, FIELD)
-    for found in project.facts.refuted(subject.workload):
+    for found in project.facts.refuted_rules(subject.workload):
         yield RuleFinding(
             f"policy {found.policy}: `{found.rule}` can be violated by {found.regime}: {found.violation}",
             subject.place(route, key=True),

@@ -78,7 +78,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
 def _hint(subject: Subject, project: Project, *, constraint: TopologySpreadConstraint, most_apart: int) -> str:
     """Return the hint, with the new placement if it satisfies the constraint."""
     what = "restart the workload or run the descheduler, as nothing else moves running pods"
-    placed_again = project.facts.placed_again(subject.workload, constraint) if project.facts is not None else None
+    placed_again = project.facts.place_again(subject.workload, constraint) if project.facts is not None else None
     counts = [number for _, number in placed_again.domains] if placed_again is not None else []
     if placed_again is None or not counts or len(counts) > _SHOWN or max(counts) - min(counts) > most_apart:
         return what

@@ -61,7 +61,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         return
     for constraint, account in hard_constraint_facts(subject, project):
         now = project.facts.live(subject.workload, constraint)
-        then = project.facts.scaled_down(subject.workload, constraint, fewest)
+        then = project.facts.scale_down(subject.workload, constraint, fewest)
         if now is None or then is None or now.skew is None or then.skew is None:
             continue
         if now.skew > account.max_skew or then.skew <= account.max_skew:

@@ -54,9 +54,13 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that compare one domain with itself."""
     most = project.replicas(subject).maximum
     for constraint, account in hard_constraint_facts(subject, project):
-        if len(account.counted) != 1 or account.is_below_min_domains or (most is not None and most <= account.max_skew):
+        if (
+            len(account.counted_domains) != 1
+            or account.is_below_min_domains
+            or (most is not None and most <= account.max_skew)
+        ):
             continue
-        (only,) = account.counted
+        (only,) = account.counted_domains
         if not only.usable or has_one_domain(subject, constraint):
             continue  # SPR207 says the latter
         number, key = len(account.domains), constraint.topology_key

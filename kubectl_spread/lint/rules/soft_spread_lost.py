@@ -71,7 +71,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         if not subject.is_in_its_group(constraint) or _is_reported_otherwise(subject, constraint):
             continue
         workload = with_fewest_replicas(subject, project)
-        spread = project.facts.placed(workload, constraint)
+        spread = project.facts.place(workload, constraint)
         message = None if spread is None else _message(spread, account, replicas=workload.replicas or 1)
         if message is not None:
             route = subject.route(constraint, "whenUnsatisfiable")

@@ -57,7 +57,7 @@ from kubectl_spread.text.wording import count_noun
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that wait for a domain which the cluster does not have."""
     for constraint, account in hard_constraint_facts(subject, project):
-        number, key = len(account.counted), constraint.topology_key
+        number, key = len(account.counted_domains), constraint.topology_key
         if not account.is_below_min_domains or not number or min_domains.allowed_values(subject, constraint, project):
             continue
         became = outcome(subject, project)

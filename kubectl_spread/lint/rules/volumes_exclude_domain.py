@@ -113,11 +113,11 @@ def _excluded(claim: ClaimTemplate, account: ConstraintFacts, project: Project, 
     values = facts.volume_values(name, key) if facts is not None and (name is None or isinstance(name, str)) else None
     if values is None:
         return []
-    excluded = [domain for domain in account.counted if domain.value not in values]
-    return excluded if len(excluded) < len(account.counted) else []
+    excluded = [domain for domain in account.counted_domains if domain.value not in values]
+    return excluded if len(excluded) < len(account.counted_domains) else []
 
 
 def _room(account: ConstraintFacts, excluded: list[DomainFacts], most_in_a_domain: int) -> int:
     """Return the most pods that the domains which are left take."""
-    left = [domain for domain in account.counted if domain.usable and domain not in excluded]
+    left = [domain for domain in account.counted_domains if domain.usable and domain not in excluded]
     return sum(max(0, most_in_a_domain - domain.matching) for domain in left)

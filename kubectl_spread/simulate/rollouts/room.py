@@ -58,7 +58,7 @@ def _hard(filtered: FilterResult) -> list[DomainCounts]:
 def _free_slots(pod_class: PodClass, columns: Columns) -> Int64s:
     """Return how many more pods of a class each node has room for, int64 (N,)."""
     slots: Int64s = columns.slots() - columns.pod_count
-    for resource, amount in columns.counted(pod_class).requests:
+    for resource, amount in columns.with_summed_requests(pod_class).requests:
         if amount > 0:
             free = columns.allocatable_of(resource) - columns.requested_of(resource)
             slots = np.minimum(slots, free // amount)

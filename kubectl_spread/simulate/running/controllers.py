@@ -134,7 +134,7 @@ def running_pods(owner: Workload, owned: OwnedPods) -> list[Pod]:
 
 def _own(owner: Workload, owned: OwnedPods) -> list[Pod]:
     if owner.kind == "Pod":
-        return owned.named(owner.namespace, owner.name)
+        return owned.pods_named(owner.namespace, owner.name)
     pods = owned.of(key_of(owner))
     return [pod for pod in pods if _is_of_template(pod, owner)]
 

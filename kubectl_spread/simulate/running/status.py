@@ -382,7 +382,7 @@ def _not_before(counts: DomainCounts, pod_class: PodClass, known: _Known) -> str
     """Return the latest time at which a counted node or pod was created, or a pod was deleted."""
     columns = known.columns
     times = [known.counted_nodes.of(counts).latest]
-    seen = columns.positions(columns.seen(pod_class.namespace, counts.constraint.selector))
+    seen = columns.positions(columns.all_matches(pod_class.namespace, counts.constraint.selector))
     for at in seen[counts.included[columns.bound_nodes[seen]]].tolist():
         pod = columns.bound_pods[at]
         times.append(pod.deleted if pod.terminating else pod.created)

@@ -53,7 +53,7 @@ class HypotheticalCluster(NamedTuple):
     def placed(self, pods: Sequence[Pod], *, needed: str = "") -> PlacedPods:
         """Place pods in order; if the pod with the key `needed` is refused, stop."""
         problem = self.problem
-        columns = problem.columns.changed(self.cluster, self.gone)
+        columns = problem.columns.copy_for_cluster(self.cluster, self.gone)
         sampler = problem.sampler.restarted() if columns.nodes is problem.cluster.nodes else None
         scheduler = Scheduler(columns, problem.profiles, all_nodes=problem.given.all_nodes, sampler=sampler)
         return place_in_turn(pods, Placer(self.cluster, scheduler, problem.release), needed=needed)

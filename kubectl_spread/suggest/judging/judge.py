@@ -310,7 +310,7 @@ class Judge:
     def counts_before(self) -> effect.Counts:
         """Return the matching pods per domain of the pod's constraints without any change."""
         if self._is_large:
-            columns = self.problem.columns.changed(self.problem.cluster._replace(pods=()))
+            columns = self.problem.columns.copy_for_cluster(self.problem.cluster._replace(pods=()))
             return effect.count_pods(self.problem.pod, Scheduler(columns, self.problem.profiles, all_nodes=True))
         return self._counts(self.before.outcomes[0], self.problem.pod)
 

@@ -20,7 +20,7 @@ def scheduler_of(problem: PendingPodProblem, cluster: Cluster) -> Scheduler:
     known = {pod.uid for pod in problem.columns.bound_pods}
     bound = [pod for pod in cluster.pods if pod.node_name and pod.is_visible]
     there = {pod.uid for pod in bound}
-    columns = problem.columns.changed(cluster._replace(pods=()), known - there)
+    columns = problem.columns.copy_for_cluster(cluster._replace(pods=()), known - there)
     for pod in bound:
         at = columns.index.get(pod.node_name)
         if pod.uid not in known and at is not None:

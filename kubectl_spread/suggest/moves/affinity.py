@@ -211,7 +211,7 @@ def _without_condition(where: Route, expression: Plain) -> Change:
 
 def _tolerations(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Let the pod tolerate taints of nodes; taints of unfit nodes come last."""
-    untolerated = problem.columns.untolerated(problem.pod.cls.tolerations)
+    untolerated = problem.columns.untolerated_taints(problem.pod.cls.tolerations)
     taints = [taint for taint in dict.fromkeys(untolerated) if taint is not None and not is_of_system(taint)]
     there = bool(mappings(problem.spec.get("tolerations")))
     for taint in taints[:_MOST_TAINTS]:

@@ -256,7 +256,7 @@ def _with_policies(
 
 
 def _has_tainted(problem: PendingPodProblem) -> bool:
-    untolerated = problem.columns.untolerated(problem.pod.cls.tolerations)
+    untolerated = problem.columns.untolerated_taints(problem.pod.cls.tolerations)
     return any(taint is not None for taint in untolerated)
 
 

@@ -129,7 +129,7 @@ def _scaled(problem: PendingPodProblem, in_the_way: list[Pod]) -> Iterator[Ladde
     if not owners:
         return
     running: dict[OwnerKey, list[Pod]] = {owner: [] for owner in owners}
-    for pod in problem.cluster.bound():
+    for pod in problem.cluster.bound_pods():
         owner = workload_of(pod, problem.cluster)
         if owner in running and not pod.terminating:
             running[owner].append(pod)

@@ -44,7 +44,7 @@ def _classes(problem: PendingPodProblem) -> list[tuple[str, int]]:
 
 
 def _victims(problem: PendingPodProblem, pod: Pod) -> tuple[Pod, ...]:
-    scheduler = Scheduler(problem.columns.changed(problem.cluster), problem.profiles)
+    scheduler = Scheduler(problem.columns.copy_for_cluster(problem.cluster), problem.profiles)
     filtered = scheduler.filter(pod)
     return () if filtered.feasible.any() else post_filter(pod, filtered, scheduler).victims
 

@@ -157,7 +157,7 @@ def _held(problem: PendingPodProblem) -> Iterator[Ladder]:
     own = {ObjectKey(problem.pod.namespace, name) for name in claims}
     holders = [
         pod
-        for pod in problem.cluster.bound()
+        for pod in problem.cluster.bound_pods()
         if not pod.terminating and any(ObjectKey(pod.namespace, volume.claim) in own for volume in pod.cls.volumes)
     ]
     others = [pod for pod in holders if workload_of(pod, problem.cluster) != workload_of(problem.pod, problem.cluster)]
@@ -172,7 +172,7 @@ def _stopped(problem: PendingPodProblem, pod: Pod, claims: str) -> Change:
         action: Action = RemovePods((pod,))
         gives_up = f"pod {pod.name} ends" + ("" if pod.owner else ", and nothing creates it again")
     else:
-        own = [other for other in problem.cluster.bound() if workload_of(other, problem.cluster) == owner]
+        own = [other for other in problem.cluster.bound_pods() if workload_of(other, problem.cluster) == owner]
         action = ScaleDown(owner.kind, owner.namespace, owner.name, 0, tuple(own))
         gives_up = f"{owner.kind} {owner.name} has no pods until it is scaled up again"
     return Change(title, (action,), "holder", Rank.HOLDER, gives_up=gives_up, damage=Damage.KILLS)

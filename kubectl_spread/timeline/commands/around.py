@@ -83,7 +83,7 @@ def _claim(namespace: str, name: str, situation: Situation) -> CommandEffect:
     """Delete a claim; one that a pod with a node uses stays until the pod is gone."""
     cluster, key = situation.cluster, ObjectKey(namespace, name)
     claims = dict(cluster.storage.claims)
-    users = [pod for pod in cluster.bound() if _uses(pod, key)]
+    users = [pod for pod in cluster.bound_pods() if _uses(pod, key)]
     volume = claims[key].volume_name
     if users:
         claims[key] = claims[key]._replace(is_deleted=True)

@@ -97,5 +97,5 @@ def _has_local_storage(pod: Pod, cluster: Cluster) -> bool:
 def _owners_on(names: Iterable[str], cluster: Cluster) -> frozenset[OwnerKey]:
     """Return the workloads with pods to evict on the nodes."""
     wanted = set(names)
-    found = {cluster.top_owner(pod) for pod in cluster.bound() if pod.node_name in wanted}
+    found = {cluster.top_owner(pod) for pod in cluster.bound_pods() if pod.node_name in wanted}
     return frozenset(key for key in found if key is not None and key.kind not in ("DaemonSet", "Node"))

@@ -42,7 +42,7 @@ class NodeResourcesBalancedAllocation:
 
     def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
         if not BALANCE_BY_DEVIATION.of(self._release):
-            return columns.shared(
+            return columns.share(
                 (_DifferenceState, pod_class.scored), lambda: _DifferenceState(dict(pod_class.scored), columns)
             )
         counted = pod_class.requests if pod_class.balanced is None else pod_class.balanced
@@ -52,7 +52,7 @@ class NodeResourcesBalancedAllocation:
             return SkippedScore()
         compares = BALANCE_COMPARES.of(self._release)
         key = (_State, counted, self._args, compares)
-        return columns.shared(key, lambda: _State(requests, columns, self._args, compares=compares))
+        return columns.share(key, lambda: _State(requests, columns, self._args, compares=compares))
 
 
 class _State:
@@ -61,11 +61,11 @@ class _State:
         self._compares = compares
         self._requests = requests
         self._resources = [name for name in args.resources if is_scored(name, requests)]
-        self.watched: list[Int64s] = []
+        self.watched_arrays: list[Int64s] = []
         for resource in self._resources:
-            self.watched += [columns.allocatable_of(resource), columns.requested_of(resource)]
+            self.watched_arrays += [columns.allocatable_of(resource), columns.requested_of(resource)]
         self.overflows = False
-        self._scores = NodeValues(columns, self.watched, self.compute)
+        self._scores = NodeValues(columns, self.watched_arrays, self.compute)
 
     def score(self, feasible: NodeIndices) -> Int64s:
         scores: Int64s = self._scores.now()[feasible]
@@ -111,8 +111,8 @@ class _DifferenceState:
         self._cpu, self._memory = columns.allocatable_of(CPU), columns.allocatable_of(MEMORY)
         self._columns = columns
         self._requests = requests
-        self.watched = [self._cpu, self._memory, columns.nonzero_cpu, columns.nonzero_memory]
-        self._scores = NodeValues(columns, self.watched, self.compute)
+        self.watched_arrays = [self._cpu, self._memory, columns.nonzero_cpu, columns.nonzero_memory]
+        self._scores = NodeValues(columns, self.watched_arrays, self.compute)
 
     def score(self, feasible: NodeIndices) -> Int64s:
         scores: Int64s = self._scores.now()[feasible]

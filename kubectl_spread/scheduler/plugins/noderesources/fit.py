@@ -107,7 +107,7 @@ class NodeResourcesFit:
         wanted = _wanted(pod_class, self._args, self._release)
         is_final = FIT_TOO_LARGE_IS_FINAL.of(self._release)
         key = (_FilterState, tuple(wanted), is_final)
-        return columns.shared(key, lambda: _FilterState(wanted, columns, too_large_is_final=is_final))
+        return columns.share(key, lambda: _FilterState(wanted, columns, too_large_is_final=is_final))
 
     def pre_score(self, pod_class: PodClass, columns: Columns) -> ScoreState:
         skips = ALLOCATION_SKIPS_ABSENT.of(self._release)
@@ -178,7 +178,7 @@ class _FilterState:
         class_at = self._columns.class_index(pod_class)
         found = self._amounts_of.get(class_at)
         if found is None:
-            requests = dict(self._columns.counted(pod_class).requests)
+            requests = dict(self._columns.with_summed_requests(pod_class).requests)
             found = self._amounts_of[class_at] = tuple(requests.get(resource, 0) for resource, _ in self._wanted)
         return found
 
@@ -198,7 +198,7 @@ def _score_state(
     pod_class: PodClass, columns: Columns, strategy: ScoringStrategy, *, name: str, skips_absent: bool
 ) -> _ScoreState:
     """Return the state that classes with equal requests share."""
-    return columns.shared(
+    return columns.share(
         (_ScoreState, pod_class.scored, strategy, name, skips_absent),
         lambda: _ScoreState(pod_class.scored, columns, strategy, name=name, skips_absent=skips_absent),
     )
@@ -224,11 +224,11 @@ class _ScoreState:
         self._resources = [
             resource for resource in strategy.resources if not skips_absent or is_scored(resource.name, self._requests)
         ]
-        self.watched: list[Int64s] = []
+        self.watched_arrays: list[Int64s] = []
         for resource in self._resources:
-            self.watched += [columns.allocatable_of(resource.name), nonzero_requested(columns, resource.name)]
+            self.watched_arrays += [columns.allocatable_of(resource.name), nonzero_requested(columns, resource.name)]
         self.overflows = False
-        self._scores = NodeValues(columns, self.watched, self.compute)
+        self._scores = NodeValues(columns, self.watched_arrays, self.compute)
 
     def score(self, feasible: NodeIndices) -> Int64s:
         scores: Int64s = self._scores.now()[feasible]
