@@ -57,15 +57,15 @@ def namespaces(ctx: click.Context, _param: click.Parameter, incomplete: str) -> 
 
 def targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete TYPE, TYPE/NAME, or a NAME after a TYPE."""
-    from kubectl_spread.objects.workloads.kinds import kind_named
+    from kubectl_spread.objects.workloads.kinds import find_kind
 
     before = ctx.params.get(param.name or "") or ()
     word, slash, name = incomplete.partition("/")
     if slash:
-        kind = kind_named(word)
+        kind = find_kind(word)
         return [_item(f"{word}/{found}") for found in _names(ctx, kind) if found.startswith(name)]
     if before and "/" not in before[0]:
-        return [_item(found) for found in _names(ctx, kind_named(before[0])) if found.startswith(incomplete)]
+        return [_item(found) for found in _names(ctx, find_kind(before[0])) if found.startswith(incomplete)]
     return [_item(found) for found in _types() if found.startswith(incomplete)]
 
 
@@ -100,13 +100,13 @@ def steps(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
 
 
 def _targets_after(before: tuple[str, ...], ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-    from kubectl_spread.objects.workloads.kinds import kind_named
+    from kubectl_spread.objects.workloads.kinds import find_kind
 
     word, slash, name = incomplete.partition("/")
     if slash:
-        return [_item(f"{word}/{found}") for found in _names(ctx, kind_named(word)) if found.startswith(name)]
+        return [_item(f"{word}/{found}") for found in _names(ctx, find_kind(word)) if found.startswith(name)]
     if before and "/" not in before[0]:
-        return [_item(found) for found in _names(ctx, kind_named(before[0])) if found.startswith(incomplete)]
+        return [_item(found) for found in _names(ctx, find_kind(before[0])) if found.startswith(incomplete)]
     return [_item(found) for found in _types() if found.startswith(incomplete)]
 
 
@@ -114,10 +114,10 @@ def files_or_targets(ctx: click.Context, param: click.Parameter, incomplete: str
     """Return files and `TYPE/`; after a type that is not a directory, return TYPE/NAME."""
     import os
 
-    from kubectl_spread.objects.workloads.kinds import kind_named
+    from kubectl_spread.objects.workloads.kinds import find_kind
 
     kind, slash, _ = incomplete.partition("/")
-    if slash and kind_named(kind) not in (None, "PodTemplate") and not os.path.isdir(kind):
+    if slash and find_kind(kind) not in (None, "PodTemplate") and not os.path.isdir(kind):
         return targets(ctx, param, incomplete)
     types = [] if slash else [_item(f"{name}/") for name in _types() if incomplete and name.startswith(incomplete)]
     return [*types, *FILE.shell_complete(ctx, param, incomplete)]

@@ -21,7 +21,7 @@ from kubectl_spread.explain.requirements.decisive import Cause, causes
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.scores import score_table, ScoreTable
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.releases.field_versions import ignored_in
+from kubectl_spread.objects.releases.field_versions import ignored_fields
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.objects.taints import OUTAGES
 from kubectl_spread.records import NamedTuple
@@ -253,7 +253,7 @@ def explain_filtered(
         domain_key=key,
         domain_of=tuple(node.labels.get(key, "") for node in nodes),
         beyond=beyond,
-        ignored=IgnoredFields(f"1.{profile.minor}", ignored_in(pod.cls.constraints, profile.minor)),
+        ignored=IgnoredFields(f"1.{profile.minor}", ignored_fields(pod.cls.constraints, profile.minor)),
     )
     item = _with_preemption(item, filtered, scheduler, is_detailed=is_detailed)
     item = _with_requirements(item, filtered, is_detailed=is_detailed)

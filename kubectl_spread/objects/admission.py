@@ -95,8 +95,8 @@ def quota(plain: Plain) -> Quota:
     return Quota(
         metadata.get("namespace") or "default",
         metadata.get("name") or "",
-        resources.parsed(spec.get("hard")),
-        None if used is None else resources.parsed(used),
+        resources.parse_quantities(spec.get("hard")),
+        None if used is None else resources.parse_quantities(used),
         strings(spec.get("scopes")),
         tuple(
             (item.get("scopeName") or "", item.get("operator") or "", strings(item.get("values"))) for item in selected
@@ -149,7 +149,10 @@ def limit_errors(spec: Plain, ranges: tuple[LimitRange, ...]) -> list[str]:
         if item.type == "Container":
             for container in _containers(spec):
                 own = container.get("resources") or {}
-                requests, limits = resources.parsed(own.get("requests")), resources.parsed(own.get("limits"))
+                requests, limits = (
+                    resources.parse_quantities(own.get("requests")),
+                    resources.parse_quantities(own.get("limits")),
+                )
                 found += _errors(item, requests, limits)
         elif item.type == "Pod":
             found += _errors(item, resources.pod_quantities(spec), resources.pod_quantities(_by_limits(spec)))

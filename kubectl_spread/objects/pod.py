@@ -97,7 +97,7 @@ class PodClass(NamedTuple):
     balanced: Optional[tuple[tuple[str, int], ...]] = None
     older: tuple[tuple[Sums, OlderRequests], ...] = ()
 
-    def counted(self, sums: Sums) -> PodClass:
+    def with_summed_requests(self, sums: Sums) -> PodClass:
         """Return the class with its requests as a release adds them up."""
         for way, requests in self.older:
             if way is sums:

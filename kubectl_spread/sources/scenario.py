@@ -248,11 +248,11 @@ class _Reading:
     def _workload(self, route: Route, text: Optional[str]) -> Optional[tuple[str, str]]:
         if text is None:
             return None
-        from kubectl_spread.objects.workloads.kinds import kind_named
+        from kubectl_spread.objects.workloads.kinds import find_kind
 
         self._remember(route)
         word, _, name = text.partition("/")
-        kind = kind_named(word)
+        kind = find_kind(word)
         if kind is None:
             self._refuse(route, f'there is no resource type "{word}"')
         return (kind or "", name)

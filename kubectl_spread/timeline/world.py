@@ -15,7 +15,7 @@ from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.storage import ObjectKey, Volume
 from kubectl_spread.objects.taints import NO_EXECUTE
-from kubectl_spread.objects.workloads.replica import controller_of, daemon, replica, selected_by_controller
+from kubectl_spread.objects.workloads.replica import controller_of, controller_selector, daemon, replica
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -159,7 +159,7 @@ class World:
             return
         controller = controller_of(workload)
         key = OwnerKey(controller.kind, workload.namespace, controller.name)
-        selectors = {**self.cluster.owner_selectors, key: selected_by_controller(workload)}
+        selectors = {**self.cluster.owner_selectors, key: controller_selector(workload)}
         self.cluster = self.cluster._replace(owner_selectors=selectors)
         self.facts = [facts._replace(cluster=facts.cluster._replace(owner_selectors=selectors)) for facts in self.facts]
 

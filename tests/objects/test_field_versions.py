@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubectl_spread.objects.constraints.constraint_reader import constraints
-from kubectl_spread.objects.releases.field_versions import ignored_in, stored_spec
+from kubectl_spread.objects.releases.field_versions import ignored_fields, stored_spec
 
 TERM = {"topologyKey": "zone", "matchLabelKeys": ["a"], "mismatchLabelKeys": ["b"], "namespaceSelector": {}}
 SPEC: dict[str, Any] = {
@@ -71,5 +71,5 @@ def test_nothing_is_dropped_that_is_not_written() -> None:
 def test_a_stored_constraint_is_looked_at_in_the_same_way() -> None:
     known = constraints(SPEC)
 
-    assert ("minDomains", "matchLabelKeys") == ignored_in(known, 26)
-    assert () == ignored_in(known, 27)
+    assert ("minDomains", "matchLabelKeys") == ignored_fields(known, 26)
+    assert () == ignored_fields(known, 27)

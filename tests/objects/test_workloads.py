@@ -13,7 +13,7 @@ from kubectl_spread.objects.selectors.selector import LabelRequirement
 from kubectl_spread.objects.taints import Toleration
 from kubectl_spread.objects.workloads import replica
 from kubectl_spread.objects.workloads.created_labels import created_labels
-from kubectl_spread.objects.workloads.kinds import BUILT_IN, kind_named, PodPlace
+from kubectl_spread.objects.workloads.kinds import BUILT_IN, find_kind, PodPlace
 from kubectl_spread.objects.workloads.workload import knative_scale, Workload, workload
 
 NOT_READY = Toleration("node.kubernetes.io/not-ready", "Exists", "", "NoExecute", seconds=300)
@@ -291,7 +291,7 @@ def test_a_kind_belongs_to_its_group(kind: str, api_version: str, expected: bool
 )  # fmt: skip
 def test_a_kind_has_the_names_that_kubectl_knows(name: str, expected: Optional[str]) -> None:
     """Singular, plural, short, with a group, in any case."""
-    assert expected == kind_named(name)
+    assert expected == find_kind(name)
 
 
 def test_a_statefulset_counts_from_its_first_ordinal() -> None:
@@ -399,7 +399,7 @@ def test_a_deployment_config_selects_its_deployment() -> None:
     owner = made("DeploymentConfig", {"selector": {"app": "web"}, "template": TEMPLATE})
     expected = (LabelRequirement("app", "In", ("web",)), LabelRequirement("deployment", "In", ("web-1",)))
 
-    assert expected == replica.selected_by_controller(owner).requirements
+    assert expected == replica.controller_selector(owner).requirements
 
 
 @pytest.mark.parametrize(
@@ -410,5 +410,5 @@ def test_a_replica_set_selects_its_revision(kind: str, label: str) -> None:
     owner = made(kind, {"selector": {"matchLabels": {"app": "web"}}, "template": TEMPLATE})
 
     assert LabelRequirement(label, "In", (created_labels(owner)[label],)) in (
-        replica.selected_by_controller(owner).requirements or ()
+        replica.controller_selector(owner).requirements or ()
     )

@@ -228,9 +228,9 @@ def _is_target(word: str) -> bool:
     kind, slash, name = word.partition("/")
     if not slash or "/" in name or not name or os.path.exists(word):
         return False
-    from kubectl_spread.objects.workloads.kinds import kind_named
+    from kubectl_spread.objects.workloads.kinds import find_kind
 
-    return kind_named(kind) is not None
+    return find_kind(kind) is not None
 
 
 def _running(

@@ -6,7 +6,7 @@ from typing import Optional, TYPE_CHECKING
 
 import click
 
-from kubectl_spread.objects.workloads.kinds import kind_named, KINDS
+from kubectl_spread.objects.workloads.kinds import find_kind, KINDS
 from kubectl_spread.operations.inputs.selection import ObjectName, Selection
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _target(word: str, ctx: click.Context, *, verb: str) -> ObjectName:
 
 
 def _kind(word: str, ctx: click.Context, *, verb: str, is_alone: bool = False) -> str:
-    kind = kind_named(word)
+    kind = find_kind(word)
     if kind is None or kind == "PodTemplate":
         known = ", ".join(entry.names[0] for key, entry in KINDS.items() if key != "PodTemplate")
         wrong = f"`{word}` is not a resource type with pods" + (f" to {verb}" if kind is not None else "")

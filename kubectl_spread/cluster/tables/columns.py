@@ -106,8 +106,8 @@ class Columns:
             return
         for node, pods in enumerate(self.pods):
             for pod_class in (pod.cls for pod in pods if pod.cls.older):
-                self._requests.add(pod_class.counted(before), node, -1)
-                self._requests.add(pod_class.counted(sums), node)
+                self._requests.add(pod_class.with_summed_requests(before), node, -1)
+                self._requests.add(pod_class.with_summed_requests(sums), node)
 
     def share(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the object that `make` makes of these columns, made once for each key.
@@ -122,12 +122,12 @@ class Columns:
 
     def with_summed_requests(self, pod_class: PodClass) -> PodClass:
         """Return a class with its requests as the followed release sums them."""
-        return pod_class.counted(self.sums) if pod_class.older else pod_class
+        return pod_class.with_summed_requests(self.sums) if pod_class.older else pod_class
 
     def bind(self, pod: Pod, node: int) -> None:
         """Count a pod on a node from now on."""
         pod_class = pod.cls
-        self._requests.add(pod_class.counted(self.sums) if pod_class.older else pod_class, node)
+        self._requests.add(pod_class.with_summed_requests(self.sums) if pod_class.older else pod_class, node)
         self.pod_count[node] += 1
         class_at = self._classes.index(pod_class)
         self._bound.add(pod, node, class_at=class_at, group=self._classes.group(class_at, terminating=pod.terminating))

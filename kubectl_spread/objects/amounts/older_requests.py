@@ -75,7 +75,7 @@ def _exact(spec: Plain) -> Requests:
     found = _without_pod_level(spec, {})
     running = [_nonzero(resources.container_requests(item)) for item in mappings(spec.get("containers"))]
     most = [_nonzero(requests) for requests in _starting(spec)]
-    overhead = units(resources.parsed(spec.get("overhead")))
+    overhead = units(resources.parse_quantities(spec.get("overhead")))
     cpu, memory = (
         max(sum(amounts[at] for amounts in running), max((amounts[at] for amounts in most), default=0)) for at in (0, 1)
     )
@@ -106,7 +106,7 @@ def _per_container(spec: Plain) -> Requests:
     """Source: calculateResource, calculatePodResourceRequest (v1.26.15)."""
     containers = [resources.container_requests(item) for item in mappings(spec.get("containers"))]
     starting = [resources.container_requests(item) for item in mappings(spec.get("initContainers"))]
-    overhead = resources.parsed(spec.get("overhead"))
+    overhead = resources.parse_quantities(spec.get("overhead"))
     plain = _summed(list(map(units, containers)), list(map(units, starting)))
     scored = _summed(list(map(_with_defaults, containers)), list(map(_with_defaults, starting)))
     on_top, unscaled = units(overhead), _unscaled(overhead)

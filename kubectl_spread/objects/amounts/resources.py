@@ -99,7 +99,7 @@ def units(quantities: Quantities) -> dict[str, int]:
 
 def allocatable(status: dict[str, Any]) -> dict[str, int]:
     """Return a node's allocatable, pod slots included."""
-    quantities = parsed(status.get("allocatable"))
+    quantities = parse_quantities(status.get("allocatable"))
     found = units(quantities)
     found[PODS] = quantity.whole_units(quantities.get(PODS, 0))
     return found
@@ -108,7 +108,7 @@ def allocatable(status: dict[str, Any]) -> dict[str, int]:
 def _total(spec: dict[str, Any], status: dict[str, Any], defaults: Quantities, pod_level: Quantities) -> Quantities:
     total = _aggregate(spec, status, defaults)
     total.update(pod_level)
-    add(total, parsed(spec.get("overhead")))
+    add(total, parse_quantities(spec.get("overhead")))
     return total
 
 
@@ -140,8 +140,8 @@ def _aggregate(spec: dict[str, Any], status: dict[str, Any], defaults: Quantitie
 def container_requests(container: dict[str, Any]) -> Quantities:
     """Return requests, with limits as defaults."""
     resources = container.get("resources") or {}
-    requests = parsed(resources.get("limits"))
-    requests.update(parsed(resources.get("requests")))
+    requests = parse_quantities(resources.get("limits"))
+    requests.update(parse_quantities(resources.get("requests")))
     return requests
 
 
@@ -158,8 +158,8 @@ def _resized(requests: Quantities, own: dict[str, Any], status: dict[str, Any]) 
     if own.get("resources") is None:
         return requests
     most = {} if _is_resize_infeasible(status) else dict(requests)
-    _raise_to(most, parsed(own["resources"].get("requests")))
-    _raise_to(most, parsed(own.get("allocatedResources")))
+    _raise_to(most, parse_quantities(own["resources"].get("requests")))
+    _raise_to(most, parse_quantities(own.get("allocatedResources")))
     return most
 
 
@@ -173,8 +173,8 @@ def _is_resize_infeasible(status: dict[str, Any]) -> bool:
 def _pod_level(spec: dict[str, Any]) -> Quantities:
     """Return pod-level requests, completed from limits (defaultPodRequests)."""
     resources = spec.get("resources") or {}
-    requests = parsed(resources.get("requests"))
-    limits = parsed(resources.get("limits"))
+    requests = parse_quantities(resources.get("requests"))
+    limits = parse_quantities(resources.get("limits"))
     if limits:
         aggregated = _aggregate(spec, {}, {})
         overcommitted = {name: amount for name, amount in aggregated.items() if name in (CPU, MEMORY)}
@@ -190,7 +190,7 @@ def _is_pod_level(name: str) -> bool:
     return name in (CPU, MEMORY) or name.startswith("hugepages-")
 
 
-def parsed(entries: Any) -> Quantities:
+def parse_quantities(entries: Any) -> Quantities:
     """Parse the quantities of a resource list."""
     return {name: 0 if value is None else quantity.parse(value) for name, value in (entries or {}).items()}
 

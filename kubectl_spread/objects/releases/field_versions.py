@@ -69,7 +69,7 @@ def stores(field: str, minor: Optional[int]) -> bool:
     return minor is None or FIELD_SINCE[field] <= minor
 
 
-def ignored_in(constraints: Iterable[TopologySpreadConstraint], minor: int) -> tuple[str, ...]:
+def ignored_fields(constraints: Iterable[TopologySpreadConstraint], minor: int) -> tuple[str, ...]:
     """Return the fields of stored constraints that a scheduler 1.`minor` ignores."""
     written = (_written(constraint) for constraint in constraints)
     found = (name for fields in written for name in fields if FIELD_SINCE[name] > minor)

@@ -226,7 +226,7 @@ def leads_to(path: PodSpecPath, plain: Plain) -> bool:
     return bool(list(_expanded(plain, _route(path.path), ())))
 
 
-def kind_named(name: str) -> Optional[str]:
+def find_kind(name: str) -> Optional[str]:
     """Return the kind of a kubectl resource argument: `deploy`, `services.serving.knative.dev`."""
     word, _, group = name.lower().partition(".")
     for kind, entry in KINDS.items():

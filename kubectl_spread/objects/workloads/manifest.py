@@ -92,7 +92,7 @@ def _with_defaults(manifest: Manifest) -> Manifest:
     known = parameters.defaults(manifest.document.plain)
     if not known:
         return manifest
-    plain, routes = parameters.filled(manifest.plain, known)
+    plain, routes = parameters.fill_defaults(manifest.plain, known)
     return manifest._replace(plain=plain, defaults=routes)
 
 

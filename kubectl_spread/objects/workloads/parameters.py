@@ -37,7 +37,7 @@ def defaults(template: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def filled(plain: dict[str, Any], known: Mapping[str, str]) -> FilledObject:
+def fill_defaults(plain: dict[str, Any], known: Mapping[str, str]) -> FilledObject:
     """Return an object with the defaults in the place of their placeholders; the given one is not changed."""
     routes: list[Route] = []
     changed = _filled(plain, known, (), routes=routes)

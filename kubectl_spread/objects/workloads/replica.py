@@ -67,7 +67,7 @@ def controller_of(owner: Workload) -> Owner:
     return Owner(owner.api_version, owner.kind, owner.name)
 
 
-def selected_by_controller(owner: Workload) -> Selector:
+def controller_selector(owner: Workload) -> Selector:
     """Return the selector of the pods' controller; a controller per revision selects its own revision."""
     if owner.kind in ("ReplicationController", "DeploymentConfig"):
         equal = dict(owner.selector or {})

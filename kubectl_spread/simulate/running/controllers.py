@@ -12,7 +12,7 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.taints import first_untolerated
-from kubectl_spread.objects.workloads.replica import controller_of, daemon, replica, selected_by_controller
+from kubectl_spread.objects.workloads.replica import controller_of, controller_selector, daemon, replica
 from kubectl_spread.objects.workloads.workload import replica_name, revision_label, Workload
 
 MAX_REPLICAS = 150_000  # the pods of the largest cluster that Kubernetes supports
@@ -87,7 +87,7 @@ def with_controllers(owners: list[Workload], cluster: Cluster) -> Cluster:
     owner_selectors, top_owners = dict(cluster.owner_selectors), dict(cluster.owners)
     for owner in owners:
         if owner.selector is not None or (owner.kind == "Service" and not owner.is_foreign):
-            owner_selectors[_controller_key(owner)] = selected_by_controller(owner)
+            owner_selectors[_controller_key(owner)] = controller_selector(owner)
     keys = {key_of(owner): owner for owner in owners if owner.kind != "Pod"}
     for key, owner in keys.items():
         controller = _controller_key(owner)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_spread.objects.workloads.kinds import kind_named, KINDS
+from kubectl_spread.objects.workloads.kinds import find_kind, KINDS
 from kubectl_spread.text.wording import nearest
 from kubectl_spread.timeline.commands.parsing import StepError
 
@@ -57,7 +57,7 @@ def kind_of(word: str) -> str:
     for kind, (words, full) in OTHERS.items():
         if word.lower() in (*words, full):
             return kind
-    found = kind_named(word)
+    found = find_kind(word)
     if found is not None and found != "PodTemplate":
         return found
     if word.lower().partition(".")[0] in _IDLE:

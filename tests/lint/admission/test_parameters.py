@@ -117,7 +117,7 @@ def test_a_placeholder_is_evaluated_as_oc_process_does(text: object, value: obje
     known = {"N": "3", "T": "text", "L": "[1]"}
     plain = {"spec": {"values": [text]}}
 
-    found = parameters.filled(plain, known)
+    found = parameters.fill_defaults(plain, known)
 
     assert {"spec": {"values": [value]}} == found.plain
     assert {"spec": {"values": [text]}} == plain
