@@ -104,7 +104,7 @@ class ReadFiles(NamedTuple):
     rules: Optional[RootRules] = None
 
     @property
-    def rejected(self) -> int:
+    def rejected_count(self) -> int:
         """Return the number of workloads that the API server would reject."""
         return sum(result.rejected for result in self.results)
 
@@ -375,7 +375,7 @@ def counts(read: ReadFiles, judged: SelectedFindings, *, known: int) -> CheckCou
     return CheckCounts(
         read.files,
         len(judged.workloads),
-        read.rejected,
+        read.rejected_count,
         judged.ignored,
         known,
         read.fixed,
