@@ -73,7 +73,7 @@ class PolicyRule(NamedTuple):
         return self.amount.numerator if self.kind is RuleKind.MAX_COUNT else None
 
     @property
-    def relaxed(self) -> PolicyRule:
+    def relaxed_rule(self) -> PolicyRule:
         """Return the rule with `at most` instead of `less than`."""
         return self._replace(is_strict=False)
 

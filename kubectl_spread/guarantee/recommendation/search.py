@@ -76,7 +76,7 @@ def recommend(
         return strict
     if not any(rule.is_strict for rule in all_rules):
         return _besides_rollouts(strict, search, effort)
-    relaxed = tuple(rule.relaxed for rule in all_rules)
+    relaxed = tuple(rule.relaxed_rule for rule in all_rules)
     other = _Search(members, cluster, profiles, relaxed, selector, second, regimes).run()
     if not other.options:
         return _besides_rollouts(strict._replace(tried=strict.tried + other.tried), search, effort)
