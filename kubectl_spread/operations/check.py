@@ -246,7 +246,7 @@ def result_of(check: PreparedCheck) -> CheckResult:
         notes=(
             *new.notes,
             *skipped.notes(read.results),
-            *skipped.not_applied(not_applied),
+            *skipped.unapplied_kinds(not_applied),
             *skipped.claim_quotas(_claim_quotas(known, check.placements)),
         ),
         rollouts=() if check.rollouts is None else check.rollouts.results(),

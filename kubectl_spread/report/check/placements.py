@@ -11,7 +11,7 @@ from kubectl_spread.report.explain.reasons.conflicts import refusal
 from kubectl_spread.report.explain.verdict import ignored_sentence
 from kubectl_spread.report.table import paint
 from kubectl_spread.simulate.placement import EvictedPod, PendingPod, Placement
-from kubectl_spread.text.wording import count_noun, comma_list, safe
+from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 _MOST = 8
 
@@ -115,7 +115,7 @@ def _not_predicted(placement: Placement) -> list[str]:
     return out
 
 
-def blocked_by(pending: PendingPod) -> list[str]:
+def blocking_requirements(pending: PendingPod) -> list[str]:
     """Return the requirements in the smallest conflict that keeps a pod Pending."""
     found = pending.explanation.conflicts
     return [requirement.text for requirement in found[0].requirements] if found else []

@@ -37,7 +37,7 @@ def notes(results: Sequence[Result]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def not_applied(kinds: tuple[str, ...]) -> tuple[str, ...]:
+def unapplied_kinds(kinds: tuple[str, ...]) -> tuple[str, ...]:
     """Return the line about kinds that decide about new pods, and that the cluster facts do not hold."""
     return (f"the cluster facts hold no {' and no '.join(kinds)} objects, so none is applied",) if kinds else ()
 

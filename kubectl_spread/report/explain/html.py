@@ -72,7 +72,7 @@ def _constraint(report: ConstraintReport, document: dict[str, Any]) -> dict[str,
 
 def _conflict(conflict: Conflict, node_names: tuple[str, ...]) -> list[dict[str, Any]]:
     return [
-        {"text": item.text, "why": why, "left": conflicts.left(item, node_names)}
+        {"text": item.text, "why": why, "left": conflicts.remaining_nodes(item, node_names)}
         for item, why in zip(conflict.requirements, conflict.arithmetic, strict=True)
     ]
 

@@ -66,11 +66,11 @@ class ClusterPods:
             self._nodes[key] = drawn_nodes(self.cluster.nodes, key)
         return self._nodes[key]
 
-    def owned(self, key: OwnerKey) -> list[Pod]:
+    def owned_pods(self, key: OwnerKey) -> list[Pod]:
         """Return the pods of a workload."""
         return self._of.get(key, [])
 
-    def drawn(self, key: OwnerKey, constraints: Iterable[ConstraintStatus]) -> list[DrawnPod]:
+    def drawn_pods(self, key: OwnerKey, constraints: Iterable[ConstraintStatus]) -> list[DrawnPod]:
         """Return the pods of a workload, and the other pods that its constraints count."""
         own = self._of.get(key, [])
         seen = {id(pod) for pod in own}

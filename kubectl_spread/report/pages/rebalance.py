@@ -136,7 +136,7 @@ def _drawing(item: Repair, cluster: Cluster, pods: ClusterPods) -> Drawing:
     drawn = [
         DrawnPod(pod.name, pod.node_name, _LEAVES if (pod.namespace, pod.name) in leaving else _STAYS)
         for key in item.keys
-        for pod in pods.owned(key)
+        for pod in pods.owned_pods(key)
         if not pod.terminating
     ]
     coarse = [change.topology_key for change in item.before if change.topology_key != HOSTNAME]

@@ -78,7 +78,7 @@ def picture(status: WorkloadStatus, cluster: Cluster, pods: ClusterPods) -> dict
         "badge": words or "no constraints",
         "tone": tone(status),
         "numbers": _numbers(status),
-        "drawing": draw(key, pods.nodes(key), pods.drawn(status.key, status.constraints)),
+        "drawing": draw(key, pods.nodes(key), pods.drawn_pods(status.key, status.constraints)),
         "charts": [charts.chart(item) for item in status.constraints],
         "messages": _messages(status),
         "why": status.why,
@@ -145,4 +145,6 @@ def _messages(status: WorkloadStatus) -> list[dict[str, Any]]:
         found[pod.message] = found.get(pod.message, 0) + 1
     if status.uncreated is not None:
         found[status.uncreated.message] = status.uncreated.number
-    return [{"text": text, "pods": count_noun(number, "pod")} for text, number in found.items() if text][:_MOST_MESSAGES]
+    return [{"text": text, "pods": count_noun(number, "pod")} for text, number in found.items() if text][
+        :_MOST_MESSAGES
+    ]

@@ -148,14 +148,14 @@ def _placed(pod: PlacedPod) -> dict[str, Any]:
 
 
 def _pending(item: PendingPod) -> dict[str, Any]:
-    from kubectl_spread.report.check.placements import blocked_by  # numpy: 80 ms
+    from kubectl_spread.report.check.placements import blocking_requirements  # numpy: 80 ms
 
     return {
         "pod": item.pod.name,
         "message": item.explanation.message,
         "nominatedNode": item.explanation.nominated_node,
         "victims": [victim.key for victim in item.explanation.victims],
-        "blockedBy": blocked_by(item),
+        "blockedBy": blocking_requirements(item),
     }
 
 

@@ -10,7 +10,7 @@ from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.requirements.conflicts import Conflict
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.report.table import wrap
-from kubectl_spread.text.wording import count_noun, comma_list, safe
+from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 _MOST_NAMES = 6
 _MOST_CONFLICTS = 5
@@ -30,7 +30,7 @@ def lines(explanation: Explanation, *, width: Optional[int] = None) -> list[str]
         first = f"{number}."
         words = conflict.arithmetic or ("",) * len(conflict.requirements)
         for item, why in zip(conflict.requirements, words, strict=True):
-            sentence = f"{safe(item.text)} leaves {left(item, explanation.node_names)}"
+            sentence = f"{safe(item.text)} leaves {remaining_nodes(item, explanation.node_names)}"
             out += _numbered(first, sentence, width)
             out += wrap(why, width, indent="       ") if why else []
             first = ""
@@ -53,7 +53,7 @@ def _more(explanation: Explanation) -> list[str]:
     return [f"  and {count_noun(more, 'more conflict')}"] if more else []
 
 
-def left(requirement: Requirement, names: tuple[str, ...]) -> str:
+def remaining_nodes(requirement: Requirement, names: tuple[str, ...]) -> str:
     """`only n1, n2`: the nodes that meet a requirement."""
     left = np.flatnonzero(requirement.allowed).tolist()
     if not left:
