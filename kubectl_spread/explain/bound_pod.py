@@ -22,7 +22,7 @@ from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
-from kubectl_spread.scheduler.unsupported import not_evaluated
+from kubectl_spread.scheduler.unsupported import unsupported_features
 
 
 class NodeToday(Enum):
@@ -133,7 +133,7 @@ def _unknown(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile]) -> Opt
         return NotComparable(UnknownReason.NO_PROFILE, (pod.cls.scheduler_name,))
     if all(node.name != pod.node_name for node in cluster.nodes):
         return NotComparable(UnknownReason.NO_NODE, (pod.node_name,))
-    features = not_evaluated(pod.cls, profiles[pod.cls.scheduler_name], cluster)
+    features = unsupported_features(pod.cls, profiles[pod.cls.scheduler_name], cluster)
     return NotComparable(UnknownReason.NOT_EVALUATED, tuple(features)) if features else None
 
 

@@ -31,7 +31,7 @@ from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.preemption import post_filter, PostFilterResult
-from kubectl_spread.scheduler.unsupported import not_evaluated
+from kubectl_spread.scheduler.unsupported import unsupported_features
 
 # The API server's message in the condition of a pod with gates.
 # Source: pkg/registry/core/pod/strategy.go, applySchedulingGatedCondition (v1.36.2).
@@ -222,7 +222,7 @@ def _evicted(pod: Pod, filtered: FilterResult) -> tuple[Pod, ...]:
 
 def without_scheduler(pod: Pod, cluster: Cluster, known: tuple[str, ...]) -> Explanation:
     """Explain a pod that no profile schedules; `known`: the names of the profiles."""
-    beyond = not_evaluated(pod.cls, None, cluster)
+    beyond = unsupported_features(pod.cls, None, cluster)
     nothing = Diagnosis(len(cluster.nodes))
     same = [other for other in cluster.pods if other.is_visible and other.cls.scheduler_name == pod.cls.scheduler_name]
     placed = sum(bool(other.node_name) for other in same)
@@ -240,7 +240,7 @@ def explain_filtered(
     """
     diagnosis, nodes = filtered.diagnosis(), filtered.columns.nodes
     profile = scheduler.profile_of(pod.cls)
-    beyond = not_evaluated(pod.cls, profile, scheduler.columns.cluster)
+    beyond = unsupported_features(pod.cls, profile, scheduler.columns.cluster)
     key = _domain_key(pod.cls)
     item = Explanation(
         pod=pod,

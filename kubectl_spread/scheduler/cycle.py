@@ -76,7 +76,7 @@ class Scheduler:
             if self.has_profile(pod.cls):  # other schedulers have queues of their own
                 self.nominate(pod)
 
-    def moved_to(self, columns: Columns) -> Scheduler:
+    def with_columns(self, columns: Columns) -> Scheduler:
         """Return a scheduler for a changed cluster of the same nodes, with the same nominated pods."""
         other = Scheduler(columns, self._profiles, all_nodes=True)
         other._sampler = self._sampler
@@ -122,7 +122,7 @@ class Scheduler:
             return FilterResult(
                 self.columns, (), none, none, (), prepared.rejection, prepared.rejected_by, release=self._release
             )
-        filtered = prepared.filtered(self.columns)
+        filtered = prepared.filter_result(self.columns)
         if not self._tries_nominated_first:
             return self._with_nominated(pod, filtered) if self._nominated else filtered
         own = self.columns.index.get(pod.nominated_node)
@@ -146,7 +146,7 @@ class Scheduler:
         profile, prepared = self.profile_of(pod.cls), self._prepare(pod.cls)
         if nodes is None:
             nodes = np.flatnonzero(filtered.feasible)
-        for state in prepared.only_prepared(profile, self.columns):
+        for state in prepared.unscored_states(profile, self.columns):
             state.score(nodes)
         same_for_all = 0
         total = np.zeros(len(nodes), np.int64)
@@ -191,7 +191,7 @@ class Scheduler:
         """Return `score(...).hosts()` without making the table."""
         profile, total = self.profile_of(pod.cls), None
         prepared = self._prepare(pod.cls)
-        for state in prepared.only_prepared(profile, self.columns):
+        for state in prepared.unscored_states(profile, self.columns):
             state.score(nodes)
         for weight, state in prepared.deciding(profile, self.columns):
             scores = state.score(nodes)
@@ -211,7 +211,7 @@ class Scheduler:
             pods[:] = [other for other in pods if other.uid != pod.uid]
         self.columns.bind(pod._replace(node_name=self.columns.nodes[node].name), node)
 
-    def nominated_to(self, node: int, pod: Pod) -> list[Pod]:
+    def nominated_pods(self, node: int, pod: Pod) -> list[Pod]:
         """Return the pods nominated to a node that another pod must leave room for (addGENominatedPods)."""
         return [
             other
@@ -223,7 +223,7 @@ class Scheduler:
         """Require each node to fit with the pods nominated to it, and without them."""
         failing: dict[int, Status] = {}
         for node in self._nominated:
-            added = self.nominated_to(node, pod)
+            added = self.nominated_pods(node, pod)
             is_filtered = filtered.considered[node] or node == filtered.own
             status = filtered.filter_with(node, (), added) if added and is_filtered else None
             if status is not None:

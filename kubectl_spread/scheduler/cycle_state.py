@@ -59,7 +59,7 @@ class CycleState:
         self._deciding: Optional[tuple[tuple[int, ScoreState], ...]] = None
         self._only_prepared: Optional[tuple[ScoreState, ...]] = None
 
-    def filtered(self, columns: Columns) -> FilterResult:
+    def filter_result(self, columns: Columns) -> FilterResult:
         considered = self._nodes_to_filter(columns)
         feasible = self._fixed.copy()
         for state in self._changing:
@@ -91,7 +91,7 @@ class CycleState:
             self._deciding = (*others, (1, _together(by_node, columns))) if by_node else tuple(others)
         return self._deciding
 
-    def only_prepared(self, profile: Profile, columns: Columns) -> tuple[ScoreState, ...]:
+    def unscored_states(self, profile: Profile, columns: Columns) -> tuple[ScoreState, ...]:
         """Return the states of plugins whose PreScore runs and whose Score does not: these can only fail."""
         if self._only_prepared is None:
             self._only_prepared = tuple(plugin.pre_score(self._cls, columns) for plugin in profile.pre_score)

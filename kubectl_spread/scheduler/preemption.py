@@ -191,7 +191,7 @@ class _Selection:
         removable = [other for other in columns.pods[at] if other.cls.priority < priority]
         if not removable:
             return Status(_UNRESOLVABLE, names.DEFAULT_PREEMPTION, (NO_VICTIMS,))
-        nominated = self._scheduler.nominated_to(at, self._pod)
+        nominated = self._scheduler.nominated_pods(at, self._pod)
         status = self._refusal(at, removable, nominated)
         if status is not None:
             return status

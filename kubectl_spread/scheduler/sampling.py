@@ -55,7 +55,7 @@ class Sampler:
         self._twice = np.concatenate([order, order])  # so that every rotation is a slice
         self.start = 0
 
-    def restarted(self) -> Sampler:
+    def restart(self) -> Sampler:
         """Return a sampler of the same nodes that starts at the first."""
         other = object.__new__(Sampler)
         other._n, other._twice, other.start = self._n, self._twice, 0

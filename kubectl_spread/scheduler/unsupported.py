@@ -13,7 +13,7 @@ from kubectl_spread.scheduler.framework.profile import Profile
 _OF_DEVICE_CLASS = "deviceclass.resource.kubernetes.io/"
 
 
-def not_evaluated(pod_class: PodClass, profile: Optional[Profile], cluster: Cluster) -> tuple[str, ...]:
+def unsupported_features(pod_class: PodClass, profile: Optional[Profile], cluster: Cluster) -> tuple[str, ...]:
     """Return the features a pod depends on that are not evaluated, in words; empty if its node can be predicted.
 
     Args:

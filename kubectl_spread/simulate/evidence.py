@@ -19,7 +19,7 @@ from kubectl_spread.objects.workloads.workload import claim_names, replica_name,
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.scheduler.unsupported import not_evaluated
+from kubectl_spread.scheduler.unsupported import unsupported_features
 from kubectl_spread.simulate.first_replica import Evidence, passes, without_own
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.running.controllers import running_workload
@@ -129,7 +129,7 @@ class EvidenceFinder:
         )
         pod_class = self._without_others(pod.cls, owner)
         profile = self._profiles.get(pod_class.scheduler_name)
-        if not_evaluated(pod_class, profile, self._cluster):
+        if unsupported_features(pod_class, profile, self._cluster):
             return None
         filtered = self._scheduler.filter(pod._replace(cls=pod_class))
         if filtered.rejection is not None:

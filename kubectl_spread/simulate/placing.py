@@ -22,7 +22,7 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import NodeIndices, ScoreError
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.scheduler.unsupported import not_evaluated
+from kubectl_spread.scheduler.unsupported import unsupported_features
 
 Pick = Callable[[NodeIndices], int]
 
@@ -83,7 +83,7 @@ class Placer:
         """Return the features of a pod that decide its node but are not evaluated."""
         scheduler = self.scheduler
         profile = scheduler.profile_of(pod.cls) if scheduler.has_profile(pod.cls) else None
-        return not_evaluated(pod.cls, profile, self.cluster)
+        return unsupported_features(pod.cls, profile, self.cluster)
 
     def place(
         self, pod: Pod, *, before: Callable[[FilterResult], None] = lambda _: None
@@ -135,7 +135,7 @@ class Placer:
         storage = self.cluster.storage._replace(claims=columns.storage.claims, volumes=columns.storage.volumes)
         staying = tuple(pod for pod in self.cluster.pods if pod.uid not in gone)
         self.cluster = self.cluster._replace(pods=staying, storage=storage)
-        self.scheduler = self.scheduler.moved_to(columns.copy_for_cluster(self.cluster, gone))
+        self.scheduler = self.scheduler.with_columns(columns.copy_for_cluster(self.cluster, gone))
         self._has_changed()
 
     def nominate(self, pod: Pod) -> None:

@@ -101,7 +101,7 @@ class PendingPodProblem:
     @cached_property
     def filtered(self) -> FilterResult:
         """Return the plugins' verdicts on the pod before any change."""
-        return Scheduler(self.columns, self.profiles, sampler=self.sampler.restarted()).filter(self.pod)
+        return Scheduler(self.columns, self.profiles, sampler=self.sampler.restart()).filter(self.pod)
 
     @cached_property
     def usable(self) -> list[int]:

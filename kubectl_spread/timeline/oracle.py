@@ -21,11 +21,11 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.preemption import dry_run, post_filter, preference
-from kubectl_spread.scheduler.unsupported import not_evaluated
+from kubectl_spread.scheduler.unsupported import unsupported_features
 from kubectl_spread.timeline import budgets
 from kubectl_spread.timeline.claims import Made, storage_of
 from kubectl_spread.timeline.search.questions import Questions
-from kubectl_spread.timeline.state import Deletion, P, PENDING, State, forget_refusals
+from kubectl_spread.timeline.state import Deletion, forget_refusals, P, PENDING, State
 from kubectl_spread.timeline.world import World
 
 _LONGEST_LOG = 100_000  # Most bindings and removals before a scheduler is rebuilt.
@@ -239,7 +239,7 @@ class Oracle:
         found = self._predictable.get(cls)
         if found is None:
             world, pod_class = self._world, self._world.classes[cls]
-            beyond = not_evaluated(pod_class, world.profiles.get(pod_class.scheduler_name), world.cluster)
+            beyond = unsupported_features(pod_class, world.profiles.get(pod_class.scheduler_name), world.cluster)
             for what in beyond:
                 world.notes[f"{what} of the pods of {_owner_text(pod_class)}"] = None
             found = self._predictable[cls] = not beyond and not pod_class.gates

@@ -45,8 +45,8 @@ from kubectl_spread.policy.policy import Regime, REGIMES, ReplicaBounds
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
-from kubectl_spread.scheduler.unsupported import not_evaluated
-from kubectl_spread.timeline.nodes import set_cordon, add_taint, UNREACHABLE
+from kubectl_spread.scheduler.unsupported import unsupported_features
+from kubectl_spread.timeline.nodes import add_taint, set_cordon, UNREACHABLE
 
 _PLAIN = TopologySpreadConstraint(0, 1, HOSTNAME, SCHEDULE_ANYWAY)  # without it, default constraints would apply
 _NEW_HASH = "guarantee-new"
@@ -178,7 +178,7 @@ class GroupBuilder:
         if cls.scheduler_name not in self._profiles:
             self._gaps[Gap(GapKind.SCHEDULER, key, what=cls.scheduler_name)] = None
             return
-        beyond = list(not_evaluated(cls, self._profiles.get(cls.scheduler_name), self.cluster))
+        beyond = list(unsupported_features(cls, self._profiles.get(cls.scheduler_name), self.cluster))
         if cls.gates:
             beyond.append("scheduling gates")
         if any(volume.is_ephemeral for volume in cls.volumes):

@@ -60,7 +60,7 @@ class ScoredTogether:
 
     def __init__(self, weighted: Sequence[tuple[int, ByNode]], columns: Columns) -> None:
         self._weighted = weighted
-        watched = {id(array): array for _, state in weighted for array in state.watched}
+        watched = {id(array): array for _, state in weighted for array in state.watched_arrays}
         self._sums = NodeValues(columns, tuple(watched.values()), self._compute)
 
     def score(self, feasible: NodeIndices) -> Union[Int64s, int, None]:

@@ -124,7 +124,7 @@ class ByNode(Protocol):
     """A score state whose score of a node depends on the node's requests alone, whichever nodes are feasible."""
 
     @property
-    def watched(self) -> Sequence[Int64s]:
+    def watched_arrays(self) -> Sequence[Int64s]:
         """Return every array (N,) that a score depends on."""
 
     @property
@@ -140,7 +140,7 @@ class ByNode(Protocol):
 
 def is_by_node(state: ScoreState) -> TypeGuard[ByNode]:
     """Return whether a state is `ByNode` (perf: asking the Protocol itself takes 50 us)."""
-    return hasattr(state, "watched")
+    return hasattr(state, "watched_arrays")
 
 
 class FixedState:

@@ -17,7 +17,7 @@ from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.scheduler.unsupported import not_evaluated
+from kubectl_spread.scheduler.unsupported import unsupported_features
 from kubectl_spread.simulate.rollouts import room
 from kubectl_spread.simulate.rollouts.current import old_pods
 from kubectl_spread.simulate.rollouts.result import Basis, RolloutKind, RolloutResult
@@ -152,7 +152,7 @@ class RolloutChecker:
         if any(item.claim and ObjectKey(pod_class.namespace, item.claim) not in claims for item in pod_class.volumes):
             return _CLAIMS
         profile = self._profiles.get(pod_class.scheduler_name)
-        return " and ".join(not_evaluated(pod_class, profile, self._cluster))
+        return " and ".join(unsupported_features(pod_class, profile, self._cluster))
 
 
 class RunningRollouts:

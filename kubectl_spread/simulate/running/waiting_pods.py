@@ -17,7 +17,7 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.scheduler.unsupported import not_evaluated
+from kubectl_spread.scheduler.unsupported import unsupported_features
 from kubectl_spread.simulate.placing import place_in_turn, Placer
 
 MOST_PODS = 2_000  # With more Pending pods, their order is not examined.
@@ -70,7 +70,7 @@ class WaitingPods:
 
     def _is_predictable(self, pod: Pod) -> bool:
         profile = self._profiles.get(pod.cls.scheduler_name)
-        return profile is not None and not not_evaluated(pod.cls, profile, self._cluster)
+        return profile is not None and not unsupported_features(pod.cls, profile, self._cluster)
 
 
 def _is_queued(pod: Pod) -> bool:

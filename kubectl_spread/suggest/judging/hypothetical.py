@@ -54,7 +54,7 @@ class HypotheticalCluster(NamedTuple):
         """Place pods in order; if the pod with the key `needed` is refused, stop."""
         problem = self.problem
         columns = problem.columns.copy_for_cluster(self.cluster, self.gone)
-        sampler = problem.sampler.restarted() if columns.nodes is problem.cluster.nodes else None
+        sampler = problem.sampler.restart() if columns.nodes is problem.cluster.nodes else None
         scheduler = Scheduler(columns, problem.profiles, all_nodes=problem.given.all_nodes, sampler=sampler)
         return place_in_turn(pods, Placer(self.cluster, scheduler, problem.release), needed=needed)
 

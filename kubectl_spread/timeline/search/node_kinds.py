@@ -85,7 +85,7 @@ def scheduler_kinds(
         _rows([*requested, columns.nonzero_cpu, columns.nonzero_memory, columns.pod_count], columns),
         _rows([item.on_nodes for item in counts], columns),
         (points.get(at) for at in range(columns.n)),
-        (tuple(other.uid for other in scheduler.nominated_to(at, pod)) for at in range(columns.n)),
+        (tuple(other.uid for other in scheduler.nominated_pods(at, pod)) for at in range(columns.n)),
         _domains([item.constraint.topology_key for item in counts], columns),
     )
 

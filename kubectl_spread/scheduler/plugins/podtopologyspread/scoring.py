@@ -88,7 +88,7 @@ class PreScoreState:
     def _scores(self, counted: NodeIndices) -> Int64s:
         first, *others = self._constraints
         if not others and first.is_by_count:
-            return first.normalized(counted)
+            return first.normalize(counted)
         total = first.score(counted)
         for constraint in others:
             total += constraint.score(counted)
@@ -164,7 +164,7 @@ class _ScoredConstraint:
         """Return whether every node has a domain, so that domains with as many pods score alike."""
         return self._all_have_key
 
-    def normalized(self, nodes: NodeIndices) -> Int64s:
+    def normalize(self, nodes: NodeIndices) -> Int64s:
         """Return the final scores if there is no other constraint, int64 (F,). Compute them once per distinct count."""
         self._sync()
         if self._by_node:
