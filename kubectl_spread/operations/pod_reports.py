@@ -97,7 +97,9 @@ def reason_without_pod(placement: Placement) -> str:
     if placement.not_predictable:
         return f"not predictable: its pods need {', '.join(placement.not_predictable)}"
     if placement.placed:
-        return f"its {count_noun(len(placement.placed), 'pod')} already {'runs' if len(placement.placed) == 1 else 'run'}"
+        return (
+            f"its {count_noun(len(placement.placed), 'pod')} already {'runs' if len(placement.placed) == 1 else 'run'}"
+        )
     return "its number of replicas is 0"
 
 
@@ -120,7 +122,7 @@ def _workload(target: ObjectName, asked: ReportSettings) -> list[PodReport]:
         raise missing_error(target.kind, target.name, namespace=asked.namespace, cluster=cluster)
     known = asked.known
     prospects = Prospects(state.pending, cluster, known.profiles, all_nodes=known.all_nodes)
-    groups = [group for alike in _alike(state.pending) for group in prospects.grouped(alike)]
+    groups = [group for alike in _alike(state.pending) for group in prospects.group_by_fate(alike)]
     groups.sort(key=lambda group: prospects.fate(group[0]).value)
     state = state._replace(finding=prospects.finding(state.pending))
     found = [

@@ -98,9 +98,9 @@ class KnownCluster:
         """Return the label keys that at least one node has."""
         return frozenset(key for node in self._cluster.nodes for key in node.labels)
 
-    def refuted(self, workload: Workload) -> tuple[RefutedRule, ...]:
+    def refuted_rules(self, workload: Workload) -> tuple[RefutedRule, ...]:
         """Return the violated rules of the policies for a group of workloads, if the workload is its first."""
-        return self._policies.refuted(workload, self._cluster, self._profiles) if self._keys is None else ()
+        return self._policies.refuted_rules(workload, self._cluster, self._profiles) if self._keys is None else ()
 
     def domain_count(self, key: str) -> int:
         """Count the values of a label among the nodes."""
@@ -136,14 +136,14 @@ class KnownCluster:
             return None
         return hard.report.counts
 
-    def uncounted(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[UncountedPods]:
+    def uncounted_pods(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[UncountedPods]:
         """Return the workload's running pods that a constraint's selector does not match, if it matches others."""
         found = self._evidence(workload)
         if found is None or not found.own:
             return None
         return find_uncounted(constraint, found.own, dict(found.pod_class.labels))
 
-    def placed_again(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
+    def place_again(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
         """Place the running pods again as if none of them ran; returns None unless all find a node."""
         hard = self._hard(workload, constraint)
         if hard is None:
@@ -154,7 +154,7 @@ class KnownCluster:
         (placement,) = replicas.place([found.owner._replace(replicas=len(found.own))], without, self._profiles)
         return None if len(placement.placed) < placement.replicas else _spread(placement, constraint)
 
-    def placed(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
+    def place(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
         """Return the placement of a workload's pods if none runs yet; None if unknown, or if some stay Pending."""
         placement = self._placement_of(workload) if self._keys is None else None
         if placement is None or len(placement.placed) < placement.replicas:
@@ -192,7 +192,7 @@ class KnownCluster:
                     numbers[namespace] = numbers.get(namespace, 0) + 1
         return tuple(sorted(numbers.items()))
 
-    def scaled_down(
+    def scale_down(
         self, workload: Workload, constraint: TopologySpreadConstraint, replicas: int
     ) -> Optional[ConstraintCounts]:
         """Return the smallest skew that a scale-down can leave: over all simulated outcomes, or else a bound."""
@@ -203,7 +203,7 @@ class KnownCluster:
 
     def has_claims(self, workload: Workload) -> bool:
         """Return whether a claim that a StatefulSet creates for one of its pods exists already."""
-        owner = self._evidence.located(workload)
+        owner = self._evidence.locate(workload)
         prefixes = tuple(claim_names(owner, f"{owner.name}-"))
         return any(
             key.namespace == owner.namespace and key.name.startswith(prefixes) for key in self._cluster.storage.claims
@@ -249,7 +249,7 @@ class KnownCluster:
 
     def rollout(self, workload: Workload) -> Optional[RolloutFacts]:
         """Return how the next rollout of a workload ends; None if it was not simulated."""
-        found = None if self._rollouts is None else self._rollouts.rollout_of(key_of(self._evidence.located(workload)))
+        found = None if self._rollouts is None else self._rollouts.rollout_of(key_of(self._evidence.locate(workload)))
         if found is None or found.verdict is None:
             return None
         if found.summary is None:

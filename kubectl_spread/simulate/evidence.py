@@ -82,13 +82,13 @@ class EvidenceFinder:
         """Return the evidence about a workload; None if the scheduler does not place it or may not know its pods."""
         return self._evidence(workload)
 
-    def located(self, workload: Workload) -> Workload:
+    def locate(self, workload: Workload) -> Workload:
         """Return a workload in its namespace."""
         return workload._replace(namespace=self._namespace) if workload.namespace == "default" else workload
 
     def known_part(self, workload: Workload) -> tuple[Workload, tuple[int, ...]]:
         """Return a workload reduced to fields about known node labels, and the positions of the constraints left."""
-        return _as_known(self.located(workload), self._keys)
+        return _as_known(self.locate(workload), self._keys)
 
     @cached_property
     def columns(self) -> Columns:

@@ -143,7 +143,7 @@ class Placer:
         self.scheduler.nominate(pod)
         self._refusals.clear()
 
-    def created_again(self, pod: Pod) -> Pod:
+    def recreate(self, pod: Pod) -> Pod:
         """Return the pod that a controller creates in place of an evicted one."""
         created = self._topology_labels.remove(pod)
         return created._replace(uid=f"{pod.uid}/again", node_name="", nominated_node="", phase="Pending")

@@ -94,7 +94,7 @@ class _Evictor:
                 victim.namespace, Queue(victim.namespace, self._placer, explains=self._explains)
             )
         self._again[victim.uid] = own
-        own.add(self._placer.created_again(victim))
+        own.add(self._placer.recreate(victim))
 
     def tell_outcomes(self) -> None:
         """Add the outcome of the replacement to each eviction."""

@@ -314,7 +314,7 @@ def test_pods_placed_anew_leave_the_places_of_those_that_run() -> None:
     owner = web(spread_over(ZONE))
     (constraint,) = constraint_reader.constraints(owner.template["spec"])
 
-    found = KnownCluster(cluster_of([*zones("a", "b", "c"), *running])).placed_again(owner, constraint)
+    found = KnownCluster(cluster_of([*zones("a", "b", "c"), *running])).place_again(owner, constraint)
 
     assert found is not None
     assert (("a", 1), ("b", 1), ("c", 1)) == found.domains
@@ -326,7 +326,7 @@ def test_as_many_are_placed_anew_as_run() -> None:
     owner = web(spread_over(ZONE), count=1)
     (constraint,) = constraint_reader.constraints(owner.template["spec"])
 
-    found = KnownCluster(cluster_of([*zones("a", "b"), *running])).placed_again(owner, constraint)
+    found = KnownCluster(cluster_of([*zones("a", "b"), *running])).place_again(owner, constraint)
 
     assert found is not None
     assert (("a", 2), ("b", 2)) == found.domains
@@ -337,7 +337,7 @@ def test_nothing_is_placed_anew_where_it_would_not_find_room() -> None:
     (constraint,) = constraint_reader.constraints(owner.template["spec"])
     running = [own(f"web-{at}", "n-a") for at in range(3)]
 
-    assert KnownCluster(cluster_of([*zones("a", "b"), *running])).placed_again(owner, constraint) is None
+    assert KnownCluster(cluster_of([*zones("a", "b"), *running])).place_again(owner, constraint) is None
 
 
 def test_nothing_is_said_of_where_pods_go_on_nodes_of_which_only_labels_are_known() -> None:
@@ -345,5 +345,5 @@ def test_nothing_is_said_of_where_pods_go_on_nodes_of_which_only_labels_are_know
     (constraint,) = constraint_reader.constraints(owner.template["spec"])
     cluster = topology.from_domains({ZONE: ["a", "b"]})
 
-    assert PodsPerDomain((("a", 1), ("b", 1)), is_certain=False) == KnownCluster(cluster).placed(owner, constraint)
-    assert KnownCluster(cluster, keys=frozenset({ZONE})).placed(owner, constraint) is None
+    assert PodsPerDomain((("a", 1), ("b", 1)), is_certain=False) == KnownCluster(cluster).place(owner, constraint)
+    assert KnownCluster(cluster, keys=frozenset({ZONE})).place(owner, constraint) is None

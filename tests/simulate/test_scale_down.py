@@ -84,7 +84,7 @@ def scaled_down(zones: list[str], pods: list[Plain], replicas: int) -> Optional[
     }
     (constraint,) = constraint_reader.constraints(SPEC)
     facts = KnownCluster(cluster_of([*nodes, web, *pods]))
-    return facts.scaled_down(workload(web, "ReplicaSet"), constraint, replicas)
+    return facts.scale_down(workload(web, "ReplicaSet"), constraint, replicas)
 
 
 @pytest.mark.parametrize(("zones", "is_compared"), [(64, True), (65, False)])

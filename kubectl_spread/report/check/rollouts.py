@@ -11,7 +11,7 @@ from kubectl_spread.report.simulation import story
 from kubectl_spread.report.simulation.words import share
 from kubectl_spread.report.table import paint
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
-from kubectl_spread.text.wording import count_noun, comma_list, safe
+from kubectl_spread.text.wording import comma_list, count_noun, safe
 from kubectl_spread.timeline.results.summary import StepSummary, Verdict
 
 Plain = dict[str, Any]
@@ -169,7 +169,7 @@ def _stuck(item: RolloutResult) -> Plain:
     found = item.explanation
     return {
         "object": item.key._asdict(),
-        "removedFirst": item.removed_first or None,
+        "removedFirst": item.first_removed_pod or None,
         "message": "" if found is None else found.message,
         "cause": "unknown" if found is None else cause(found),
     }

@@ -71,7 +71,7 @@ class RolloutResult(NamedTuple):
         return None if self.played is None else self.played.summary
 
     @property
-    def removed_first(self) -> str:
+    def first_removed_pod(self) -> str:
         """Return the name of the old pod that is deleted before a pod stays Pending; empty if none is."""
         witness = () if self.summary is None else self.summary.witness
         deleted = (event.pod for part in witness for event in part if event.kind is EventKind.DELETED)

@@ -38,7 +38,9 @@ class PolicyFacts:
         self._workloads = workloads
         self._specs = specs
 
-    def refuted(self, workload: Workload, cluster: Cluster, profiles: Mapping[str, Profile]) -> tuple[RefutedRule, ...]:
+    def refuted_rules(
+        self, workload: Workload, cluster: Cluster, profiles: Mapping[str, Profile]
+    ) -> tuple[RefutedRule, ...]:
         """Return the violated rules of the groups whose first workload is this one."""
         if not self._policies:
             return ()

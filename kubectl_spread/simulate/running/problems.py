@@ -78,6 +78,6 @@ def waiting(
         alike.setdefault((key, pod.cls), []).append(pod)
     prospects = Prospects([pod for _, pod in every], cluster, profiles)
     for (key, _), group in alike.items():
-        for first, *rest in prospects.grouped(group):
+        for first, *rest in prospects.group_by_fate(group):
             explanation = prospects.of(first).examined.explanation
             yield WaitingGroup(key, explanation._replace(others=tuple(pod.name for pod in rest)))

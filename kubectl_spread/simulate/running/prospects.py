@@ -77,7 +77,7 @@ class Prospects:
             return Fate.PLACED
         return Fate.DEPENDS if early or late else Fate.WAITS
 
-    def grouped(self, pods: Iterable[Pod]) -> list[list[Pod]]:
+    def group_by_fate(self, pods: Iterable[Pod]) -> list[list[Pod]]:
         """Group pods by their fate."""
         groups: dict[Fate, list[Pod]] = {}
         for pod in pods:
