@@ -77,7 +77,7 @@ def objects(source: ClusterSource, session: Session) -> SnapshotObjects:
     for unread in facts.unread:
         notices.warn(source.listener, str(unread))
     configuration = facts.scheduler.source
-    version = cluster_source.version_text(source) or session.version.written
+    version = cluster_source.version_text(source) or session.version.snapshot_text
     text = "" if configuration is None else configuration.text
     cluster = facts.cluster
     return SnapshotObjects(

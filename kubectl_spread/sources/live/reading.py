@@ -40,7 +40,7 @@ class Version(NamedTuple):
     note: str = ""
 
     @property
-    def written(self) -> str:
+    def snapshot_text(self) -> str:
         """Return the version as a snapshot has it."""
         return plain_text(self.text)
 
@@ -230,20 +230,20 @@ def _collect(transport: Transport, question: Question, resource: Resource) -> _C
     everywhere = resource.path(question.namespace if resource.is_local else "")
     refusal = _refusal(transport, resource, everywhere, query, reader)
     if refusal is None or refusal.status == 404:  # 404: the server lacks this API group
-        return reader.collected()
+        return reader.collect()
     only = _readable_namespace(question, resource)
     if resource is NODES or (resource is PODS and not only):
         raise rights.without(resource, refusal.message)
     if not only:
-        return reader.collected()._replace(unread=rights.ForbiddenKind(resource))
+        return reader.collect()._replace(unread=rights.ForbiddenKind(resource))
     refusal = _refusal(transport, resource, resource.path(only), query, reader)
     if refusal is None:
-        return reader.collected()._replace(unread=rights.ForbiddenKind(resource, only))
+        return reader.collect()._replace(unread=rights.ForbiddenKind(resource, only))
     if refusal.status == 404:
         raise _unexpected(transport, resource, refusal.status, refusal.message)
     if resource is PODS:
         raise rights.without(resource, refusal.message)
-    return reader.collected()._replace(unread=rights.ForbiddenKind(resource))
+    return reader.collect()._replace(unread=rights.ForbiddenKind(resource))
 
 
 def _readable_namespace(question: Question, resource: Resource) -> str:
@@ -294,7 +294,7 @@ class _Reader:
         is_shared = self._resource is PODS and not self._keeps_objects
         return listing.Take(self._pod, self._texts.scan) if is_shared else listing.Take(self._other)
 
-    def collected(self) -> _Collected:
+    def collect(self) -> _Collected:
         return _Collected(self._assembler, self._errors, self._objects)
 
     def _pod(self, item: Plain) -> None:

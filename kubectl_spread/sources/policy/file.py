@@ -153,7 +153,7 @@ class _Reading:
         """Yield the rules of `minDomains`."""
         yield from self._numbers((*route, "minDomains"), RuleKind.MIN_DOMAINS, least=1)
 
-    def separated(self, route: Route) -> Iterator[PolicyRule]:
+    def separate_rules(self, route: Route) -> Iterator[PolicyRule]:
         """Yield the rules of `separate`."""
         for place in self._items((*route, "separate")):
             text = self._text(place)
@@ -227,4 +227,4 @@ class _Reading:
         self.problems.append(SourceError(self.source.name, message, line=line, column=column))
 
 
-_RULES = (_Reading.shares, _Reading.counts, _Reading.domains, _Reading.separated, _Reading.losses)
+_RULES = (_Reading.shares, _Reading.counts, _Reading.domains, _Reading.separate_rules, _Reading.losses)
