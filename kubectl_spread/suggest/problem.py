@@ -99,14 +99,14 @@ class PendingPodProblem:
         return Sampler(self.cluster.nodes)
 
     @cached_property
-    def filtered(self) -> FilterResult:
+    def filter_result(self) -> FilterResult:
         """Return the plugins' verdicts on the pod before any change."""
         return Scheduler(self.columns, self.profiles, sampler=self.sampler.restart()).filter(self.pod)
 
     @cached_property
     def usable(self) -> list[int]:
         """Return the indices of the nodes that only spread constraints rule out."""
-        return [int(at) for at in passes_all_but_spread(self.filtered).nonzero()[0]]
+        return [int(at) for at in passes_all_but_spread(self.filter_result).nonzero()[0]]
 
     @cached_property
     def exists(self) -> bool:
@@ -138,7 +138,7 @@ class PendingPodProblem:
                 asked = max(counts, key=lambda name: (counts[name], name == "linux", name))
         return asked
 
-    def counted(self, selector: Selector) -> list[LabelGroup]:
+    def counted_groups(self, selector: Selector) -> list[LabelGroup]:
         """Return the label groups of running pods in the pod's namespace that a selector matches."""
         found = self._counted.get(selector)
         if found is None:
@@ -174,7 +174,7 @@ class PendingPodProblem:
         return max(old, len(given.own) + len(given.running) - old)
 
     @cached_property
-    def outdated(self) -> tuple[Pod, ...]:
+    def outdated_pods(self) -> tuple[Pod, ...]:
         """Return the running pods of an older revision, which an ongoing rollout replaces anyway."""
         label = self.revision_label
         if not label or self.target.is_paused or not self.target.is_live or self.rollout.type == ON_DELETE:

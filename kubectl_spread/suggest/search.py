@@ -67,7 +67,7 @@ class _Search:
         self._not_tried = 0
         given = problem.given
         self._others = frozenset(pod.key for pod in (*given.before, *given.after))
-        self._before = self._scene.placed(self._queue(self._scene))
+        self._before = self._scene.place(self._queue(self._scene))
         self._others &= self._before.bound.keys()
         self._own = {pod.key for pod in given.own}
 
@@ -110,7 +110,7 @@ class _Search:
     def _equals(self, item: TriedChange) -> Iterator[TriedChange]:
         """Yield changes of other objects that also help in the end; only a few are tried."""
         for other in map(self._least, item.equals[:_MOST_EQUAL]):
-            if self._judge.judged(other.change, other.scene) is not None:
+            if self._judge.judge(other.change, other.scene) is not None:
                 yield other
 
     def _held(self, item: TriedChange) -> Optional[TriedChange]:
@@ -189,7 +189,7 @@ class _Search:
         queue = self._queue(scene)
         self._left_s -= self._cost_s(len(queue))
         self._tried += 1
-        placed = scene.placed(queue, needed=self._problem.pod.key)
+        placed = scene.place(queue, needed=self._problem.pod.key)
         if not self._is_good(scene, placed):
             return None
         waiting = sum(pod.key in self._own for pod in placed.refused)

@@ -51,7 +51,7 @@ def _certainty(judged: JudgedChange) -> Certainty:
 
 
 def _rollout(change: Change, judged: JudgedChange, problem: PendingPodProblem) -> Rollout:
-    under_way = min(judged.restarts, len(problem.outdated))
+    under_way = min(judged.restarts, len(problem.outdated_pods))
     return Rollout(
         judged.outcomes,
         judged.restarts,
@@ -98,7 +98,7 @@ def _of_revision(scene: HypotheticalCluster) -> Iterator[str]:
     label = scene.problem.revision_label
     if not label or not scene.is_recreated or not scene.problem.target.is_live:
         return
-    placed = scene.placed(scene.own(is_same_revision=True), needed=scene.problem.pod.key)
+    placed = scene.place(scene.own(is_same_revision=True), needed=scene.problem.pod.key)
     if scene.problem.pod.key not in placed.bound:
         yield f"the changed pods get a new {label}, and pods with the old one are not counted together with them"
 
@@ -107,11 +107,11 @@ def _of_target(problem: PendingPodProblem) -> Iterator[str]:
     """Yield notes on the object to change."""
     target, running = problem.target, problem.given.running
     if target.is_guessed:
-        yield f"{target.called} was inferred from the name of the pod's ReplicaSet"
+        yield f"{target.display_name} was inferred from the name of the pod's ReplicaSet"
     if target.kind not in KINDS:
         yield f"{target.kind} {target.name} creates the pods: change the pod template in it"
     if target.is_paused:
-        yield f"{target.called} is paused: once resumed, it also rolls out all other changes since then"
+        yield f"{target.display_name} is paused: once resumed, it also rolls out all other changes since then"
     if target.is_live and target.kind == "CronJob":
         yield "a changed CronJob affects only new Jobs: the current Job is deleted and created again"
     if target.is_live and target.ends_its_pods and running:
@@ -120,4 +120,4 @@ def _of_target(problem: PendingPodProblem) -> Iterator[str]:
         yield f"these running pods are deleted and created again: {names}{more}"
     master = problem.cluster.owners.get(OwnerKey(target.kind, target.namespace, target.name))
     if master is not None:
-        yield f"{target.called} is controlled by {master.kind} {master.name}: change it there, or it is undone"
+        yield f"{target.display_name} is controlled by {master.kind} {master.name}: change it there, or it is undone"

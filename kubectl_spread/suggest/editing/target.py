@@ -42,7 +42,7 @@ class TemplateOwner(NamedTuple):
         return _RESOURCES.get(self.kind, self.kind.lower())
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         return f"{self.resource}/{self.name}"
 
     @property
@@ -92,7 +92,7 @@ class TemplateOwner(NamedTuple):
             command("patch", self.resource, self.name, namespace=self.namespace, rest=("--type=json", "-p", written))
         ]
         if self.is_paused:
-            lines.append(command("rollout", "resume", self.called, namespace=self.namespace))
+            lines.append(command("rollout", "resume", self.display_name, namespace=self.namespace))
         if self.kind in _KEEP_THEIR_PODS and waiting:
             names = [pod.name for pod in waiting]
             lines.append(command("delete", "pod", *names, namespace=self.namespace))

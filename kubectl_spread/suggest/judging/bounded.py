@@ -54,7 +54,7 @@ def _with_more(pods: list[Pod], wanted: int) -> list[Pod]:
 def _settled(
     scene: HypotheticalCluster, own: Sequence[Pod], others: Sequence[Pod], restarts: int = 0
 ) -> Optional[FinalState]:
-    placed = scene.placed([*own, *others])
+    placed = scene.place([*own, *others])
     if placed.refused:
         return None
     return FinalState(placed.scheduler, {pod.key: placed.bound[pod.key].node_name for pod in own}, restarts)
@@ -116,7 +116,7 @@ class _Batches:
         """Place new pods, and return whether any found a node."""
         if not pods:
             return False
-        bound = self._now().placed([*self._bound, *pods]).bound
+        bound = self._now().place([*self._bound, *pods]).bound
         found = [pod for pod in pods if pod.key in bound]
         self._bound += [pod._replace(node_name=bound[pod.key].node_name) for pod in found]
         keys = {pod.key for pod in found}

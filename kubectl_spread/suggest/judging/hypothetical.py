@@ -50,7 +50,7 @@ class HypotheticalCluster(NamedTuple):
         """Return the cluster before any change."""
         return HypotheticalCluster(self.problem, self.cluster, self.problem.spec)
 
-    def placed(self, pods: Sequence[Pod], *, needed: str = "") -> PlacedPods:
+    def place(self, pods: Sequence[Pod], *, needed: str = "") -> PlacedPods:
         """Place pods in order; if the pod with the key `needed` is refused, stop."""
         problem = self.problem
         columns = problem.columns.copy_for_cluster(self.cluster, self.gone)

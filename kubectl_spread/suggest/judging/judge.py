@@ -112,7 +112,7 @@ class Judge:
             plan.create_written()
         return plan
 
-    def judged(self, change: Change, scene: HypotheticalCluster, limits: Limits = QUICK) -> Optional[JudgedChange]:
+    def judge(self, change: Change, scene: HypotheticalCluster, limits: Limits = QUICK) -> Optional[JudgedChange]:
         """Simulate a change; None if a pod stays Pending that should not."""
         if self._is_large:
             return self._in_batches(scene)
@@ -128,7 +128,7 @@ class Judge:
 
     def thorough(self, change: Change, scene: HypotheticalCluster) -> Optional[JudgedChange]:
         """Simulate a change in all its outcomes, or in as many as time allows."""
-        return self.judged(change, scene, self._limits)
+        return self.judge(change, scene, self._limits)
 
     def _in_batches(self, scene: HypotheticalCluster) -> Optional[JudgedChange]:
         """Return the result of a change of many pods, placed in batches."""

@@ -31,7 +31,7 @@ class TriedChange(NamedTuple):
     def comes_late(self) -> bool:
         """Return whether the change loosens a rule and also restarts pods that would otherwise keep running."""
         problem = self.scene.problem
-        restarts = problem.target.replaces_its_pods and len(problem.given.running) > len(problem.outdated)
+        restarts = problem.target.replaces_its_pods and len(problem.given.running) > len(problem.outdated_pods)
         is_restarting = restarts if self.change.edits_template else True
         return is_restarting and not self.change.is_gentle
 

@@ -98,7 +98,7 @@ def _of_revision(problem: PendingPodProblem, at: int, term: Plain) -> Iterator[L
     gives_up = f"an old and a new pod may share one {term.get('topologyKey')} while a rollout lasts"
     edit = EditSpec(ops)
     yield single(Change(title, (edit,), "matchLabelKeys", Rank.REVISION, gives_up=gives_up))
-    for deleted in rollout.first_deleted(problem):
+    for deleted in rollout.first_pod_to_delete(problem):
         title = f"{title}, and maxSurge: 0 with maxUnavailable: 1 until no pod has the old rule"
         actions = (edit, SetRollout((deleted,)))
         gives_up = f"{gives_up}; {rollout.GIVES_UP}"

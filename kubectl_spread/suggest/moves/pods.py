@@ -36,7 +36,7 @@ def blocking_pods(problem: PendingPodProblem) -> list[Pod]:
 
 
 def _in_the_way(problem: PendingPodProblem) -> Iterator[Pod]:
-    filtered, columns = problem.filtered, problem.columns
+    filtered, columns = problem.filter_result, problem.columns
     asked = 0
     for at in range(columns.n):
         if not filtered.considered[at] or len(columns.pods[at]) > _MOST_ASKED:

@@ -16,7 +16,7 @@ GIVES_UP = "one replica is missing while a rollout lasts"
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Let a rollout delete an old pod before it creates a new one."""
-    for deleted in first_deleted(problem):
+    for deleted in first_pod_to_delete(problem):
         yield single(Change(TITLE, (SetRollout((deleted,)),), "rollout", Rank.ROLLOUT, gives_up=GIVES_UP))
 
 
@@ -26,7 +26,7 @@ def is_stuck_for_room(problem: PendingPodProblem, change: Change) -> bool:
     return is_rolled_out and change.family not in ("rollout", "matchLabelKeys") and problem.rollout.may_surge
 
 
-def first_deleted(problem: PendingPodProblem) -> Iterator[Pod]:
+def first_pod_to_delete(problem: PendingPodProblem) -> Iterator[Pod]:
     """Yield the pod of the old revision that its controller would delete first; none if no old revision runs.
 
     Of ready pods, the controller deletes first the ones that share a node with most others, and of these the youngest.

@@ -65,7 +65,7 @@ def _distinguishing(problem: PendingPodProblem, report: ConstraintReport) -> dic
 
 def _labels_of_others(problem: PendingPodProblem, report: ConstraintReport) -> list[dict[str, str]]:
     """Return the labels of the counted pods of other workloads, each set once."""
-    labels_of_all = (dict(group.labels) for group in problem.counted(report.selector))
+    labels_of_all = (dict(group.labels) for group in problem.counted_groups(report.selector))
     return [labels for labels in labels_of_all if not problem.is_own(labels)]
 
 
@@ -136,7 +136,7 @@ def _revision_ops(problem: PendingPodProblem, report: ConstraintReport) -> list[
     if not label or label in constraint.match_label_keys or label in constraint.selected_keys:
         return []
     own = dict(problem.pod.cls.labels).get(label)
-    revisions = {dict(group.labels).get(label, own) for group in problem.counted(report.selector)}
+    revisions = {dict(group.labels).get(label, own) for group in problem.counted_groups(report.selector)}
     if revisions <= {own}:
         return []
     return [put_op(route(report, "matchLabelKeys"), [*constraint.match_label_keys, label])]

@@ -67,7 +67,7 @@ def _lacks_capacity(problem: PendingPodProblem, place: dict[str, str]) -> bool:
     full = (names.NODE_RESOURCES_FIT, names.NODE_PORTS, names.INTER_POD_AFFINITY, names.NODE_VOLUME_LIMITS)
     for node in _nodes_at(problem, place):
         at = problem.columns.index[node.name]
-        refusing = {item.plugin for item in problem.filtered.plugin_results if item.bits[at]} - {
+        refusing = {item.plugin for item in problem.filter_result.plugin_results if item.bits[at]} - {
             names.POD_TOPOLOGY_SPREAD
         }
         if refusing and refusing <= set(full):

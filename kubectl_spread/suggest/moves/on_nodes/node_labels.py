@@ -131,7 +131,7 @@ def _unknown(problem: PendingPodProblem, report: ConstraintReport, missing: list
 
 def _would_take(problem: PendingPodProblem, node: Node) -> bool:
     at = problem.columns.index[node.name]
-    others = [item for item in problem.filtered.plugin_results if item.plugin != names.POD_TOPOLOGY_SPREAD]
+    others = [item for item in problem.filter_result.plugin_results if item.plugin != names.POD_TOPOLOGY_SPREAD]
     return all(not item.bits[at] for item in others)
 
 

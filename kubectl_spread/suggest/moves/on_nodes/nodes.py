@@ -145,7 +145,7 @@ def _selected(problem: PendingPodProblem) -> Iterator[Ladder]:
     missing = {key: value for key, value in asked.items() if not key.startswith(_BORN_WITH)}
     if not missing:
         return
-    others = [item.bits for item in problem.filtered.plugin_results if item.plugin != names.NODE_AFFINITY]
+    others = [item.bits for item in problem.filter_result.plugin_results if item.plugin != names.NODE_AFFINITY]
     lacking = [
         node
         for at, node in enumerate(problem.cluster.nodes)
