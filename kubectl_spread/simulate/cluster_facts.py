@@ -44,7 +44,7 @@ from kubectl_spread.simulate.replicas import Rehearsal
 from kubectl_spread.simulate.rollouts import scaling
 from kubectl_spread.simulate.rollouts.result import Rollouts
 from kubectl_spread.simulate.running.policy_facts import PolicyFacts
-from kubectl_spread.timeline.placements import most_placed
+from kubectl_spread.timeline.placements import max_placed_pods
 from kubectl_spread.timeline.search import node_kinds
 
 Plain = dict[str, Any]
@@ -311,7 +311,7 @@ class KnownCluster:
         self._searched += 1
         new = new_pods(Rehearsal([twins], self._cluster, self._profiles), self._profiles, all_nodes=True)
         kinds = node_kinds.filter_kinds(found.pod.cls, found.filtered)
-        most = most_placed(new, kinds, max_states=paths * missing)
+        most = max_placed_pods(new, kinds, max_states=paths * missing)
         if most is None or most == missing:
             return None
         return Impossible(len(found.own) + most, tuple(found.positions[position] for position in helping))

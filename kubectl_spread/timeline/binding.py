@@ -14,6 +14,6 @@ def bind(world: World, oracle: Oracle, state: State, pod: P, *, node: int, other
     `others` is the number of other nodes that were equally good.
     """
     draft = Draft(world, state)
-    draft.claims = oracle.reserved(pod, node, state)
+    draft.claims = oracle.reserve(pod, node, state)
     draft.bind(pod, node, others=others)
     return draft.step()

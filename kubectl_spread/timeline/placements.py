@@ -81,7 +81,7 @@ def every_placement(new: NewPods, kinds: Optional[Sequence[int]], *, max_states:
     return PlacementOutcomes(tuple(_counts(end) for end in (*found.steady, *ends)), False, len(found.steady) + runs)
 
 
-def most_placed(new: NewPods, kinds: Optional[Sequence[int]], *, max_states: int) -> Optional[int]:
+def max_placed_pods(new: NewPods, kinds: Optional[Sequence[int]], *, max_states: int) -> Optional[int]:
     """Return the most of equal pods that any choice of fitting nodes places; scores are ignored.
 
     Returns None if there are too many states, or if a pod would evict others.

@@ -27,7 +27,7 @@ from kubectl_spread.simulate.new_pods import as_replicaset, new_pods
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.replicas import Rehearsal
 from kubectl_spread.text.source import SourceFile
-from kubectl_spread.timeline.placements import most_placed
+from kubectl_spread.timeline.placements import max_placed_pods
 from kubectl_spread.timeline.search import node_kinds
 from tests.naive.builders import HOSTNAME, node, Plain, pod, ZONE
 from tests.naive.strategies import cases
@@ -144,7 +144,7 @@ def test_the_search_finds_the_most_that_any_order_places(case: tuple[Cluster, Su
 
     kinds = node_kinds.filter_kinds(first.cls, Scheduler(Columns(cluster), PROFILES).filter(first))
     new = new_pods(Rehearsal([owner], cluster, PROFILES), PROFILES, all_nodes=True)
-    most = most_placed(new, kinds, max_states=2000)
+    most = max_placed_pods(new, kinds, max_states=2000)
 
     assert most == any_order(cluster, owner, ())
 

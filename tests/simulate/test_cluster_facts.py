@@ -27,7 +27,7 @@ from kubectl_spread.simulate.cluster_facts import KnownCluster
 from kubectl_spread.simulate.new_pods import new_pods
 from kubectl_spread.simulate.replicas import Rehearsal
 from kubectl_spread.sources import topology
-from kubectl_spread.timeline.placements import most_placed
+from kubectl_spread.timeline.placements import max_placed_pods
 from tests.naive.builders import claim, HOSTNAME, node, Plain, pod, volume, ZONE
 
 PROFILES = profiles.profiles(None, profiles.LATEST)
@@ -304,8 +304,8 @@ def test_a_search_that_is_too_long_finds_nothing() -> None:
     owner = web(spread_over(ZONE), spread_over(HOSTNAME), count=4, kind="ReplicaSet")
     new = new_pods(Rehearsal([owner], cluster, PROFILES), PROFILES, all_nodes=True)
 
-    assert most_placed(new, [0, 0, 0, 1], max_states=3) is None
-    assert 3 == most_placed(new, [0, 0, 0, 1], max_states=50)
+    assert max_placed_pods(new, [0, 0, 0, 1], max_states=3) is None
+    assert 3 == max_placed_pods(new, [0, 0, 0, 1], max_states=50)
 
 
 def test_pods_placed_anew_leave_the_places_of_those_that_run() -> None:
