@@ -37,7 +37,7 @@ FIRST = {
     "o04": ("add a node with cpu 1500m free", 2),
     "o05": ("set maxSurge: 0 and maxUnavailable: 1, so that an old pod is deleted before a new one is created", 3),
     "o07": (
-        "only wait: preemption evicts batch-abc12-r0 from b1, and this pod takes the place",
+        "only wait: preemption evicts batch-abc12-r0 from b1, and this pod takes its place",
         0,
     ),
     "o08": ("correct the label topology.kubernetes.io/zone of node n3: us-east-1b instead of us-east1b", 0),

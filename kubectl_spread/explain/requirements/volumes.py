@@ -150,7 +150,7 @@ def restrictions(verdict: PluginResult, cls: PodClass, columns: Columns) -> list
         )
         mask = np.full(columns.n, not len(using), np.bool_)
         why = _why_exclusive(name, using, columns)
-        text = f"claim {name}, which only one pod can use"
+        text = f"claim {name} (only one pod can use it)"
         found.append(Requirement(verdict.plugin, text, mask, kind=RequirementKind.CLAIM_IN_USE, key=name, why=why))
     for index, own in enumerate(cls.volumes):
         if not own.disk:

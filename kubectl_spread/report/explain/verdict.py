@@ -176,9 +176,9 @@ def _broken_by_now(explanation: Explanation) -> str:
     own = "The cluster's default" if worst.is_default else "Its"
     short = short_key(worst.topology_key)
     name = safe(f"{own} {f'{short} ' if short else ''}constraint ({worst.topology_key}, maxSkew {worst.max_skew})")
-    emptiest = f", {safe(worst.emptiest)} {worst.least}" if worst.emptiest else ""
+    emptiest = f" {safe(worst.emptiest)}={worst.least}" if worst.emptiest else ""
     return (
-        f" {name} is violated now: the skew is {worst.skew} ({safe(worst.fullest)} {worst.most}{emptiest}). "
+        f" {name} is violated now: the skew is {worst.skew} ({safe(worst.fullest)}={worst.most}{emptiest}). "
         "The scheduler checks it only when it places a pod, and running pods are not moved."
     )
 

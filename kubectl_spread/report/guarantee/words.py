@@ -11,7 +11,7 @@ from kubectl_spread.guarantee.witness import Witness, WitnessEvent
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.policy.wording import domain, violation_text
-from kubectl_spread.text.wording import comma_list, count_noun
+from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 VERDICTS = {
     ProofStatus.PROVED: "proved",
@@ -184,9 +184,10 @@ _SENTENCES: dict[TransitionKind, Callable[[WitnessEvent], str]] = {
 
 
 def counts_text(counts: dict[str, int]) -> str:
-    """Return pods per domain: `a 3, b 2, c 1`."""
-    shown = [f"{value} {number}" for value, number in counts.items() if number or len(counts) <= _MOST_DOMAINS]
-    return comma_list(shown, most=_MOST_DOMAINS)
+    """Return pods per domain: `a=3 b=2 c=1`."""
+    shown = [f"{safe(value)}={number}" for value, number in counts.items() if number or len(counts) <= _MOST_DOMAINS]
+    more = len(shown) - _MOST_DOMAINS
+    return " ".join(shown[:_MOST_DOMAINS]) + (f" and {more} more" if more > 0 else "")
 
 
 def regimes_text(regimes: Sequence[Regime]) -> str:

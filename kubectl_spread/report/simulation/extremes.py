@@ -10,7 +10,7 @@ _MOST_DOMAINS = 12
 
 
 def extremes(summary: StepSummary, key: OwnerKey, spread: WorkloadSpread) -> str:
-    """Return `best outcome: a 1, b 1; worst: a 2, b 0`; empty if the outcomes are equally good."""
+    """Return `best outcome: a=1 b=1; worst: a=2 b=0`; empty if the outcomes are equally good."""
     values = [domain.value for domain in spread.domains]
     found = [item for item in summary.endings if spread.topology_key in item.counts.get(key, {})]
     if len(found) < 2 or len(values) > _MOST_DOMAINS:
@@ -34,5 +34,5 @@ def _rank(ending: Ending, numbers: list[int]) -> tuple[bool, int, int]:
 
 
 def _text(ending: Ending, values: list[str], numbers: list[int]) -> str:
-    counts = ", ".join(f"{safe(value)} {number}" for value, number in zip(values, numbers, strict=True))
+    counts = " ".join(f"{safe(value)}={number}" for value, number in zip(values, numbers, strict=True))
     return counts if ending.is_complete else f"{counts}, incomplete"

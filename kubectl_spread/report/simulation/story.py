@@ -102,7 +102,7 @@ def _created(event: TraceEvent, pod: str) -> str:
 def _scheduled(event: TraceEvent, pod: str) -> str:
     if not event.others:
         return f"{pod} goes to {event.node}."
-    return f"{pod} goes to {event.node}, tied with {plural(event.others, 'other node')}."
+    return f"{pod} goes to {event.node}, which scores the same as {plural(event.others, 'other node')}."
 
 
 def _ready(event: TraceEvent, pod: str) -> str:

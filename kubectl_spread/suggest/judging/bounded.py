@@ -18,7 +18,7 @@ from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 _REPLACED = "other orders in which {pods} pods may be replaced: they were placed in batches"
-_PLACED = "other orders in which {pods} pods may be placed, or on which nodes of equal score"
+_PLACED = "other orders in which {pods} pods may be placed, and other nodes of equal score"
 _AT_ONCE = ("Job", "CronJob", "Pod")
 _MOST_TURNS = 400
 

@@ -35,7 +35,7 @@ def _preemption(problem: PendingPodProblem) -> Iterator[Ladder]:
     names = _listed([pod.name for pod in victims])
     yield single(
         Change(
-            f"only wait: preemption evicts {names} from {node}, and this pod takes the place",
+            f"only wait: preemption evicts {names} from {node}, and this pod takes its place",
             (AwaitPods(tuple(victims), is_replaced=True),),
             "wait for preemption",
             Rank.WAIT,

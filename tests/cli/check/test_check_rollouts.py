@@ -51,7 +51,7 @@ def test_deadlock_of_three_redis_shards_is_found_with_its_way(capsys: pytest.Cap
     assert "is refused by pod anti-affinity on topology.kubernetes.io/zone" in first
     assert way[:3] == [
         "    1. StatefulSet default/redis-0 creates pod redis-0-0.",
-        "    2. Pod redis-0-0 goes to node-a1, tied with 5 other nodes.",
+        "    2. Pod redis-0-0 goes to node-a1, which scores the same as 5 other nodes.",
         "    3. Pod redis-0-0 on node-a1 becomes ready.",
     ]
     assert way[-1].endswith("finds no node, and stays Pending.")

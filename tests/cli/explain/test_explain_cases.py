@@ -170,7 +170,7 @@ ANSWERS = (
     pod("o43", "web-abc12-p0", 0, "can be scheduled: it fits on 2 nodes (a1, b1)."),
     pod(
         "o45", "x", 1,
-        "stays Pending: every node is refused by claim c1, which only one pod can use: claim c1 is in use by u on a1.",
+        "stays Pending: every node is refused by claim c1 (only one pod can use it): claim c1 is in use by u on a1.",
     ),
     pod(
         "o48", "web-abc12-p0", 1,

@@ -71,8 +71,8 @@ every pod finds a node:
     4. Pod redis-2-1 goes to node-b2.
     5. Pod redis-1-1 goes to node-c2.
     6. 1 pod of redis-0 finds no node, and stays Pending.
-    Pods by node at the end: node-a1 1, node-a2 0, node-b1 1, node-b2 1, node-c1 1, node-c2 1.
-    Pods by zone at the end: a 1, b 2, c 2.
+    Pods by node at the end: node-a1=1 node-a2=0 node-b1=1 node-b2=1 node-c1=1 node-c2=1.
+    Pods by zone at the end: a=1 b=2 c=2.
 """
     )
 

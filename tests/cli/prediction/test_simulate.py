@@ -71,7 +71,7 @@ def test_a_rollout_that_completes(web: str, capsys: pytest.CaptureFixture[str]) 
         "  b                             1        0 to 2\n"
         "  c                             1        0 to 2\n"
         "  skew: 0 before, at most 2 on the way, 0 to 2 at the end\n"
-        "  best outcome: a 1, b 1, c 1; worst: a 0, b 1, c 2\n"
+        "  best outcome: a=1 b=1 c=1; worst: a=0 b=1 c=2\n"
         "\n"
         "There are 2 different outcomes, all of them found (19 states visited).\n"
     )
@@ -520,7 +520,7 @@ def test_the_best_and_the_worst_outcome_are_named(tmp_path: Path, capsys: pytest
     web.write_text(WEB.replace("replicas: 3", "replicas: 6"))
     simulate("-f", str(web), "scale", "deploy/web", "--replicas=2")
 
-    assert "\n  best outcome: a 0, b 1, c 1; worst: a 0, b 0, c 2\n" in capsys.readouterr().out
+    assert "\n  best outcome: a=0 b=1 c=1; worst: a=0 b=0 c=2\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("before", [True, False])

@@ -70,7 +70,7 @@ def _device(problem: PendingPodProblem) -> Iterator[Ladder]:
 
 def _with_device(problem: PendingPodProblem, resource: str, key: str, value: str, unlabelled: Sequence[Node]) -> Change:
     actions: list[Action] = [EditNode(node.name, ((key, value),)) for node in unlabelled]
-    labels = f", and label {', '.join(node.name for node in unlabelled)} so" if unlabelled else ""
+    labels = f", and give {', '.join(node.name for node in unlabelled)} this label" if unlabelled else ""
     return Change(
         f"add {key}: {value} to nodeSelector, as only such nodes have {resource}{labels}",
         (*actions, EditSpec(_selecting(problem, key, value))),
