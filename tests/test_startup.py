@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import inspect
+import py_compile
 import subprocess
 import sys
-from importlib.machinery import PathFinder
+from importlib.machinery import PathFinder, SourceFileLoader
 from pathlib import Path
+from typing import Optional
 
 import click
 import pytest
@@ -217,9 +219,38 @@ def test_our_finder_makes_the_specs_that_pythons_finders_make(name: str) -> None
 
     assert ours is not None
     assert theirs is not None
-    assert ours == theirs
+    assert isinstance(ours.loader, SourceFileLoader)
+    assert isinstance(theirs.loader, SourceFileLoader)
+    assert (ours.name, ours.submodule_search_locations) == (theirs.name, theirs.submodule_search_locations)
     assert (ours.origin, ours.cached, ours.has_location) == (theirs.origin, theirs.cached, theirs.has_location)
-    assert type(ours.loader) is type(theirs.loader)
+    assert ours.loader.get_code(full) == theirs.loader.get_code(full)
+
+
+@pytest.mark.parametrize("compiled", [b"", b"no code", b"\0" * 16, None])
+def test_our_loader_compiles_a_module_whose_compiled_file_is_not_up_to_date(
+    compiled: Optional[bytes], tmp_path: Path
+) -> None:
+    """A compiled file is used while it has the time and size of its source, and no matter where it was compiled."""
+    source = tmp_path / "some.py"
+    source.write_text("NAME = __file__\n")
+    written = Path(py_compile.compile(str(source), dfile="elsewhere/some.py") or "")
+
+    def loaded() -> list[object]:
+        spec = own_modules._OwnModules.find_spec("kubectl_spread.some", [str(tmp_path)])
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        code = spec.loader.get_code("kubectl_spread.some")  # type: ignore[attr-defined]
+        return [module.NAME, code.co_filename]
+
+    assert [str(source), str(source)] == loaded()
+    if compiled is None:
+        source.write_text("NAME = 'changed'\n")
+        assert ["changed", str(source)] == loaded()
+    else:
+        written.write_bytes(compiled)
+        assert [str(source), str(source)] == loaded()
 
 
 def test_our_finder_leaves_everything_else_to_pythons_finders(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def preview_fixes(request: CheckRequest, *, unsafe: bool = False) -> FixPreview:
         for old, new in zip(prepared.read.results, fixed.results, strict=True)
         if old.source.text != new.source.text
     )
-    left = Fixable() if changes else _fixable(fixed.findings, fixed.results, prepared.settings, findings_of)
+    left = Fixable() if changes else _fixable(fixed.first, fixed.results, prepared.settings, findings_of)
     return FixPreview(changes, len(fixed.fixed), prepared.errors, left)
 
 

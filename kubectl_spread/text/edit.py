@@ -7,6 +7,7 @@ then have; callers that apply the edits compare the results.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from typing import Any, Optional, Union
@@ -77,12 +78,32 @@ def edits(document: Document, changes: Iterable[Change]) -> list[Edit]:
 
 
 def with_edits(text: str, found: Iterable[Edit]) -> str:
-    """Return a text once the edits are made; none may overlap another."""
+    """Return a text once the edits are made; none may overlap another.
+
+    Of the lines that are added at one place, those of an inner list or mapping come first, else the earlier edits.
+    """
     pieces, at = [], 0
-    for edit in sorted(found, key=lambda edit: (edit.start, edit.end)):
+    for edit in sorted(found, key=lambda edit: (edit.start, edit.end, *_outwards(edit.text))):
         pieces += [text[at : edit.start], edit.text]
         at = edit.end
     return "".join((*pieces, text[at:]))
+
+
+def _outwards(added: str) -> tuple[float, bool]:
+    """Return what sorts added text: text on the same line, then lines from the innermost list or mapping outwards.
+
+    ```
+    spec:
+      list:
+      - a: 1
+        b: 2      # a field of the item: the deepest lines
+      - a: 2      # an item: it may have the column of the list's key
+      other: 3
+    ```
+    """
+    line = added.lstrip("\r\n")
+    content = line.lstrip(" ")
+    return (len(content) - len(line), not content.startswith("- ")) if line != added else (-math.inf, False)
 
 
 def apply_changes(plain: Any, changes: Iterable[Change]) -> Any:

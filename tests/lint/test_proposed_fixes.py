@@ -69,9 +69,10 @@ def changes(code: str, text: str, minor: Optional[int] = None) -> list[Change]:
 @pytest.mark.parametrize("code", FIXED)
 def test_an_example_has_nothing_left_once_it_is_fixed(code: str, tmp_path: Path) -> None:
     """Neither its own rule nor one that is followed by default finds anything in the result."""
-    outcome = mended(example(RULES[code]).manifest, judge({}, selected_codes([], [], [code]), tmp_path))
+    judged = judge({}, selected_codes([], [], [code]), tmp_path)
+    outcome = mended(example(RULES[code]).manifest, judged)
 
-    assert ([], []) == (outcome.findings, outcome.refused)
+    assert ([], []) == (judged(outcome.results), outcome.refused)
 
 
 @pytest.mark.parametrize(("action", "is_safe"), [("DoNotSchedule", False), ("ScheduleAnyway", True)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -144,6 +145,23 @@ def test_what_cannot_be_written_is_refused(text: str, change: Change) -> None:
 
 def test_several_changes_keep_their_order() -> None:
     assert "a: 1\nb: 2\nc: 3\n" == edited("a: 1\n", Put(("b",), 2), Put(("c",), 3))
+
+
+ADDITIONS = (Put(("b", 1, "v"), 1), Append(("b",), {"x": 3}), Put(("b", 1, "w"), {"k": "l"}), Put(("e",), 2))
+
+
+@pytest.mark.parametrize("changes", list(permutations(ADDITIONS)))
+@pytest.mark.parametrize(
+    "text",
+    ["a: 1\nb:\n- x: 1\n- x: 2\n", "a: 1\r\nb:\r\n    -   x: 1\r\n    -   x: 2", "a: 1\nb:\n  - x: 1\n  - x: 2 # c\n"],
+)
+def test_what_is_added_at_one_place_in_any_order_means_the_same(text: str, changes: tuple[Change, ...]) -> None:
+    """The edits of each change are made for the text as it was, and the lines of the innermost mapping come first."""
+    together = with_edits(text, [edit for change in changes for edit in edits(documents(text)[0], [change])])
+    (after,) = documents(together)
+
+    assert apply_changes(nodes.to_plain(documents(text)[0].root), changes) == nodes.to_plain(after.root)
+    assert (changes.index(ADDITIONS[0]) < changes.index(ADDITIONS[2])) == (together.index("v:") < together.index("w:"))
 
 
 def test_a_last_line_without_a_break_is_enough() -> None:

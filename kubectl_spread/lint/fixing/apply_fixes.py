@@ -1,14 +1,16 @@
 """Fixes of findings, made as edits of the text and checked.
 
-A pass over a text makes all fixes whose edits do not overlap. Then the text is parsed and checked again. The next pass
-fixes the rest of the first findings. New findings are left to the next run. There is one exception: findings that a
-value of the wrong type hid are fixed too, unless the fix deletes something. A fix is reverted if the text does not have
-the intended meaning, or if the API server would refuse more than before.
+A pass over a text makes all fixes whose edits do not overlap; different lines or entries may be added at one place.
+Then the text is parsed and checked again. The next pass fixes the rest of the first findings. New findings are left to
+the next run. There is one exception: findings that a value of the wrong type hid are fixed too, unless the fix deletes
+something. A fix is reverted if the text does not have the intended meaning, or if the API server would refuse more than
+before.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+import math
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Iterator
 from typing import Optional
 
@@ -41,13 +43,13 @@ class SkippedFix(NamedTuple):
 
 
 class FixResult(NamedTuple):
-    """The sources and findings after all possible fixes: `results` and `findings` as a run of check has them.
+    """The sources after all possible fixes, as a run of check has them.
 
-    `fixed` and the findings of `refused` are among the findings before the fixes.
+    `fixed` and the findings of `refused` are among `first`, the findings before the fixes.
     """
 
     results: list[Result]
-    findings: list[Finding]
+    first: list[Finding]
     fixed: list[Finding]
     refused: list[SkippedFix]
 
@@ -95,13 +97,13 @@ def apply_fixes(
         fixed.update((id(finding), finding) for finding in done)
         reasons.update((id(refusal.finding), refusal) for item in passes for refusal in item.refused)
         unfixed.drop(fixed.values())
-        if not done:
+        if not done or unfixed.is_empty:
             break
         findings = judge(results)
     if fixed:
         fixed.update((id(finding), finding) for finding in unfixed.vanished_findings(findings))
     done, refused = _in_order(first, fixed, reasons)
-    return FixResult(results, findings, done, _located(refused, unfixed.tracked_findings(findings)))
+    return FixResult(results, first, done, _located(refused, unfixed.tracked_findings(findings)))
 
 
 def _located(refused: list[SkippedFix], tracked: Iterable[TrackedFinding]) -> list[SkippedFix]:
@@ -223,7 +225,7 @@ def _attempt(group: list[TrackedFinding], refused: list[SkippedFix]) -> Optional
 
 def _apart(attempts: Iterable[_Attempt]) -> Iterator[_Attempt]:
     """Yield those whose edits touch none of an earlier one; the others have their turn in the next pass."""
-    taken: list[Edit] = []  # in order; none overlaps another
+    taken: list[Edit] = []  # in order; no two of them touch, except different additions
     for attempt in attempts:
         if not any(_touches(edit, taken) for edit in attempt.edits):
             for edit in attempt.edits:
@@ -232,9 +234,18 @@ def _apart(attempts: Iterable[_Attempt]) -> Iterator[_Attempt]:
 
 
 def _touches(edit: Edit, taken: list[Edit]) -> bool:
-    """Return whether an edit touches the characters of another, insertions at the same place included."""
-    at = bisect_left(taken, edit)
-    return any(edit.start <= other.end and other.start <= edit.end for other in taken[max(0, at - 1) : at + 1])
+    """Return whether an edit touches the characters of another, or adds the same field at the same place."""
+    first, last = bisect_left(taken, (edit.start,)), bisect_right(taken, (edit.end, math.inf))
+    return any(
+        edit.start <= other.end and other.start <= edit.end and not _are_separate(edit, other)
+        for other in taken[max(0, first - 1) : last]
+    )
+
+
+def _are_separate(edit: Edit, other: Edit) -> bool:
+    """Return whether both only add text at one place, and not the same field."""
+    at_one_place = edit.start == edit.end == other.start == other.end
+    return at_one_place and edit.text.partition(":")[0] != other.text.partition(":")[0]
 
 
 def _text(result: Result, attempts: list[_Attempt]) -> str:

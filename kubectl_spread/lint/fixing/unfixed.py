@@ -26,6 +26,11 @@ class UnfixedFindings:
         for finding in findings:
             self._open.setdefault(_kind(finding), []).append(finding)
 
+    @property
+    def is_empty(self) -> bool:
+        """Return whether all findings are fixed."""
+        return not any(self._open.values())
+
     def drop(self, done: Iterable[Finding]) -> None:
         """Remove findings that are fixed."""
         fixed = {id(finding) for finding in done}
