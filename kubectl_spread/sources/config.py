@@ -51,7 +51,7 @@ def _root(source: SourceFile) -> Optional[Node]:
     roots = [found.root for found in documents if isinstance(found, compose.Document)]
     if len(roots) > 1:
         line, column = source.position(roots[1].start)
-        message = f"a config is one document, this has {len(roots)}"
+        message = f"a config must be one YAML document, this has {len(roots)}"
         raise ConfigError((SourceError(source.name, message, line=line, column=column),))
     return roots[0] if roots else None
 

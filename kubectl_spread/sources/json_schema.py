@@ -57,7 +57,7 @@ def _violations(node: Node, schema: Schema, *, route: Route, root: Schema) -> It
     if "type" in schema and _type(node) not in _types(schema):
         wanted = " or ".join(_NAMES[name] for name in _types(schema))
         is_empty = _type(node) == "null"
-        yield _at(route, f"must be {wanted}, " + ("and nothing is there" if is_empty else f"not {_shown(node)}"))
+        yield _at(route, f"must be {wanted}, " + ("but is empty" if is_empty else f"not {_shown(node)}"))
         return
     if "enum" in schema and nodes.to_plain(node) not in schema["enum"]:
         yield _at(route, _not_among(node, schema["enum"]))
@@ -99,7 +99,7 @@ def _of_mapping(node: Mapping, schema: Schema, *, route: Route, root: Schema) ->
         described = missed.get("$comment") or missed["description"]
         yield _at(route, f"`{name}` is missing: {described}")
     if len(node.fields) < schema.get("minProperties", 0) and not missing:
-        yield _at(route, "it says nothing")
+        yield _at(route, "it is empty")
 
 
 def _of_text(node: Node, schema: Schema, *, route: Route) -> Iterator[SchemaViolation]:

@@ -25,5 +25,5 @@ def read(path: str, noun: str) -> tuple[SourceFile, Node]:
     if not roots:
         raise SourceError(source.name, "the file is empty")
     if len(roots) != 1:
-        raise SourceError(source.name, f"{noun} is one document, this has {len(roots)}")
+        raise SourceError(source.name, f"{noun} must be one YAML document, this has {len(roots)}")
     return source, roots[0]

@@ -146,7 +146,7 @@ def _value(source: SourceFile) -> Any:
             raise SourceError(source.name, item.sentence, line=line, column=column)
     documents = [item for item in found if isinstance(item, compose.Document)]
     if len(documents) != 1:
-        raise SourceError(source.name, f"a patch is one document, this has {len(documents)}")
+        raise SourceError(source.name, f"a patch must be one YAML document, this has {len(documents)}")
     return nodes.to_plain(documents[0].root)
 
 

@@ -148,7 +148,7 @@ def _only_document(source: SourceFile) -> compose.Document:
             line, column = source.position(problem.span.start)
             raise SourceError(source.name, problem.sentence, line=line, column=column)
     if len(documents) != 1 or not isinstance(documents[0], compose.Document):
-        raise SourceError(source.name, f"a topology is one document, this has {len(documents)}")
+        raise SourceError(source.name, f"a topology must be one YAML document, this has {len(documents)}")
     return documents[0]
 
 

@@ -109,7 +109,7 @@ def test_a_broken_answer_is_told_in_words_of_its_own(
     with serving(saying(answer)) as host:
         err = refused(host, kubeconfig, capsys)
 
-    assert err.startswith(f"error: unable to read from the server {host}: its answer broke off, or is not HTTP")
+    assert err.startswith(f"error: unable to read from the server {host}: its answer is incomplete, or is not HTTP")
     assert not [word for word in ("Error", "Exception", "(", "object", "bytes read") if word in err]
 
 

@@ -60,7 +60,7 @@ def test_without_the_right_to_list_budgets_every_eviction_asks_them(
     assert EVICT in said
     assert DELETE not in said
     assert UNKNOWN in said
-    assert said.endswith("\npartly known: may not list poddisruptionbudgets; what is not known can change the plan\n")
+    assert said.endswith("\npartly known: may not list poddisruptionbudgets; these objects can change the plan\n")
 
 
 def test_the_budgets_of_the_own_namespace_are_enough(

@@ -134,8 +134,8 @@ def test_every_format_can_go_to_a_file(
     [
         (["-o", "html="], "no file is named: html="),
         (["-o", "htm"], "'htm' is not one of 'wide', 'json', 'prometheus', 'html'"),
-        (["-w", "-o", "html"], "-w prints only changes to standard output, and no page"),
-        (["-w", "-o", "json=x.json"], "-w prints only changes to standard output, and no page"),
+        (["-w", "-o", "html"], "-w prints changes to standard output, so it cannot write a page or a file"),
+        (["-w", "-o", "json=x.json"], "-w prints changes to standard output, so it cannot write a page or a file"),
     ],
 )
 def test_wrong_outputs_are_wrong_usage(args: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

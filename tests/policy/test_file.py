@@ -157,5 +157,5 @@ def test_a_file_that_is_no_yaml_is_an_error_with_its_place(tmp_path: Path) -> No
     with pytest.raises(SourceError) as caught:
         load("a: [", tmp_path)
     assert caught.value.line
-    with pytest.raises(SourceError, match="a policy is one document, this has 2"):
+    with pytest.raises(SourceError, match="a policy must be one YAML document, this has 2"):
         load("a: 1\n---\nb: 2\n", tmp_path)

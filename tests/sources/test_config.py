@@ -145,7 +145,7 @@ def test_all_that_is_wrong_is_told_at_its_place(tmp_path: Path) -> None:
         "7:8: paths: the list is empty",
         "8:11: exclude[0]: not a glob, as in .gitignore but without `!`: !a",
         "8:17: exclude[1]: the text is empty",
-        "9:10: baseline: must be text, and nothing is there",
+        "9:10: baseline: must be text, but is empty",
     ] == problems(
         """\
 profil: strict
@@ -165,7 +165,7 @@ baseline:
 def test_all_that_is_wrong_in_entries_is_told(tmp_path: Path) -> None:
     assert [
         "2:3: perFile[0]: `files` is missing: the files for which the entry applies, as globs",
-        "3:3: perFile[1]: it says nothing",
+        "3:3: perFile[1]: it is empty",
         "4:3: perFile[2]: must be a mapping, not a number: 5",
         "6:3: ignores[0]: `reason` is missing: a sentence that says why these findings are accepted",
         "6:18: ignores[0]: unknown key `resaon`: did you mean `reason`?",
@@ -197,7 +197,7 @@ podspecPaths:
     [
         ("- a", "1:1: must be a mapping, not a list"),
         ("5", "1:1: must be a mapping, not a number: 5"),
-        ("~", "1:1: must be a mapping, and nothing is there"),
+        ("~", "1:1: must be a mapping, but is empty"),
         ("failOn: error\nfailOn: error", "2:1: `failOn` is written twice"),
         ("null: 1\nfailOn: error", "1:1: unknown key `null`: the keys are profile, select,"),
         ("select: [[a]]", "1:10: select[0]: must be text, not a list"),
@@ -230,7 +230,7 @@ def test_an_absurd_config_is_one_problem(text: str, expected: str, tmp_path: Pat
     ("text", "expected"),
     [
         ("[", ":1:2: not YAML: did not find expected node content while parsing a flow node"),
-        ("a: 1\n---\nb: 1\n", ":3:1: a config is one document, this has 2"),
+        ("a: 1\n---\nb: 1\n", ":3:1: a config must be one YAML document, this has 2"),
         ("? [a]\n: b", ":1:3: not YAML: invalid map key: a mapping or sequence"),
         ("a: &a [*a]", ":1:8: not YAML: anchor `a` contains itself"),
         ("a: " + "[" * 1000, ":1:259: not YAML: nested deeper than 256 levels"),

@@ -177,7 +177,7 @@ NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eE
         ),
         ("nodeGroups:\n- {nodes: 15000, zones: 2}\n", ": 30000 nodes are more than 15000"),
         ("nodeGroups:\n- {nodes: 15000, zones: 15000}\n", ": 225000000 nodes are more than 15000"),
-        ("nodeGroups:\n- {}\n---\nmore: 1\n", ": a topology is one document, this has 2"),
+        ("nodeGroups:\n- {}\n---\nmore: 1\n", ": a topology must be one YAML document, this has 2"),
     ],
 )
 def test_a_wrong_file_has_the_place_of_what_is_wrong(tmp_path: Path, body: str, expected: str) -> None:
@@ -212,7 +212,7 @@ def test_a_wrong_file_has_the_place_of_what_is_wrong(tmp_path: Path, body: str, 
         ),
         (f"{HEAD}nodeGroups: [{{}}]\npods: [{{}}]\n", ":4:8: pods[0]: `node` is missing"),
         ("", ": the file is empty"),
-        ("# nothing\n", ": a topology is one document, this has 0"),
+        ("# nothing\n", ": a topology must be one YAML document, this has 0"),
         ("[]\n", ":1:1: must be a mapping, not a list"),
         ("kind: Topology\n", ":1:1: `apiVersion` and `nodeGroups` are missing"),
     ],

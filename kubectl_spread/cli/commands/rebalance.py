@@ -206,7 +206,7 @@ def _print(found: RebalanceResult, *, colour: bool, is_wide: bool) -> None:
 
         has_plan = any(item.is_repaired for item in found.rebalance.repairs)
         line = unread.line(found.known.cluster.unread)
-        click.echo(f"\n{line}{'; what is not known can change the plan' if has_plan else ''}")
+        click.echo(f"\n{line}{'; these objects can change the plan' if has_plan else ''}")
 
 
 def _width() -> int:

@@ -156,9 +156,9 @@ def _check_watch(facts: ClusterSource, output: Optional[Output], ctx: click.Cont
         click.UsageError: it cannot.
     """
     if output is not None and (output.format == "html" or output.file):
-        raise click.UsageError("-w prints only changes to standard output, and no page", ctx)
+        raise click.UsageError("-w prints changes to standard output, so it cannot write a page or a file", ctx)
     if output is not None and output.format == "prometheus":
-        raise click.UsageError("-w prints only changes, and metrics must be complete", ctx)
+        raise click.UsageError("-w prints only changes, so it cannot print metrics", ctx)
     if "-" in facts.snapshot:
         raise click.UsageError("standard input cannot be read more than once", ctx)
 

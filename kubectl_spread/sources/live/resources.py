@@ -39,7 +39,9 @@ def segment(name: str) -> str:
 
 
 _CLAIMS = "pods with persistent volumes are not predictable"
-_DEFAULTS = "whether the scheduler's default constraints apply to a pod, and what they count, is not certain"
+_CAPACITY = "whether nodes have enough free storage is unknown"
+_ATTACHED = "volumes that are attached without a running pod are not counted"
+_DEFAULTS = "it is uncertain whether the scheduler's default constraints apply to a pod, and which pods they count"
 
 NODES = Resource("Node", "", "v1", "nodes", False, "nothing can be placed")
 PODS = Resource(
@@ -54,10 +56,24 @@ STORAGE = (
     Resource("PersistentVolumeClaim", "", "v1", "persistentvolumeclaims", True, _CLAIMS),
     Resource("PersistentVolume", "", "v1", "persistentvolumes", False, _CLAIMS),
     Resource("StorageClass", "storage.k8s.io", "v1", "storageclasses", False, _CLAIMS),
-    Resource("CSINode", "storage.k8s.io", "v1", "csinodes", False, "nodes may take fewer volumes than they seem to"),
+    Resource("CSINode", "storage.k8s.io", "v1", "csinodes", False, "limits of volumes per node are not checked"),
     Resource("CSIDriver", "storage.k8s.io", "v1", "csidrivers", False, "storage capacity is not checked"),
-    Resource("CSIStorageCapacity", "storage.k8s.io", "v1", "csistoragecapacities", True, "storage may be used up"),
-    Resource("VolumeAttachment", "storage.k8s.io", "v1", "volumeattachments", False, "nodes may take fewer volumes"),
+    Resource(
+        "CSIStorageCapacity",
+        "storage.k8s.io",
+        "v1",
+        "csistoragecapacities",
+        True,
+        "whether nodes have enough free storage is unknown",
+    ),
+    Resource(
+        "VolumeAttachment",
+        "storage.k8s.io",
+        "v1",
+        "volumeattachments",
+        False,
+        "volumes attached to nodes by other means are not counted",
+    ),
 )
 _ALWAYS = (
     PODS,
@@ -66,7 +82,7 @@ _ALWAYS = (
     Resource("Service", "", "v1", "services", True, _DEFAULTS),
     Resource("ReplicationController", "", "v1", "replicationcontrollers", True, _DEFAULTS),
     Resource(
-        "ReplicaSet", "apps", "v1", "replicasets", True, f"pods of Deployments are not known as such; {_DEFAULTS}"
+        "ReplicaSet", "apps", "v1", "replicasets", True, f"pods cannot be matched to their Deployments; {_DEFAULTS}"
     ),
     Resource("StatefulSet", "apps", "v1", "statefulsets", True, _DEFAULTS),
     Resource(
@@ -124,14 +140,14 @@ _NAMED = {
     "DaemonSet": Resource("DaemonSet", "apps", "v1", "daemonsets", True, _STATE, is_local=True),
     "CronJob": Resource("CronJob", "batch", "v1", "cronjobs", True, _STATE, is_local=True),
 }
-JOBS = Resource("Job", "batch", "v1", "jobs", True, "pods of CronJobs are not known as such")
+JOBS = Resource("Job", "batch", "v1", "jobs", True, "pods cannot be matched to their CronJobs")
 DEVICE_CLASSES = Resource(
     "DeviceClass",
     "resource.k8s.io",
     "v1",
     "deviceclasses",
     False,
-    "extended resources that stand for devices are taken for ordinary ones",
+    "extended resources that are backed by devices are treated as ordinary ones",
 )
 _EVERY = (*_ALWAYS, *_ADMISSION, *_OF_TARGETS, *_NAMED.values(), JOBS, AUTOSCALERS, REVISIONS)
 
@@ -202,7 +218,7 @@ class Question(NamedTuple):
         if {"Job", "CronJob"} & set(self.kinds) or self._mentions("CronJob"):
             found += (JOBS,)
         if not self.is_about_pods and self._mentions("Deployment"):
-            doubt = "whether a manifest changes a running Deployment is not known"
+            doubt = "it is unknown whether a manifest changes a running Deployment"
             found += (_DEPLOYMENTS._replace(is_local=False, doubt=doubt),)
         return found
 

@@ -241,9 +241,11 @@ class Transport:
         elif isinstance(cause, exceptions.SSLError):
             message = f"unable to connect to the server {self.host}: TLS: {_tls(str(cause))}"
         elif isinstance(error, exceptions.ProxyError):
-            message = f"unable to connect to the server {self.host}: the proxy does not let us through{_why(cause)}"
+            message = f"unable to connect to the server {self.host}: the proxy refuses the connection{_why(cause)}"
         elif _broke_off(error):
-            message = f"unable to read from the server {self.host}: its answer broke off, or is not HTTP{_why(cause)}"
+            message = (
+                f"unable to read from the server {self.host}: its answer is incomplete, or is not HTTP{_why(cause)}"
+            )
         else:
             message = f"unable to connect to the server {self.host}{_why(cause)}"
         raise ClusterError(message) from None

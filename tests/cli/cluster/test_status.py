@@ -233,7 +233,7 @@ def test_what_is_named_and_is_not_there_is_a_finding(facts: Any, capsys: pytest.
         (["deploy/web", "-l", "a=b"], "error: name cannot be provided when a selector is specified"),
         (["-l", "a=b=c"], "error: unable to parse requirement: found '=', expected: ','"),
         (["-l", "a in (b"], "error: unable to parse requirement: it ends too early: a in (b"),
-        (["-w", "-o", "prometheus"], "error: -w prints only changes, and metrics must be complete"),
+        (["-w", "-o", "prometheus"], "error: -w prints only changes, so it cannot print metrics"),
         (["deploy/web/x"], "error: arguments in resource/name form must have a single resource and name"),
     ],
 )
