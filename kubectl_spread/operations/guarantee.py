@@ -18,7 +18,13 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.operations.inputs import missing
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
 from kubectl_spread.operations.inputs.selection import Selection
-from kubectl_spread.operations.simulate import read_inputs, SimulateInputs, SimulateRequest, SimulationSetup
+from kubectl_spread.operations.simulate import (
+    read_inputs,
+    SimulateInputs,
+    SimulateRequest,
+    SimulationSetup,
+    unreadable_first,
+)
 from kubectl_spread.policy.parse import short_key, SHORT_KEYS
 from kubectl_spread.policy.policy import GroupSpec, Policy, Regime, REGIMES, ReplicaBounds
 from kubectl_spread.policy.rule import PolicyRule
@@ -121,8 +127,9 @@ def guarantee_policy(request: GuaranteeRequest, listener: Optional[ProofListener
     read = _read(request)
     scene = SimulationSetup(read)
     cluster = _with_created_pods(scene)
-    chosen = scene.created.concerns if request.paths or request.kustomize else _selected(request, cluster, read)
-    members, skipped = _members(chosen, cluster)
+    with unreadable_first(scene):
+        chosen = scene.created.concerns if request.paths or request.kustomize else _selected(request, cluster, read)
+        members, skipped = _members(chosen, cluster)
     _check_keys(request.policy, cluster)
     groups = []
     for spec in request.policy.groups:

@@ -8,7 +8,7 @@ from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import RefusedError, SourceError
-from kubectl_spread.operations.simulate import simulate, SimulateInputs, SimulationSetup
+from kubectl_spread.operations.simulate import simulate, SimulateInputs, SimulationSetup, unreadable_first
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.simulation.replicas import ReplicaCountRow, ReplicaTable
 from kubectl_spread.timeline.commands.interpret import effect
@@ -102,7 +102,8 @@ def _each(limits: Limits, rows: int) -> Limits:
 def _workload(read: SimulateInputs, commands: Sequence[Command]) -> OwnerKey:
     """Return the only workload that commands name and that can be scaled."""
     scene = SimulationSetup(read)
-    found = dict.fromkeys(key for command in commands for key in _named(command, scene))
+    with unreadable_first(scene):
+        found = dict.fromkeys(key for command in commands for key in _named(command, scene))
     found = found or dict.fromkeys(key for key in sorted(scene.created.concerns) if key.kind in SCALED)
     if len(found) != 1:
         names = ", ".join(f"{key.kind.lower()}/{key.name}" for key in found)
@@ -123,8 +124,10 @@ def _named(command: Command, scene: SimulationSetup) -> Iterator[OwnerKey]:
 
 
 def _autoscaled(key: OwnerKey, read: SimulateInputs) -> Counts:
-    found = SimulationSetup(read).situation.cluster.autoscalers.get(key)
+    scene = SimulationSetup(read)
+    found = scene.situation.cluster.autoscalers.get(key)
     if found is None:
         what = f'HorizontalPodAutoscaler of {full_name(key.kind)} "{key.name}"'
-        raise RefusedError(f"error: the cluster facts hold no {what}; name the range with --replicas MIN..MAX")
+        with unreadable_first(scene):
+            raise RefusedError(f"error: the cluster facts hold no {what}; name the range with --replicas MIN..MAX")
     return Counts(found.min_replicas, max(found.min_replicas, found.max_replicas))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Optional, Union
 
-from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError
 from kubectl_spread.operations.inputs import cluster_facts, live_cluster
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
 from kubectl_spread.records import NamedTuple
@@ -132,10 +133,12 @@ def simulate(
     Raises:
         StepError: kubectl would print its usage.
         RefusedError: kubectl or the API server would refuse a step.
+        SourceError: a manifest cannot be read, and a step would be refused without it.
     """
     watch = watch or Watch()
     scene = SimulationSetup(read)
-    effects = [effect(command, scene.situation) for command in commands]
+    with unreadable_first(scene):
+        effects = [effect(command, scene.situation) for command in commands]
     answer = scene.play((item.ops for item in effects), limits, watch)
     summaries = tuple(
         PlayedStep(
@@ -165,9 +168,31 @@ class SimulationSetup:
         """Return the errors of reading so far."""
         return (*self._read.known.errors, *self._reader.errors)
 
+    @property
+    def unreadable(self) -> tuple[SourceError, ...]:
+        """Return the errors of the manifests so far."""
+        return tuple(self._reader.errors)
+
     def play(self, written: Iterable[tuple[steps.Op, ...]], limits: Limits, watch: Watch) -> Answer:
         """Play steps; the objects of the manifests are created and settled first."""
         first = [self.created.ops] if self.created.ops else []
         known = self._read.known
         answer = play(known.cluster, known.profiles, [*first, *written], limits=limits, watch=watch)
         return answer._replace(steps=answer.steps[len(first) :])
+
+
+@contextlib.contextmanager
+def unreadable_first(scene: SimulationSetup) -> Iterator[None]:
+    """Report the manifests that cannot be read instead of an object that is therefore missing.
+
+    Raises:
+        SourceError: there are such manifests, and an object was not found.
+    """
+    try:
+        yield
+    except (NotFoundError, RefusedError, RequestError) as error:
+        if not scene.unreadable:
+            raise
+        found, *others = scene.unreadable
+        found.others = tuple(others)
+        raise found from error

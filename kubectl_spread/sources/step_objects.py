@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Union
 
 from kubectl_spread.cluster.building import apply_manifests
@@ -49,26 +49,26 @@ class StepObjects:
         """Return the objects of manifests and kustomizations that the API server would accept.
 
         Raises:
-            SourceError: a file cannot be read, or there is no object.
+            SourceError: there is no object, or a path does not exist; then kubectl applies nothing.
         """
         given = list(files.inputs(tuple(map(self._path, paths)), recursive=recursive))
+        missing = {path for path in map(self._path, paths) if path != files.STDIN and not os.path.exists(path)}
+        if missing:
+            raise _joined([item for item in given if isinstance(item, SourceError) and item.source in missing])
         if directories:
             given += kustomize.render_directories(tuple(map(self._path, directories)))
         found = self.of_inputs(given, namespace)
         if not found and self.errors:
-            raise self.errors.pop()
+            raise _joined(self.errors)
         return found
 
     def of_inputs(self, given: Iterable[Union[Input, SourceError]], namespace: str) -> list[Plain]:
-        """Return the objects of inputs, each with its namespace.
-
-        Raises:
-            SourceError: an input cannot be read.
-        """
+        """Return the objects of inputs, each with its namespace."""
         found: list[Plain] = []
         for item in given:
             if isinstance(item, SourceError):
-                raise item
+                self.errors.append(item)
+                continue
             objects = list(self._of_source(item.source, namespace))
             if not objects and not any(error.source == item.source.name for error in self.errors):
                 self.errors.append(SourceError(item.source.name, "it contains no object that can be simulated"))
@@ -136,6 +136,13 @@ class StepObjects:
             SourceError: it cannot be read, or is neither.
         """
         return _value(files.read_text(self._path(path)))
+
+
+def _joined(errors: Sequence[SourceError]) -> SourceError:
+    """Return the first of several errors, with the others."""
+    first, *others = errors
+    first.others = tuple(others)
+    return first
 
 
 def _value(source: SourceFile) -> Any:

@@ -492,13 +492,11 @@ def test_a_step_without_any_object_is_not_simulated(web: str, capsys: pytest.Cap
     assert (capsys.readouterr()) == ("", "error: nowhere.yaml: the path does not exist\n")
 
 
-@pytest.mark.parametrize("step", [["apply"], ["rollout", "restart", "deploy/web"]])
-def test_a_missing_file_among_others_is_the_only_message(
-    step: list[str], web: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """As with kubectl: nothing is applied, so there is no result."""
-    assert simulate(*step, "-f", "nowhere.yaml", "-f", web) == 3
-    assert (capsys.readouterr()) == ("", "error: nowhere.yaml: the path does not exist\n")
+def test_apply_with_a_missing_file_applies_nothing(web: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """As with kubectl, so there is no result."""
+    assert simulate("apply", "-f", "nowhere.yaml", "-f", web, "-f", "lost.yaml") == 3
+    expected = "error: nowhere.yaml: the path does not exist\nerror: lost.yaml: the path does not exist\n"
+    assert capsys.readouterr() == ("", expected)
 
 
 def test_an_event_does_not_name_one_of_equal_pods(capsys: pytest.CaptureFixture[str]) -> None:
@@ -550,3 +548,57 @@ def test_a_name_that_the_api_server_refuses_is_refused(
     assert simulate("create", kind, "--image=b", "--", name) == 1
     begin = f'error: failed to create {kind}: {full} "{name}" is invalid: metadata.name: Invalid value: "{name}": '
     assert capsys.readouterr().err.startswith(f"{begin}a lowercase RFC 1123 subdomain must consist of lower case ")
+
+
+BROKEN = {
+    "latin.yaml": (b"x: \xe9\n", "error: latin.yaml:1:4: not UTF-8: byte 0xe9"),
+    "utf16.yaml": (b"\xff\xfea\x00", "error: utf16.yaml:1:1: the file is UTF-16, not UTF-8"),
+}
+
+
+def broken(folder: Path) -> str:
+    """Options that name a file that is missing, two that cannot be decoded, and a good one."""
+    for name, (content, _) in BROKEN.items():
+        (folder / name).write_bytes(content)
+    (folder / "web.yaml").write_text(WEB, encoding="utf-8")
+    return "-f none.yaml -f latin.yaml -f utf16.yaml"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "simulate {bad} -f web.yaml rollout restart deploy/web --topology zones=3,nodes=1",
+        "simulate {bad} apply -f web.yaml --topology zones=3,nodes=1",
+        "guarantee {bad} -f web.yaml --topology zones=3,nodes=1 --max-share zone=1/3",
+    ],
+)
+def test_every_manifest_that_cannot_be_read_is_reported_and_the_others_are_used(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert 3 == run(words.format(bad=broken(tmp_path)).split())
+    printed = capsys.readouterr()
+    assert "Deployment default/web" in printed.out
+    errors = ["error: none.yaml: the path does not exist", *(error for _, error in BROKEN.values())]
+    assert errors == sorted(printed.err.splitlines(), key=errors.index)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "simulate {bad} rollout restart deploy/web --topology zones=3,nodes=1",
+        "simulate {bad} rollout restart deploy/web --replicas 1..3 --topology zones=3,nodes=1",
+        "guarantee {bad} --topology zones=3,nodes=1 --max-share zone=1/3",
+    ],
+)
+def test_manifests_that_cannot_be_read_explain_why_an_object_is_missing(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert 3 == run(words.format(bad=broken(tmp_path)).split())
+    printed = capsys.readouterr()
+    assert "" == printed.out
+    errors = ["error: none.yaml: the path does not exist", *(error for _, error in BROKEN.values())]
+    assert errors == sorted(printed.err.splitlines(), key=errors.index)
