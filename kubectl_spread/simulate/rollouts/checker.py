@@ -74,10 +74,7 @@ class RolloutChecker:
         return self._search.answer(question, rollouts=self._number)
 
     def _next_of_daemons(self, key: OwnerKey, controller: Controller) -> RolloutResult:
-        """Return whether the next rollout of a DaemonSet completes.
-
-        Without a surge each new pod finds the room of the old one, if nothing but room decides and no other pod waits.
-        """
+        """Return whether the next rollout of a DaemonSet completes."""
         question = RolloutQuestion(
             RolloutKind.NEXT, (key,), f"rollout restart daemonset/{key.name}", (steps.Restart(key),), (controller,)
         )
@@ -85,12 +82,20 @@ class RolloutChecker:
         because = self._unpredictable(pod_class)
         if because:
             return without(question, Basis.NOT_SIMULATED, because)
+        if self.leaves_room(controller):
+            return RolloutResult(question.keys, question.kind, Verdict.COMPLETES, Basis.ENOUGH_ROOM)
+        return self._search.answer(question, rollouts=self._number)
+
+    def leaves_room(self, controller: Controller) -> bool:
+        """Return whether each new pod of a DaemonSet finds the room of the old one in a restart.
+
+        That is so without a surge, if nothing but room decides and no other pod waits.
+        """
+        pod_class = self._new_class(controller)
         rolling = fields(fields(controller.spec.get("updateStrategy")).get("rollingUpdate"))
         terms = pod_class.pod_affinity or pod_class.pod_anti_affinity
         decides = pod_class.constraints or terms or pod_class.volumes
-        if rolling.get("maxSurge") in (None, 0, "0%") and not decides and not self._waiting:
-            return RolloutResult(question.keys, question.kind, Verdict.COMPLETES, Basis.ENOUGH_ROOM)
-        return self._search.answer(question, rollouts=self._number)
+        return rolling.get("maxSurge") in (None, 0, "0%") and not decides and not self._waiting
 
     def _next_of(self, key: OwnerKey, controller: Controller) -> RolloutResult:
         text = f"rollout restart {key.kind.lower()}/{key.name}"
@@ -109,7 +114,8 @@ class RolloutChecker:
         because = self._unpredictable(pod_class)
         if because:
             return without(question, Basis.NOT_SIMULATED, because)
-        if self.has_room(pod_class, pods=pods):
+        is_daemon = controller.workload.kind == "DaemonSet"  # each of its pods has its node from the start
+        if not is_daemon and self.has_room(pod_class, pods=pods):
             return RolloutResult(question.keys, question.kind, Verdict.COMPLETES, Basis.ENOUGH_ROOM, old=question.old)
         return self._search.answer(question, rollouts=self._number)
 

@@ -39,6 +39,12 @@ class ManifestWorkload(NamedTuple):
         return key_of(owner)
 
     @property
+    def pods(self) -> int:
+        """Return the number of pods that the workload wants."""
+        owner = self.controller.workload
+        return self.placement.replicas if owner.kind == "DaemonSet" else owner.replicas or 0
+
+    @property
     def is_placed(self) -> bool:
         """Return whether all pods have nodes, by rules that are simulated."""
         found = self.placement
@@ -74,7 +80,7 @@ class ManifestRollouts:
 
     def _rollout(self, item: ManifestWorkload) -> Optional[RolloutResult]:
         key, controller = item.key, item.controller
-        if not rolls(key, controller) or not controller.workload.replicas:
+        if not rolls(key, controller) or not item.pods:
             return None
         if key in self._cluster.controllers and is_changed(controller.workload, self._cluster):
             question = RolloutQuestion(RolloutKind.CHANGE, (key,), "apply", (steps.Apply(controller),), (controller,))
@@ -85,7 +91,7 @@ class ManifestRollouts:
             return without(question, Basis.NOT_SIMULATED, because)
         if not item.is_placed:
             return None
-        if key in self._with_room:
+        if key in self._with_room or self._has_own_room(item):
             return RolloutResult((key,), RolloutKind.NEXT, Verdict.COMPLETES, Basis.ENOUGH_ROOM)
         settled = self._settled
         if settled is None:
@@ -94,7 +100,10 @@ class ManifestRollouts:
 
     @cached_property
     def _groups(self) -> list[list[ManifestWorkload]]:
-        """Return the new workloads that are placed, grouped by their influence on each other."""
+        """Return the new workloads that are placed, grouped by their influence on each other.
+
+        DaemonSets are left out, because each of their pods has its node from the start.
+        """
         placed = [item for item in self._new if item.is_placed and item.controller.workload.replicas]
         groups = connected_groups([_class_of(item) for item in placed], self._cluster)
         return [[placed[at] for at in group] for group in groups]
@@ -125,13 +134,22 @@ class ManifestRollouts:
     def _has_room(self, item: ManifestWorkload) -> bool:
         """Return whether all pods find nodes when a workload is created, and when it is rolled out afterwards."""
         replicas = item.controller.workload.replicas or 0
-        others = [(_class_of(other), other.controller.workload.replicas or 0) for other in self._new if other != item]
+        others = [(_class_of(other), other.pods) for other in self._new if other is not item]
         return self._checker.has_room(_class_of(item), pods=replicas + most_pods(item.controller), others=others)
+
+    def _has_own_room(self, item: ManifestWorkload) -> bool:
+        """Return whether each new pod of a DaemonSet takes the room of the old one; no other pod may wait for it."""
+        is_daemon = item.key.kind == "DaemonSet"
+        return is_daemon and self._are_all_placed and self._checker.leaves_room(item.controller)
+
+    @cached_property
+    def _are_all_placed(self) -> bool:
+        return all(item.is_placed for item in self._new)
 
     @cached_property
     def _settled(self) -> Optional[RolloutChecker]:
         """Return the checker for the cluster after the manifests are applied; None if that takes too long."""
-        if sum(item.controller.workload.replicas or 0 for item in self._new) > _MOST_SETTLED:
+        if sum(item.pods for item in self._new) > _MOST_SETTLED:
             return None
         cluster = self._cluster
         if self._new:

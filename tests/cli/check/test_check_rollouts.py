@@ -261,3 +261,42 @@ def test_next_rollout_of_a_daemon_set(
     (item,) = json.loads(capsys.readouterr().out)["rollouts"]
 
     assert (found, item["basis"], item["verdict"]) == (code, basis, verdict)
+
+
+@pytest.mark.parametrize(
+    ("surge", "cpu", "basis", "verdict", "code"),
+    [
+        (0, "600m", "enoughRoom", "completes", 0),
+        (1, "600m", "allOutcomes", "getsStuck", 1),
+        (1, "300m", "allOutcomes", "completes", 0),
+    ],
+    ids=["in the room of the old pod", "a surge on full nodes", "a surge with room"],
+)
+def test_next_rollout_of_a_new_daemon_set(
+    surge: int, cpu: str, basis: str, verdict: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its pods are created first, on the nodes of the cluster."""
+    *nodes, workload, _, _ = daemons(surge, cpu)
+    facts, manifest = written(tmp_path / "facts.json", nodes), written(tmp_path / "agent.json", [workload])
+    found = run(["check", manifest, "-n", "shop", "--snapshot", facts, "--ignore", "SPR", "-o", "json"])
+    (item,) = json.loads(capsys.readouterr().out)["rollouts"]
+
+    assert (found, item["rollout"], item["basis"], item["verdict"]) == (code, "next", basis, verdict)
+
+
+def test_a_changed_daemon_set_that_no_longer_fits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The old pods' room is not enough for the new ones."""
+    facts, (_, _, changed, *_) = written(tmp_path / "facts.json", daemons(0, "600m")), daemons(0, "1100m")
+    manifest = written(tmp_path / "agent.json", [changed])
+
+    assert [("change", "getsStuck", True)] == rollouts(capsys, manifest, "-n", "shop", "--snapshot", facts)
+
+
+def test_new_daemon_sets_that_never_replace_pods_have_no_rollout(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    *nodes, workload, _, _ = daemons(0, "300m")
+    workload["spec"]["updateStrategy"] = {"type": "OnDelete"}
+    facts, manifest = written(tmp_path / "facts.json", nodes), written(tmp_path / "agent.json", [workload])
+
+    assert [] == rollouts(capsys, manifest, "-n", "shop", "--snapshot", facts)
