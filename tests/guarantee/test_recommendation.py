@@ -133,3 +133,59 @@ def test_pasted_constraints_have_no_findings_and_keep_the_policy(
         capsys.readouterr()
         run(["check", str(pasted), *facts, "--no-config", "-o", "json"])
         assert {item["code"] for item in json.loads(capsys.readouterr().out)["findings"]} <= {SAME_KEY}
+
+
+def test_a_constraint_that_proves_nothing_more_is_left_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """With at most 2 pods on each of 2 nodes, 5 pods use 2 zones anyway."""
+    (tmp_path / "web.json").write_text(json.dumps(workload("Deployment", 5)))
+    facts = ("-f", str(tmp_path / "web.json"), "--topology", "zones=3,nodes=2")
+    options = recommended(capsys, *facts, "--max-count", "hostname=2", "--min-domains", "zone=2")["options"]
+
+    assert [[(item["topologyKey"], item["maxSkew"]) for item in option["constraints"]] for option in options] == [
+        [(HOSTNAME, 1)],
+        [(HOSTNAME, 1)],
+    ]
+    assert [option["soft"] for option in options] == [[ZONE], [ZONE]]
+
+
+def test_separate_pods_need_a_domain_each(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "web.json").write_text(json.dumps(workload("StatefulSet", 3)))
+    facts = ("-f", str(tmp_path / "web.json"), "--topology", "zones=2,nodes=2", "--regime", "creation")
+    (option,) = recommended(capsys, *facts, "--separate", "hostname")["options"]
+
+    assert option["neededDomains"] == [{"topologyKey": HOSTNAME, "domains": 3}]
+
+
+def test_new_volumes_are_left_aside(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Whether every pod finds a node is not decided with them, and the cost of the option says so."""
+    kafka = workload("StatefulSet", 3)
+    kafka["spec"]["volumeClaimTemplates"] = [{"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}]
+    (tmp_path / "web.json").write_text(json.dumps(kafka))
+    facts = ("-f", str(tmp_path / "web.json"), "--topology", "zones=3,nodes=2", "--regime", "restarts")
+    rules = ("--survive", "zone", "--keep", "quorum")
+    (option,) = recommended(capsys, *facts, *rules)["options"]
+    run(["guarantee", *facts, *rules, "--recommend"])
+    text = " ".join(capsys.readouterr().out.split())
+
+    assert option["newVolumes"]
+    assert extra(option) == {"maxSkew": 1}
+    assert [item["verdict"] for item in option["regimes"][0]["rules"]] == ["proved", "undecided"]
+    assert (
+        "new volumes are not simulated: each pod finds a node without them, but they can keep a pod in the zone of its "
+        "first node" in text
+    )
+
+
+def test_the_candidates_that_do_not_work_are_listed_with_their_fields(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The fields of a candidate are not taken for another candidate."""
+    (tmp_path / "web.json").write_text(json.dumps(workload("Deployment", 3)))
+    facts = ("-f", str(tmp_path / "web.json"), "--topology", "zones=3,nodes=2")
+    run(["guarantee", *facts, "--max-share", "zone<2/3", "--recommend"])
+    text = " ".join(capsys.readouterr().out.split())
+
+    assert (
+        "maxSkew 1 with nodeTaintsPolicy Honor, 1 with nodeTaintsPolicy Honor and minDomains 3: zone c holds 2 of 3 "
+        "pods; 1 allowed (rollouts)." in text
+    )

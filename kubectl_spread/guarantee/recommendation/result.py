@@ -45,7 +45,8 @@ class Option(NamedTuple):
 
     soft: keys of ScheduleAnyway constraints with maxSkew 1, which spread the pods as evenly as the hard ones allow.
     apart: keys for which the pods of one workload need a required anti-affinity. patches: changed fields of the pod
-    spec of each workload, with the constraints of other keys. result: verdicts in all regimes.
+    spec of each workload, with the constraints of other keys. result: verdicts in all regimes. has_volumes: the pods
+    get new volumes, which are left aside in the search.
     """
 
     constraints: tuple[Hard, ...]
@@ -55,6 +56,7 @@ class Option(NamedTuple):
     result: GroupResult
     cost: Cost
     needs: tuple[NeededDomains, ...] = ()
+    has_volumes: bool = False
 
     @property
     def is_kept_always(self) -> bool:

@@ -13,6 +13,7 @@ from itertools import product
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, Controller
+from kubectl_spread.guarantee.gap import GapKind
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommendation.constraints import (
     changed_template,
@@ -127,7 +128,10 @@ class _Search:
         self._regimes: Sequence[Regime] = self._judged
         self._has_disruptions = Regime.DISRUPTIONS in regimes
         self._pods = sum(item.controller.workload.replicas or 0 for item in members)
-        self._usable = self._usable_nodes()
+        builder = GroupBuilder(members, cluster, profiles, (), regime=Regime.CREATION)
+        self._usable = frozenset(node for item in builder.filters().of_kind for node in item.allowed)
+        self._has_volumes = any(gap.kind is GapKind.VOLUMES for gap in builder.group.gaps)
+        self._bare = [_without_new_volumes(item) for item in members] if self._has_volumes else members
         self._keys = list(dict.fromkeys(rule.topology_key for rule in rules if rule.topology_key))
         self._keys.sort(key=lambda key: -len(self._domains(key)))
         self._refused: dict[tuple[Hard, ...], RefusedCandidate] = {}
@@ -137,11 +141,6 @@ class _Search:
         """Return the domains with a node that takes the pods."""
         nodes = [node for at, node in enumerate(self._cluster.nodes) if at in self._usable]
         return {node.labels[key] for node in nodes if key in node.labels}
-
-    def _usable_nodes(self) -> frozenset[int]:
-        """Return the nodes that pass every filter that does not depend on the group's own pods."""
-        builder = GroupBuilder(self._members, self._cluster, self._profiles, (), regime=Regime.CREATION)
-        return frozenset(node for item in builder.filters().of_kind for node in item.allowed)
 
     def besides_rollouts(self, effort: Effort) -> Optional[Recommendation]:
         """Return options that keep the policy in the regimes without rollouts; None if these are all regimes."""
@@ -158,7 +157,7 @@ class _Search:
         candidates = list(self._candidates(limits))
         found = self._kept(candidates, by_bounds=True) or self._kept(candidates, by_bounds=False)
         self._spread_refutations(candidates)
-        options = _useful([self._option(candidate) for candidate in found])
+        options = _useful([self._smallest(self._option(candidate)) for candidate in found])
         options.sort(key=lambda item: not item.is_kept_always)
         best = options[0].constraints if options else ()
         return Recommendation(
@@ -204,20 +203,42 @@ class _Search:
     def _is_bounded(self, candidate: tuple[Hard, ...]) -> bool:
         """Return whether bounds alone prove every rule but that each pod finds a node."""
         others = [rule for rule in self._rules if rule.kind is not RuleKind.PLACED]
-        result = self._proved(candidate, self._regimes, others, effort=self._effort._replace(is_quick=True))
+        effort = self._effort._replace(is_quick=True)
+        result = self._proved(candidate, self._regimes, others, effort=effort, members=self._bare)
         return result.verdict is ProofStatus.PROVED
 
     def _is_kept(self, candidate: tuple[Hard, ...]) -> bool:
-        """Return whether a candidate keeps the policy without disruptions."""
-        effort = self._effort._replace(max_states=min(_QUICK, self._effort.max_states), wants_shortest=False)
-        for regime in self._regimes:
-            (item,) = self._proved(candidate, [regime], self._rules, effort=effort).results
-            for verdict in item.rules:
-                if verdict.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED):
-                    self._refused[candidate] = RefusedCandidate(candidate, verdict, regime)
-                    return False
+        """Return whether a candidate keeps the policy without disruptions; note why it does not."""
+        refusal = self._refusal(candidate)
+        if refusal is not None:
+            self._refused[candidate] = refusal
+            return False
         self._refused.pop(candidate, None)
         return True
+
+    def _refusal(self, candidate: tuple[Hard, ...]) -> Optional[RefusedCandidate]:
+        """Return why a candidate does not keep the policy without disruptions; None if it does."""
+        effort = self._effort._replace(max_states=min(_QUICK, self._effort.max_states), wants_shortest=False)
+        for regime in self._regimes:
+            (item,) = self._proved(candidate, [regime], self._rules, effort=effort, members=self._bare).results
+            for verdict in item.rules:
+                if verdict.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED):
+                    return RefusedCandidate(candidate, verdict, regime)
+        return None
+
+    def _smallest(self, option: Option) -> Option:
+        """Leave out each constraint without which the same is proved, unless a rule limits the pods in its domains."""
+        limited = {rule.topology_key for rule in self._rules if rule.most(self._pods) is not None}
+        for item in option.constraints if len(option.constraints) > 1 else ():
+            if item.topology_key in limited:
+                continue
+            rest = tuple(other for other in option.constraints if other != item)
+            if self._is_late() or not self._is_bounded(rest) or self._refusal(rest) is not None:
+                continue
+            smaller = self._option(rest)
+            if _is_as_good(smaller, option):
+                return self._smallest(smaller)
+        return option
 
     def _spread_refutations(self, candidates: Sequence[tuple[Hard, ...]]) -> None:
         """Refute each candidate that allows all events of a violation that was found with a tighter one."""
@@ -284,10 +305,16 @@ class _Search:
         return all(item.key.kind == "Deployment" for item in self._members)
 
     def _proved(
-        self, candidate: tuple[Hard, ...], regimes: Sequence[Regime], rules: Sequence[PolicyRule], *, effort: Effort
+        self,
+        candidate: tuple[Hard, ...],
+        regimes: Sequence[Regime],
+        rules: Sequence[PolicyRule],
+        *,
+        effort: Effort,
+        members: Sequence[Member],
     ) -> GroupResult:
-        members = [self._with(item, candidate) for item in self._members]
-        return prove(members, self._cluster, self._profiles, rules, regimes=regimes, effort=effort)
+        changed = [self._with(item, candidate) for item in members]
+        return prove(changed, self._cluster, self._profiles, rules, regimes=regimes, effort=effort)
 
     def _with(self, member: Member, candidate: tuple[Hard, ...]) -> Member:
         """Return a workload with the constraints of a candidate."""
@@ -300,7 +327,8 @@ class _Search:
     def _option(self, candidate: tuple[Hard, ...]) -> Option:
         regimes = [*self._judged, *([Regime.DISRUPTIONS] if self._has_disruptions else [])]
         replaced = tuple(PolicyRule(RuleKind.SURVIVE, key, Amount(0, text="0")) for key in self._keys)
-        result = self._proved(candidate, regimes, (*self._rules, *replaced), effort=self._effort)
+        rules = (*self._rules, *replaced)
+        result = self._proved(candidate, regimes, rules, effort=self._effort, members=self._members)
         count = len(self._rules)
         last = result.results[-1].rules[count:] if self._has_disruptions else ()
         cost = Cost(tuple((item.rule.topology_key, item.verdict) for item in last))
@@ -308,8 +336,9 @@ class _Search:
         patches = tuple((item.key, self._patch(item, candidate)) for item in self._members)
         needs = tuple(NeededDomains(key, self._needs(key)) for key in self._keys)
         return Option(
-            candidate, self._soft(candidate), self._apart, patches, result._replace(results=kept), cost, needs
-        )
+            candidate, self._soft(candidate), self._apart, patches, result._replace(results=kept), cost, needs,
+            self._has_volumes,
+        )  # fmt: skip
 
     def _needs(self, key: str) -> int:
         """Return the fewest domains that can hold all pods."""
@@ -318,6 +347,8 @@ class _Search:
             for rule in self._rules
             if rule.topology_key == key and rule.kind is RuleKind.MIN_DOMAINS
         ]
+        if key in self._apart:
+            least += [item.controller.workload.replicas or 0 for item in self._members]
         return max([-(-self._pods // max(1, self._most(key))), *least])
 
     def _soft(self, candidate: tuple[Hard, ...]) -> tuple[str, ...]:
@@ -346,6 +377,12 @@ class _Search:
             key = rule.topology_key
             needs = -(-self._pods // most) if most else 0
             yield Formula(rule, most, self._pods, proved.get(key, 0), needs, len(self._domains(key)))
+
+
+def _without_new_volumes(member: Member) -> Member:
+    """Return a workload whose pods get no volumes of their own."""
+    workload = member.controller.workload._replace(claim_templates=())
+    return member._replace(controller=member.controller._replace(workload=workload))
 
 
 def _useful(options: list[Option]) -> list[Option]:

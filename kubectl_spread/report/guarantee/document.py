@@ -213,5 +213,6 @@ def _option(option: Option) -> Plain:
         "commands": recommendation.commands(option),
         "neededDomains": [{"topologyKey": item.topology_key, "domains": item.domains} for item in option.needs],
         "regimes": [_regime(item) for item in option.result.results],
+        "newVolumes": option.has_volumes,
         "lostPodsReplaced": [{"topologyKey": key, "verdict": verdict.value} for key, verdict in option.cost.replaced],
     }

@@ -12,6 +12,7 @@ from kubectl_spread.guarantee.recommendation.constraints import Hard
 from kubectl_spread.guarantee.recommendation.result import Formula, Option, Recommendation, RefusedCandidate
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict
 from kubectl_spread.policy.parse import short_key
+from kubectl_spread.policy.rule import RuleKind
 from kubectl_spread.policy.wording import domain, rule_text
 from kubectl_spread.report.guarantee import words
 from kubectl_spread.report.table import Style, table, wrap
@@ -117,7 +118,7 @@ def _attempts(found: Recommendation, style: Style) -> Iterator[str]:
         yield from wrap("Of the other candidates,", style.width)
     for reason, names in by_reason.items():
         shown = comma_list(names, most=10_000 if style.is_wide else _MOST_NAMES)
-        yield from wrap(f"{shown}: {reason}.", style.width, indent="  ", hanging="  ")
+        yield from wrap(f"maxSkew {shown}: {reason}.", style.width, indent="  ", hanging="  ")
 
 
 def _reason(refused: RefusedCandidate) -> str:
@@ -128,7 +129,8 @@ def _reason(refused: RefusedCandidate) -> str:
 
 
 def _candidate(constraints: tuple[Hard, ...]) -> str:
-    return "/".join(str(item.max_skew) for item in constraints) + "".join(_extra(constraints))
+    fields = " and ".join(_extra(constraints))
+    return "/".join(str(item.max_skew) for item in constraints) + (f" with {fields}" if fields else "")
 
 
 def _names(constraints: tuple[Hard, ...]) -> str:
@@ -197,17 +199,17 @@ def _shown_proofs(option: Option) -> list[tuple[RegimeResult, RuleVerdict]]:
 def _head(option: Option) -> str:
     head = _names(option.constraints) or "no hard constraint is needed"
     soft = f"; soft maxSkew 1 by {comma_list([short_key(key) for key in option.soft], most=5)}" if option.soft else ""
-    return f"{head}{''.join(_extra(option.constraints))}{soft}"
+    return f"{', '.join([head, *_extra(option.constraints)])}{soft}"
 
 
 def _extra(constraints: tuple[Hard, ...]) -> Iterator[str]:
     """Yield the further fields of constraints."""
     if any(item.honors_taints for item in constraints):
-        yield ", nodeTaintsPolicy Honor"
+        yield "nodeTaintsPolicy Honor"
     if any(item.by_revision for item in constraints):
-        yield ", matchLabelKeys pod-template-hash"
+        yield "matchLabelKeys pod-template-hash"
     if any(item.min_domains for item in constraints):
-        yield ", minDomains"
+        yield f"minDomains {'/'.join(str(item.min_domains) for item in constraints)}"
 
 
 def pod_spec_lines(option: Option) -> list[str]:
@@ -240,6 +242,11 @@ def patch_text(spec: Plain) -> str:
 
 def _costs(option: Option) -> Iterator[str]:
     yield from _room(option)
+    if option.has_volumes:
+        yield (
+            "new volumes are not simulated: each pod finds a node without them, but they can keep a pod in the zone of "
+            "its first node"
+        )
     rolled = _unproved(option, ("rollouts", "scaling"))
     if rolled:
         yield f"not guaranteed while a template is rolled out, or after it: {'; '.join(rolled)}"
@@ -265,6 +272,7 @@ def _unproved(option: Option, regimes: tuple[str, ...]) -> list[str]:
         if item.regime.value in regimes
         for verdict in item.rules
         if verdict.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED)
+        if not (option.has_volumes and verdict.rule.kind is RuleKind.PLACED and not verdict.states)
     ]
     return list(dict.fromkeys(found))
 

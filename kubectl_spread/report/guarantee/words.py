@@ -135,8 +135,11 @@ def _pod(event: WitnessEvent) -> str:
     return f"a {'new ' if event.is_new else ''}pod of {name}"
 
 
+_WORDS = {"a", "the", "pod", *(f"{noun}{end}" for noun in ("node", "zone", "region") for end in ("", "s"))}
+
+
 def _capital(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}" if text.startswith(("a ", "the ", "pod ")) else text
+    return f"{text[0].upper()}{text[1:]}" if text.split(" ", 1)[0] in _WORDS else text
 
 
 def _where(event: WitnessEvent) -> str:
@@ -148,8 +151,8 @@ def _where(event: WitnessEvent) -> str:
 
 def _disrupted(event: WitnessEvent) -> str:
     if not event.is_loss:
-        return f"{_where(event)} is drained."
-    return f"{_where(event)} {'are' if len(event.domains) > 1 else 'is'} lost."
+        return f"{_capital(_where(event))} is drained."
+    return f"{_capital(_where(event))} {'are' if len(event.domains) > 1 else 'is'} lost."
 
 
 def _shard(event: WitnessEvent) -> str:
@@ -179,7 +182,7 @@ _SENTENCES: dict[TransitionKind, Callable[[WitnessEvent], str]] = {
     TransitionKind.DELETED: lambda event: f"{_shard(event)} is deleted.",
     TransitionKind.DISRUPTED: _disrupted,
     TransitionKind.EVICTED: lambda event: f"{_capital(_pod(event))} is evicted from {event.node}.",
-    TransitionKind.RETURNED: lambda event: f"{_where(event)} takes pods again.",
+    TransitionKind.RETURNED: lambda event: f"{_capital(_where(event))} takes pods again.",
 }
 
 
