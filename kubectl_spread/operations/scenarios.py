@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -87,10 +87,16 @@ def _run(scenario: Scenario, request: ScenarioRequest, watch: Watch) -> Scenario
     failures: list[UnmetExpectation] = []
     keys = scene.created.concerns
     for step, done, found in zip(scenario.steps, effects, answer.steps, strict=True):
-        keys |= done.concerns
+        keys |= done.concerns | done.labelled
         text = "the manifests settle" if step.command is None else step.command.text
         if step.command is not None:
-            summary = summarize(found, done.concerns, number=len(played) + 1, has_frames=request.has_frames)
+            summary = summarize(
+                found,
+                done.concerns,
+                labelled=done.labelled,
+                number=len(played) + 1,
+                has_frames=request.has_frames,
+            )
             played.append(PlayedStep(text, summary, done.refusal, done.notes))
         if step.expect is not None:
             failures += _failures(step.expect, found, keys, text=text, namespace=scene.situation.default_namespace)
@@ -311,13 +317,20 @@ class _Check:
             if others:
                 yield f"domains of {topology_key}", _listed(wanted), " or ".join(map(_listed, others))
         elif isinstance(wanted, dict):
-            alike = self.found.symmetry.alike(topology_key)
+            kinds = [item.interchange.alike(topology_key) for item in self.outcomes]
             for value, bounds in wanted.items():
-                same = [
-                    name for item in counts[:1] for name in item if alike.get(name, name) == alike.get(value, value)
+                numbers = [
+                    number
+                    for item, alike in zip(counts, kinds, strict=True)
+                    for number in _of_alike(value, item, alike)
                 ]
-                numbers = [item.get(name, 0) for item in counts for name in same or [value]]
                 yield from self._number(f"domain {value} of {topology_key}", bounds, numbers)
+
+
+def _of_alike(value: str, counts: Mapping[str, int], alike: Mapping[str, object]) -> list[int]:
+    """Return the pods of the domains that are interchangeable with one, in one outcome."""
+    kind = alike.get(value, value)
+    return [number for name, number in counts.items() if alike.get(name, name) == kind] or [counts.get(value, 0)]
 
 
 def _said(value: object) -> str:

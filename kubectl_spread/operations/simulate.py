@@ -143,7 +143,7 @@ def simulate(
     summaries = tuple(
         PlayedStep(
             command.text,
-            summarize(step, done.concerns, number=at, has_frames=has_frames),
+            summarize(step, done.concerns, labelled=done.labelled, number=at, has_frames=has_frames),
             done.refusal,
             done.notes,
         )

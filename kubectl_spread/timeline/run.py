@@ -18,6 +18,8 @@ from kubectl_spread.timeline.moves import Moves, no_twins, Twins
 from kubectl_spread.timeline.oracle import MorePods, Oracle
 from kubectl_spread.timeline.results import answer
 from kubectl_spread.timeline.results.answer import Outcome, View
+from kubectl_spread.timeline.results.domain_pods import domain_pods
+from kubectl_spread.timeline.results.interchange import Interchange
 from kubectl_spread.timeline.search import explore
 from kubectl_spread.timeline.search.explore import Exploration
 from kubectl_spread.timeline.search.limit import Clock, Deadline, NEVER
@@ -94,15 +96,9 @@ class StepAnswer(NamedTuple):
 
     def counts(self, key: OwnerKey, topology_key: str) -> dict[str, tuple[int, int]]:
         """Return the fewest and most pods of a workload in each domain, over all outcomes."""
-        alike = self.symmetry.alike(topology_key)
-        found: dict[object, tuple[int, int]] = {}
-        domains: dict[str, object] = {}
-        for outcome in self.outcomes:
-            for domain, count in outcome.counts(key, topology_key).items():
-                kind = domains[domain] = alike.get(domain, domain)
-                least, most = found.get(kind, (count, count))
-                found[kind] = (min(least, count), max(most, count))
-        return {domain: found[kind] for domain, kind in domains.items()}
+        values = sorted({value for item in self.outcomes for value in item.domain_values(topology_key)})
+        found = domain_pods(values, ((), self.outcomes), [key], topology_key=topology_key)
+        return {item.value: (item.after.least, item.after.most) for item in found}
 
 
 class Watch:
@@ -320,12 +316,15 @@ class _Player:
     ) -> None:
         """Add the ends of an exploration that no other start has led to."""
         view = self._view(start)
+        interchange = Interchange(symmetry, before.interchange)
         for end in (*found.steady, *found.loops):
             state = forget_refusals(end)
             if state not in outcomes:
                 path = SearchPath((self._moves, self._hasty), symmetry, start, found, end)
                 is_steady = end not in found.loops
-                outcomes[state] = Outcome(view, state, path=path, is_steady=is_steady, before=before)
+                outcomes[state] = Outcome(
+                    view, state, path=path, is_steady=is_steady, before=before, interchange=interchange
+                )
 
     def _message(self, pod: P, state: State) -> str:
         return self._oracle.message(pod, state) if self._limits.has_messages else ""

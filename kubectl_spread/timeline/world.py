@@ -127,6 +127,10 @@ class World:
         """Return the index of a workload; None if it is unknown."""
         return self._owner_at.get(key)
 
+    def know_as(self, key: OwnerKey, owner: int) -> None:
+        """Let a second key find a workload."""
+        self._owner_at.setdefault(key, owner)
+
     def spec(self, spec: Any) -> int:
         """Return the index of a controller's spec; equal specs share an index."""
         if spec not in self.specs:

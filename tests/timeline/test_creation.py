@@ -215,3 +215,36 @@ def test_replica_sets_of_an_orphaned_deployment_replace_their_pods(
     assert code == 0
     assert answers[0]["notes"] == ["deployment.apps/web goes, its ReplicaSets stay, and keep their pods"]
     assert domains(answers[1]) == {"a": 1, "b": 1, "c": 1}
+    web, left = "Deployment app/web", "ReplicaSet app/web-abc"
+    assert [(web, True), (left, False)] == [(name(item), item["deleted"]) for item in concerned(answers[0])]
+    assert [(left, False)] == [(name(item), item["deleted"]) for item in concerned(answers[1])]
+
+
+def concerned(step: Plain) -> list[Plain]:
+    return [item for item in step["workloads"] if item["concerned"]]
+
+
+def name(workload: Plain) -> str:
+    found = workload["object"]
+    return f"{found['kind']} {found['namespace']}/{found['name']}"
+
+
+@pytest.mark.parametrize(
+    "step", ["label pods --all tier=x", "annotate pods --all controller.kubernetes.io/pod-deletion-cost=5"]
+)
+def test_labels_of_pods_do_not_let_a_workload_be_stuck_that_was_not_complete_before(
+    step: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A fourth pod of the Deployment is Pending from the start, and the StatefulSet is complete."""
+    pods = [running("web-abc", f"web-abc-{at}", at, template_hash="abc") for at in ("a1", "b1", "c1")]
+    waiting = running("web-abc", "web-abc-x", "", template_hash="abc")
+    del waiting["spec"]["nodeName"]
+    waiting["spec"]["nodeSelector"] = {"disk": "fast"}
+    waiting["status"] = {"phase": "Pending"}
+    web = [deployment(4), replica_set("web-abc", 4, template_hash="abc"), *pods, waiting]
+    path = tmp_path / "facts.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*THREE_ZONES, *web, *shards()]}))
+    code, (answer,), _ = simulated(capsys, path, step)
+
+    assert (code, answer["verdict"]) == (0, "completes")
+    assert ["StatefulSet app/shards"] == [name(item) for item in concerned(answer)]

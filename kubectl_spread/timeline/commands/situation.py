@@ -46,13 +46,14 @@ class CommandEffect(NamedTuple):
     """Effect of a command: operations of the simulation, and the workloads concerned.
 
     refusal: kubectl's message if it stops halfway, for example a drain that may not evict a pod. notes: hints for the
-    user about the command.
+    user about the command. labelled: workloads of pods that get labels or annotations, which may change nothing else.
     """
 
     ops: tuple[steps.Op, ...] = ()
     concerns: frozenset[OwnerKey] = frozenset()
     refusal: str = ""
     notes: tuple[str, ...] = ()
+    labelled: frozenset[OwnerKey] = frozenset()
 
     def __add__(self, other: tuple[Any, ...]) -> CommandEffect:
         """Return the combination of two effects, in order."""
@@ -62,6 +63,7 @@ class CommandEffect(NamedTuple):
             self.concerns | more.concerns,
             self.refusal or more.refusal,
             tuple(dict.fromkeys((*self.notes, *more.notes))),
+            self.labelled | more.labelled,
         )
 
 

@@ -14,6 +14,7 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.claims import storage_of
 from kubectl_spread.timeline.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.timeline.results.eligible import class_of, counted_nodes, NodeDomains
+from kubectl_spread.timeline.results.interchange import Interchange
 from kubectl_spread.timeline.state import (
     Deletion,
     EventKind,
@@ -94,12 +95,15 @@ class Outcome:
         path: Callable[[], tuple[Step, ...]],
         is_steady: bool = True,
         before: Optional[Outcome] = None,
+        interchange: Optional[Interchange] = None,
     ) -> None:
         """Read the outcome from a state.
 
-        `before` is the outcome of the previous step from which this one follows.
+        `before` is the outcome of the previous step from which this one follows. `interchange` has the interchangeable
+        domains; without it there are none.
         """
         self.before = before
+        self.interchange = interchange or Interchange()
         self._view = view
         self._path = path
         self.state = state
@@ -212,7 +216,7 @@ class View:
     def _pod(
         self, pod: P, state: State, names: dict[object, list[str]], *, messages: dict[tuple[int, int], str]
     ) -> PodState:
-        key = self._key(pod)
+        key = key_of(self.world, state, pod.owner) if pod.owner >= 0 else None
         revision = self.world.revisions[pod.rev].name if pod.rev >= 0 else ""
         is_pending = pod.node == PENDING and pod.end == Deletion.ALIVE
         return PodState(
@@ -278,7 +282,7 @@ class View:
 
     def workloads(self, state: State) -> dict[OwnerKey, SteadyWorkload]:
         return {
-            self.world.keys[owner]: self._workload(state, owner)
+            key_of(self.world, state, owner): self._workload(state, owner)
             for owner, own in enumerate(state.sets)
             if own is not None
         }
@@ -307,7 +311,7 @@ class View:
     def restarts(self, state: State) -> dict[OwnerKey, int]:
         before = Counter(pod.owner for pod in self._start.pods if pod.end == Deletion.ALIVE and not pod.is_new)
         after = Counter(pod.owner for pod in state.pods if pod.end == Deletion.ALIVE and not pod.is_new)
-        return {self.world.keys[owner]: before[owner] - after[owner] for owner in before if owner >= 0}
+        return {key_of(self.world, state, at): number - after[at] for at, number in before.items() if at >= 0}
 
     def counts(self, state: State, key: OwnerKey, topology_key: str) -> dict[str, int]:
         owner = self.world.find_owner(key)
@@ -391,6 +395,17 @@ class View:
         )
 
 
+def key_of(world: World, state: State, owner: int) -> OwnerKey:
+    """Return the key of a workload; of a deleted Deployment whose ReplicaSets are left, the key of the newest one."""
+    key, own = world.keys[owner], state.sets[owner] if owner < len(state.sets) else None
+    if not isinstance(own, deployment.DeploymentState) or not world.specs[own.spec].is_orphaned:
+        return key
+    name = world.revisions[world.specs[own.spec].rev].name
+    made = OwnerKey("ReplicaSet", key.namespace, f"{key.name}-{name}")
+    world.know_as(made, owner)
+    return made
+
+
 def is_complete(world: World, state: State, owner: int) -> bool:
     """Return whether `kubectl rollout status` would report success."""
     own = state.sets[owner]
@@ -424,7 +439,7 @@ def skews(view: View, states: Iterable[State]) -> dict[tuple[OwnerKey, str], int
                 at = (state.facts, rev, topology_key)
                 if at not in counted:
                     counted[at] = counted_nodes(world, state.facts, [rev], topology_key)
-                key = (world.keys[owner], topology_key)
+                key = (key_of(world, state, owner), topology_key)
                 found[key] = max(found.get(key, 0), counted[at].skew(of_owner(state.pods, owner)))
     return found
 
@@ -441,6 +456,6 @@ def fewest_ready(world: World, states: Iterable[State]) -> dict[OwnerKey, int]:
         ready = Counter(pod.owner for pod in state.pods if pod.stage == Stage.READY and pod.end == Deletion.ALIVE)
         for owner, own in enumerate(state.sets):
             if own is not None:
-                key = world.keys[owner]
+                key = key_of(world, state, owner)
                 found[key] = min(found.get(key, ready[owner]), ready[owner])
     return found

@@ -7,7 +7,7 @@ a domain without pods is counted once for all outcomes in which it exists.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
@@ -55,7 +55,6 @@ def domain_pods(
     keys: Sequence[OwnerKey],
     *,
     topology_key: str,
-    kinds: Mapping[str, object],
 ) -> tuple[DomainPods, ...]:
     """Return the ranges of each domain.
 
@@ -64,41 +63,53 @@ def domain_pods(
         outcomes: before and after the step.
         keys: the workloads, counted together.
         topology_key: of the domains.
-        kinds: a signature of each domain; equal ones are interchangeable after the step.
     """
-    before, after = outcomes
-    alone = _Ranges({value: at for at, value in enumerate(values)})
-    for outcome in before:
-        alone.add(_totals(counts_of(outcome, keys, topology_key)), values)
-    groups = _groups(values, kinds)
-    there = [outcome.domain_values(topology_key) for outcome in after]
-    counts = [counts_of(outcome, keys, topology_key) for outcome in after]
-    totals = _Ranges(groups)
-    for item, domains in zip(counts, there, strict=True):
-        totals.add(_totals(item), domains)
-    befores, afters, revisions = alone.ranges(), totals.ranges(), _by_revision(groups, counts, there)
+    before, after = ([_counted(item, keys, topology_key) for item in each] for each in outcomes)
+    befores, afters = _ranges(values, before, _totals), _ranges(values, after, _totals)
+    numbers = {number for item in after for found in item.counts.values() for number in found}
+    revisions = {number: _ranges(values, after, _of_revision(number)) for number in sorted(numbers)}
     return tuple(
-        DomainPods(
-            value,
-            befores[at],
-            afters[groups[value]],
-            {number: ranges[groups[value]] for number, ranges in revisions.items()},
-        )
+        DomainPods(value, befores[at], afters[at], {number: ranges[at] for number, ranges in revisions.items()})
         for at, value in enumerate(values)
     )
 
 
-def _by_revision(
-    groups: dict[str, int], counts: Sequence[Counts], there: Sequence[Sequence[str]]
-) -> dict[int, list[Range]]:
-    """Return the range of each group for each revision; `there`: the domains of each outcome."""
-    made: dict[int, list[Range]] = {}
-    for number in sorted({number for item in counts for found in item.values() for number in found}):
-        ranges = _Ranges(groups)
-        for item, domains in zip(counts, there, strict=True):
-            ranges.add({value: found[number] for value, found in item.items() if found[number]}, domains)
-        made[number] = ranges.ranges()
-    return made
+class _Counted(NamedTuple):
+    """Pods of an outcome, its domains, and a value for each domain; domains with equal values are interchangeable."""
+
+    counts: Counts
+    domains: Sequence[str]
+    kinds: Mapping[str, object]
+
+
+def _counted(outcome: Outcome, keys: Sequence[OwnerKey], topology_key: str) -> _Counted:
+    kinds = outcome.interchange.alike(topology_key)
+    return _Counted(counts_of(outcome, keys, topology_key), outcome.domain_values(topology_key), kinds)
+
+
+def _ranges(
+    values: Sequence[str], counted: Iterable[_Counted], amounts: Callable[[Counts], dict[str, int]]
+) -> list[Range]:
+    """Return the range of each domain; outcomes with the same interchangeable domains are added up together."""
+    by_kinds: dict[int, tuple[dict[str, int], _Ranges]] = {}  # by identity of the kinds
+    for item in counted:
+        known = by_kinds.get(id(item.kinds))
+        if known is None:
+            groups = _groups(values, item.kinds)
+            known = by_kinds[id(item.kinds)] = (groups, _Ranges(groups))
+        known[1].add(amounts(item.counts), item.domains)
+    found = [(groups, ranges.ranges()) for groups, ranges in by_kinds.values()]
+    return [_over(ranges[groups[value]] for groups, ranges in found) for value in values]
+
+
+def _over(ranges: Iterable[Optional[Range]]) -> Range:
+    """Return the range over several ones; 0 and 0 without any."""
+    known = [item for item in ranges if item is not None]
+    return Range(min((item.least for item in known), default=0), max((item.most for item in known), default=0))
+
+
+def _of_revision(number: int) -> Callable[[Counts], dict[str, int]]:
+    return lambda counts: {value: found[number] for value, found in counts.items() if found[number]}
 
 
 def _totals(counts: Counts) -> dict[str, int]:
@@ -133,13 +144,13 @@ class _Ranges:
             self._most[group] = max(self._most[group], pods)
             self._seen[group] += 1
 
-    def ranges(self) -> list[Range]:
-        """Return the range of each group."""
+    def ranges(self) -> list[Optional[Range]]:
+        """Return the range of each group; None if no outcome has a domain of it."""
         there = [0] * len(self._seen)
         for domains, times in self._times.values():
             for value in domains:
                 there[self._group_of[value]] += times
         return [
-            Range(0 if least is None or there[group] > self._seen[group] else least, self._most[group])
-            for group, least in enumerate(self._least)
+            Range(0 if least is None or number > seen else least, most) if number or seen else None
+            for number, seen, least, most in zip(there, self._seen, self._least, self._most, strict=True)
         ]

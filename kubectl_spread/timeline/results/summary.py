@@ -129,17 +129,23 @@ class StepSummary(NamedTuple):
 
 
 def summarize(
-    step: StepAnswer, concerns: Iterable[OwnerKey], *, number: int = 1, has_frames: bool = False
+    step: StepAnswer,
+    concerns: Iterable[OwnerKey],
+    *,
+    labelled: Iterable[OwnerKey] = (),
+    number: int = 1,
+    has_frames: bool = False,
 ) -> StepSummary:
     """Return the summary of a step.
 
     Args:
         step: result of the simulation.
         concerns: the workloads that the step names or changes.
+        labelled: workloads whose pods it labels; they are only concerned if they were complete, or change.
         number: of the step among the reported steps, from 1.
         has_frames: also return the moments of a run, for drawing.
     """
-    found = _Summary(step, frozenset(concerns))
+    found = _Summary(step, frozenset(concerns), frozenset(labelled))
     made = found.make(number)
     return made._replace(frames=found.frames()) if has_frames and step.outcomes else made
 
@@ -158,16 +164,15 @@ def _waits(pod: PodState) -> _Waits:
 
 
 class _Summary:
-    def __init__(self, step: StepAnswer, concerns: frozenset[OwnerKey]) -> None:
+    def __init__(self, step: StepAnswer, concerns: frozenset[OwnerKey], labelled: frozenset[OwnerKey]) -> None:
         self.step = step
         self.outcomes = step.outcomes
         self.before = step.before
         self._known_values: dict[str, list[str]] = {}
         self.keys = tuple(sorted({key for item in (*self.outcomes, *self.before) for key in item.workloads}))
         blocked = {item.pod.owner for outcome in self.outcomes for item in outcome.blocked}
-        self.concerns = frozenset(
-            key for key in self.keys if key in concerns or key in blocked or self._has_changed(key)
-        )
+        named = concerns | blocked | {key for key in labelled if self._was_complete(key)}
+        self.concerns = frozenset(key for key in self.keys if key in named or self._has_changed(key))
         self.bad = tuple(item for item in self.outcomes if not self._is_fine(item))
         self.endings = self._endings()
 
@@ -275,7 +280,6 @@ class _Summary:
                 (self.before, self.outcomes),
                 keys,
                 topology_key=topology_key,
-                kinds=self.step.symmetry.alike(topology_key),
             ),
             range_of(item.skew(keys, topology_key) for item in self.before),
             range_of(item.skew(keys, topology_key) for item in self.outcomes),

@@ -54,7 +54,7 @@ def _with_cost(chosen: Sequence[Pod], cost: Optional[int], situation: Situation)
     op = steps.SetCost(tuple(pod.uid for pod in chosen), cost or 0)
     changed = {pod.uid: pod._replace(deletion_cost=cost or 0) for pod in chosen}
     situation.cluster = cluster._replace(pods=tuple(changed.get(pod.uid, pod) for pod in cluster.pods))
-    return CommandEffect((op,), frozenset(key for key in keys if key is not None))
+    return CommandEffect((op,), labelled=frozenset(key for key in keys if key is not None))
 
 
 def _annotation(word: str) -> tuple[str, Optional[str]]:

@@ -108,7 +108,7 @@ def of_pods(
     pods = [pod for pod in cluster.pods if (pod.namespace, pod.name) in wanted]
     keys = {cluster.top_owner(pod) for pod in pods}
     op = steps.LabelPods(tuple(pod.uid for pod in pods), tuple(sorted(changes.items(), key=lambda item: item[0])))
-    return CommandEffect((op,), frozenset(OwnerKey(*key) for key in keys if key is not None))
+    return CommandEffect((op,), labelled=frozenset(OwnerKey(*key) for key in keys if key is not None))
 
 
 class _Removal(NamedTuple):
