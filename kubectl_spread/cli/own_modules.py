@@ -28,7 +28,7 @@ _code: Callable[..., CodeType] = _bootstrap_external._compile_bytecode  # type: 
 
 
 class _OwnLoader(SourceFileLoader):
-    """Python's loader, with a short way to a compiled file beside its source."""
+    """Python's loader, with a short way to a compiled file next to its source."""
 
     def __init__(self, name: str, path: str, compiled: str, status: os.stat_result) -> None:
         super().__init__(name, path)

@@ -231,7 +231,7 @@ def _findings(outcome: CheckResult) -> str:
 
 
 def _other_troubles(placements: list[Placement]) -> list[str]:
-    """Pods that are not created, not on a node that exists, or evicted."""
+    """Return the counts of pods that are not created, are on missing nodes, or are evicted."""
     counts = {
         "refused": sum(len(placement.refused) for placement in placements),
         "not created": sum(len(placement.not_created) for placement in placements),

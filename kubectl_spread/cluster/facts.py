@@ -66,7 +66,7 @@ class ConstraintFacts(NamedTuple):
 
     @property
     def unreachable(self) -> list[DomainFacts]:
-        """Counted, though no node there takes the pod."""
+        """Return the domains that count, although no node in them can run the pod."""
         return [domain for domain in self.counted_domains if not domain.usable]
 
     @property

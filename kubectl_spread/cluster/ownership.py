@@ -112,7 +112,7 @@ class OwnedPods:
 
     @cached_property
     def node_names(self) -> frozenset[str]:
-        """The names of the cluster's nodes."""
+        """Return the names of the cluster's nodes."""
         return frozenset(node.name for node in self.cluster.nodes)
 
     @cached_property

@@ -48,7 +48,7 @@ class StorageState:
         return storage_class is not None and storage_class.waits and not claim.volume_name
 
     def reachable(self, volume: Volume) -> Bools:
-        """Bool (N,): nodes that a volume's node affinity allows."""
+        """Return the nodes that a volume's node affinity allows, bool (N,)."""
         found = self._masks.get(volume.name)
         if found is None:
             allowed = [volume.matches_node(node.labels) for node in self._nodes]

@@ -48,5 +48,5 @@ class Tainted:
         return found
 
     def count(self, counts: Callable[[tuple[Taint, ...]], int]) -> NDArray[np.int64]:
-        """int64 (N,): a number that depends on a node's taints alone."""
+        """Return a number for each node that depends only on its taints, int64 (N,)."""
         return np.array([counts(taints) for taints in self._sets], np.int64)[self._codes]

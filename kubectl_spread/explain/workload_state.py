@@ -69,7 +69,7 @@ def _on_missing_nodes(running: tuple[Pod, ...], names: frozenset[str]) -> tuple[
 
 
 def _with_controller(state: WorkloadState, controller: Controller, cluster: Cluster) -> WorkloadState:
-    """Return the state with what the controller reports, and why it has not created the missing pods."""
+    """Return the state with the controller's own numbers, and the reason why pods are missing."""
     state = state._replace(is_suspended=bool(controller.spec.get("suspend")))
     if not state.missing:
         return state

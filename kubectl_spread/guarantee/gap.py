@@ -1,4 +1,4 @@
-"""Features and other pods that proofs do not follow, and what they leave open."""
+"""Features and other pods that proofs leave out, and the rules that stay open because of them."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class GapKind(Enum):
     AFFINITY = "affinity"  # required pod affinity
     SCHEDULER = "scheduler"  # another scheduler
     NODE_NAME = "nodeName"  # the scheduler is bypassed
-    RUNNING = "running"  # the pods that run now cannot be told apart, or are too many
+    RUNNING = "running"  # the pods that run now cannot be distinguished, or are too many
     COUNTED = "counted"  # constraints count pods that are not followed
     APART = "apart"  # anti-affinity or a host port keeps the pods from others that are not followed
     ROOM = "room"  # other pods that are not placed yet may take the room
     PREEMPTION = "preemption"
     STAYING = "staying"  # other pods are taken to stay where they are
     ONE_ROLLOUT = "oneRollout"  # revisions are counted separately, and there is one rollout at a time
-    TERMINATING = "terminating"  # deleted pods run for a while beside their replacements, and do not count
+    TERMINATING = "terminating"  # deleted pods run for a while next to their replacements, and do not count
     LOST_ORDINALS = "lostOrdinals"  # pods of a StatefulSet keep their names on lost nodes
     NO_RANGE = "noRange"  # replicas without a range are not scaled
 

@@ -1,4 +1,4 @@
-"""Interchangeable nodes and domains, as a tree; one arrangement stands for all that differ in their names only.
+"""Interchangeable nodes and domains, as a tree; one arrangement represents all that differ only in names.
 
 zone a: 2 0      zone a: 0 0
 zone b: 0 0  is  zone b: 0 2
@@ -116,7 +116,7 @@ class CanonicalLayout:
 
     @staticmethod
     def _sorted(contents: tuple[int, ...], ranges: Ranges) -> tuple[int, ...]:
-        """Do the same for domains of nodes that are all interchangeable (perf: most calls of a search)."""
+        """Sort domains whose nodes are all interchangeable (perf: most calls of a search)."""
         made: list[int] = []
         for domains in ranges:
             parts = [sorted(contents[begin:end]) for begin, end in domains]

@@ -85,7 +85,7 @@ def space_of(
 
 
 def _terminating(members: Sequence[Member], results: Sequence[RegimeResult]) -> Iterator[Gap]:
-    """Yield the workloads whose deleted pods run beside their replacements, if proved rules limit pods of a domain."""
+    """Yield the workloads whose deleted pods run next to their replacements, if proved rules limit pods of a domain."""
     proved = [
         verdict.rule
         for item in results

@@ -33,14 +33,14 @@ class ObjectRule(Protocol):
 
 
 def check_workloads(project: Project, codes: Container[str] = RULES) -> list[Finding]:
-    """Return what the rules of these codes find: workload by workload, then of the objects around them."""
+    """Return the findings of the rules of these codes: workload by workload, then of the objects around them."""
     return [finding for _, findings in findings_by_object(project, codes) for finding in findings]
 
 
 def findings_by_object(
     project: Project, codes: Container[str] = RULES, *, is_asked: Callable[[Manifest], bool] = lambda _: True
 ) -> Iterator[tuple[Manifest, list[Finding]]]:
-    """Yield objects with what the rules of these codes find in them; `is_asked` leaves objects out."""
+    """Yield objects with the findings of the rules of these codes; `is_asked` leaves objects out."""
     rules = _rules(project, RuleTarget.WORKLOAD, codes)
     followed: dict[tuple[frozenset[str], bool], tuple[RuleMeta, ...]] = {}  # many workloads have the same words
     for subject in filter(lambda item: is_asked(item.manifest), project.subjects):

@@ -230,7 +230,7 @@ class Subject:
 
     @cached_property
     def name_place(self) -> Place:
-        """The place of the workload's name, which findings about its neighbours point to."""
+        """Return the place of the workload's name, which findings about its neighbours point to."""
         return self.place(("metadata", "name"))
 
     def node(self, route: Route) -> Optional[Node]:

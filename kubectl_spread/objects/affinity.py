@@ -96,7 +96,10 @@ class WeightedTerm(NamedTuple):
 
 
 def _is_valid_expression(requirement: LabelRequirement) -> bool:
-    """Source: pkg/labels/selector.go, NewRequirement."""
+    """Return whether the scheduler accepts a condition on labels.
+
+    Source: pkg/labels/selector.go, NewRequirement.
+    """
     wanted = _VALUE_COUNTS.get(requirement.operator)
     count = len(requirement.values)
     if wanted is None or (wanted == "some" and not count) or (wanted == "none" and count):

@@ -1,4 +1,4 @@
-"""Volumes of pods, and the storage objects behind them."""
+"""Volumes of pods, and their storage objects."""
 
 from __future__ import annotations
 
@@ -75,7 +75,9 @@ class Volume(NamedTuple):
     csi: Optional[tuple[str, str]]  # driver, volume handle
 
     def matches_node(self, labels: Labels) -> bool:
-        """Source: staging/src/k8s.io/component-helpers/storage/volume/helpers.go, CheckNodeAffinity (v1.36.2).
+        """Return whether the node affinity of the volume allows a node with these labels.
+
+        Source: staging/src/k8s.io/component-helpers/storage/volume/helpers.go, CheckNodeAffinity (v1.36.2).
 
         The node's name is not given to the check, so conditions on it hold.
         """

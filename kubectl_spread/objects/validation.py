@@ -247,9 +247,9 @@ def _match_label_keys(
 
 
 def _unmerged_label_keys(constraint: TopologySpreadConstraint, path: _Path) -> Iterator[FieldError]:
-    """Source: validateMatchLabelKeysInTopologySpread (v1.33.3).
+    """Yield errors of matchLabelKeys up to 1.33: the path names the field, and any overlap is refused.
 
-    The path names the field, and any overlap is refused.
+    Source: validateMatchLabelKeysInTopologySpread (v1.33.3).
     """
     keys, selector = constraint.match_label_keys, constraint.label_selector
     if keys and selector is None:

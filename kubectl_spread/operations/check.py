@@ -135,7 +135,7 @@ class PreparedCheck(NamedTuple):
 
     @property
     def errors(self) -> list[SourceError]:
-        """Inputs and cluster facts that could not be read."""
+        """Return the inputs and cluster facts that could not be read."""
         return [*self.read.errors, *(self.known.errors if self.known is not None else ())]
 
 

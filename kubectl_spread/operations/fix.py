@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     FindingsOf = Callable[[list[Result]], list[Finding]]  # of a run over inputs, without those of the baseline
 
 _DEVICES = ("/dev/", "/proc/")
-_MOST_FIXED = 100_000  # characters of files with fixes, of which the fixes are tried for their number
+_MOST_FIXED = 100_000  # characters of files whose fixes are tried, to count them
 _MOST_JUDGED = 500_000  # characters of all files
 
 
@@ -161,7 +161,7 @@ def _shown_by(judge: check.Judge, settings: CheckSettings, read: ReadFiles) -> F
 
 
 def _apply(results: list[Result], findings_of: FindingsOf, *, settings: CheckSettings, unsafe: bool) -> FixResult:
-    """Fix in memory."""
+    """Apply fixes in memory."""
     from kubectl_spread.lint.fixing.apply_fixes import apply_fixes
 
     return apply_fixes(
@@ -173,7 +173,7 @@ def _apply(results: list[Result], findings_of: FindingsOf, *, settings: CheckSet
 
 
 def _warn(prepared: PreparedCheck, refusal: SkippedFix, place: Place) -> None:
-    """Say why a fix was not made. The place is one in the file as it is on disk."""
+    """Warn why a fix was not made, with the place in the file on disk."""
     from kubectl_spread.report.check.findings import location
 
     text = f"{location(place)}: {refusal.finding.rule.code} is not fixed: {refusal.reason}"

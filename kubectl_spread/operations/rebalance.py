@@ -79,7 +79,7 @@ def rebalance_workloads(request: RebalanceRequest, watch: Optional[Watch] = None
 
 
 def read_inputs(request: RebalanceRequest) -> simulate.SimulateInputs:
-    """Read the cluster, of which every pod may take part, and the manifests.
+    """Read the cluster and the manifests; every pod of the cluster may take part.
 
     Raises:
         SourceError, ClusterError: they cannot be read.

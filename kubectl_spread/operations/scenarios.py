@@ -120,7 +120,7 @@ def _read(scenario: Scenario, request: ScenarioRequest) -> SimulateInputs:
         return read_inputs(_request(scenario, request))
     except SourceError as error:
         raise _placed(error, scenario, request) from None
-    except RequestError as error:  # a wrong topology, which is an option elsewhere
+    except RequestError as error:  # a wrong topology, which is an option of other commands
         if isinstance(error.__cause__, SourceError):
             raise _placed(error.__cause__, scenario, request) from None
         raise

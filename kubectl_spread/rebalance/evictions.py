@@ -69,7 +69,7 @@ def has_all_budgets(cluster: Cluster, namespace: str) -> bool:
 
 
 def unclear_budgets(cluster: Cluster, namespace: str) -> tuple[UnclearBudget, ...]:
-    """Return the budgets of a namespace of which it is not known which pods they select."""
+    """Return the budgets of a namespace whose selected pods are unknown."""
     invalid = [
         UnclearBudget(budget.namespace, budget.name, budget.selector_error)
         for budget in cluster.budgets

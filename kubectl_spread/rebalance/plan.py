@@ -88,7 +88,7 @@ class Coverage(NamedTuple):
 
 
 class UnclearBudget(NamedTuple):
-    """A PodDisruptionBudget of which it is not known which pods it selects.
+    """A PodDisruptionBudget whose selected pods are unknown.
 
     selector_error: why its selector is invalid; empty if the whole object does not decode.
     """

@@ -29,7 +29,7 @@ class PluginResult(NamedTuple):
 
     @property
     def bits(self) -> Bits:
-        """uint64 (N,) into `state.reasons`."""
+        """Return the reason bits of each node, uint64 (N,): indices into `state.reasons`."""
         return self.state.filter()
 
 

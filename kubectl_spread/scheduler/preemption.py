@@ -164,7 +164,10 @@ def _message(found: DryRun, scheduler: Scheduler) -> str:
 
 
 def _waits_for_victims(pod: Pod, diagnosis: Diagnosis, scheduler: Scheduler) -> bool:
-    """Source: default_preemption.go, PodEligibleToPreemptOthers."""
+    """Return whether pods of lower priority still terminate on the nominated node.
+
+    Source: default_preemption.go, PodEligibleToPreemptOthers.
+    """
     at = scheduler.columns.index.get(pod.nominated_node)
     if at is None or diagnosis.status(pod.nominated_node).code is _UNRESOLVABLE:
         return False

@@ -180,7 +180,7 @@ class _Reading:
                 yield self._step(("steps", at), item)
 
     def _check_shape(self, plain: Any) -> None:
-        """Note what the schema forbids, and remove it from the plain value, so that the rest can be read."""
+        """Report fields that the schema forbids, and remove them from the plain value, so that the rest can be read."""
         from kubectl_spread import schemas
         from kubectl_spread.sources import json_schema
 

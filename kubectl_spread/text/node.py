@@ -80,7 +80,7 @@ class Mapping:
         return self._fields
 
     def duplicates(self) -> list[Duplicate]:
-        """Keys written more than once in this mapping; merged keys do not count."""
+        """Return the keys that are written more than once in this mapping; merged keys do not count."""
         texts = {key_text(key) for key, _ in self.pairs}
         if len(texts) == len(self.pairs) and "<<" not in texts:
             return []

@@ -77,7 +77,7 @@ def key_text(value: Value) -> str:
 
 
 def _integer(text: str) -> Optional[int]:
-    """Go's ParseInt(text, 0, 64), else ParseUint, which takes no sign."""
+    """Return an integer as Go's ParseInt(text, 0, 64) reads it, else as ParseUint does, which takes no sign."""
     match = re.match(_INTEGER, text)
     if match is None:
         return None

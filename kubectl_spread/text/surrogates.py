@@ -13,14 +13,14 @@ _ESCAPE = r"(?s)\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2}
 
 
 def without_lone(text: str) -> str:
-    """JSON text whose lone surrogates are replaced."""
+    """Return JSON text with its lone surrogates replaced."""
     if re.search(_HINT, text) is None:
         return text
     return re.sub(_ESCAPE, lambda match: r"\ufffd" if match[3] else match[0], text)
 
 
 def as_yaml(text: str) -> str:
-    r"""JSON text that YAML reads alike: YAML escapes whole characters only (`\U0001f600`)."""
+    r"""Return JSON text that YAML reads alike: YAML escapes whole characters only (`\U0001f600`)."""
     if re.search(_HINT, text) is None:
         return text
     return re.sub(_ESCAPE, _yaml_escape, text)

@@ -30,7 +30,7 @@ _ON_PODS = (
 
 
 def open_items(state: State) -> list[Any]:
-    """Return what is left of the user's commands, without refused evictions."""
+    """Return the remaining commands of the user, without refused evictions."""
     return [item for item in state.todo if item[0] != "blocked"]
 
 

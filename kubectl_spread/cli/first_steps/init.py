@@ -112,7 +112,7 @@ def _print_diffs(plan: SetupPlan, *, colour: bool) -> None:
 
 
 def _print_rest(change: FileChange) -> None:
-    """Print what a file needs by hand, or that it needs nothing."""
+    """Print lines to add to a file by hand, or that it needs none."""
     name = _shown(change.path)
     if change.advice:
         click.echo(f"{name} cannot be edited safely; add this to it:\n\n{_safe_lines(change.advice)}", err=True)

@@ -195,7 +195,7 @@ def gather_options(
 
 
 def kustomize_option(function: F) -> F:
-    """-k."""
+    """Add the option -k."""
     return click.option(
         "-k",
         "--kustomize",
@@ -207,7 +207,7 @@ def kustomize_option(function: F) -> F:
 
 
 def colour_option(function: F) -> F:
-    """--color."""
+    """Add the option --color."""
     return click.option(
         "--color",
         type=click.Choice(["auto", "always", "never"]),

@@ -16,7 +16,7 @@ from kubectl_spread.objects.workloads.kinds import KINDS
 
 Plain = dict[str, Any]
 
-# Fields that are ignored if they do not decode, or of which only the presence matters.
+# Fields that are ignored if they do not decode, or whose presence alone matters.
 _STRINGS = decode.ListOf(decode.Atom.STRING)
 _ROLLING = decode.Struct("RollingUpdate", dict.fromkeys(("maxSurge", "maxUnavailable", "partition"), decode.Atom.ANY))
 _STRATEGY = decode.Struct("Strategy", {"type": decode.Atom.STRING, "rollingUpdate": _ROLLING})

@@ -62,7 +62,7 @@ class LabelGroups:
         return np.concatenate([self._base.first_matching(namespace, selector, self._taken)[known:], own])
 
     def first_matching(self, namespace: str, selector: Selector, end: int) -> Bools:
-        """Bool (end,): the same of the first groups, worked out once."""
+        """Return the matching groups among the first ones, bool (end,); computed once."""
         key = (namespace, selector, end)
         found = self._known.get(key)
         if found is None:

@@ -1,1 +1,1 @@
-"""Topology spread constraints of a pod, with the numbers behind them."""
+"""Topology spread constraints of a pod, with their counts."""

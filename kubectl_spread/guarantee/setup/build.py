@@ -238,7 +238,7 @@ class GroupBuilder:
         return Layout(names, domain_of, values)
 
     def _placed(self) -> tuple[PlacedPod, ...]:
-        """Return the running pods; none if they cannot be told apart, or are too many."""
+        """Return the running pods; none if they cannot be distinguished, or are too many."""
         index = {node.name: at for at, node in enumerate(self.cluster.nodes)}
         found = []
         for owner, (_, pods) in enumerate(self._running):
@@ -408,7 +408,7 @@ def _allowed(cls: PodClass, scheduler: Scheduler) -> tuple[int, ...]:
 
 
 def _free(columns: Columns, resource: str) -> Int64s:
-    """Return what is left of a resource on each node, int64 (N,)."""
+    """Return the free amount of a resource on each node, int64 (N,)."""
     if resource == PODS:
         return columns.slots() - columns.pod_count
     return columns.allocatable_of(resource) - columns.requested_of(resource)

@@ -1,4 +1,4 @@
-"""Fixes of what the API server refuses or drops."""
+"""Fixes of fields that the API server refuses or drops."""
 
 from __future__ import annotations
 

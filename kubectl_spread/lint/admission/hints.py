@@ -1,4 +1,4 @@
-"""Hints for what the API server refuses."""
+"""Hints for fields that the API server refuses."""
 
 from __future__ import annotations
 

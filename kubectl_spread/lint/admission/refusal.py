@@ -1,4 +1,4 @@
-"""Findings about what the API server refuses: their messages, places and fixes."""
+"""Findings about fields that the API server refuses: their messages, places and fixes."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def _of_patch(patch: Patch, documents: Mapping[str, list[Document]], document: O
 
 
 def _of_replicas(document: Document) -> Iterator[Scaling]:
-    """Yield what the field `replicas` sets."""
+    """Yield the scalings of the field `replicas`."""
     for at, entry in _numbered(fields(document.plain).get("replicas")):
         target = PatchTarget(".*", re.escape(str(entry.get("name"))))
         yield Scaling(target, _count(entry.get("count")), ReplicasOrigin(document, ("replicas", at, "count")))

@@ -72,7 +72,7 @@ _FIELD = "nodeAffinityPolicy"
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
-    """Find hard constraints that count what the pod's own affinity excludes."""
+    """Find hard constraints that count domains which the pod's own affinity excludes."""
     affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
     if not subject.spec.get("nodeSelector") and not affinity.get(pod_requirements.REQUIRED):
         return

@@ -49,7 +49,7 @@ from kubectl_spread.text.node import Route
 
 
 def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
-    """Find what the descheduler passes over; each kind once a workload."""
+    """Find fields and constraints that the descheduler ignores; each kind once a workload."""
     counted = [item for item in subject.hard if item.min_domains is not None and item.min_domains > 1]
     if counted:
         hint = "restart the rollout to fill new domains"

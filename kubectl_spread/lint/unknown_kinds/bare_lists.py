@@ -104,7 +104,7 @@ class BareSubject(Subject):
 
 
 def check(subject: BareSubject, minor: Optional[int] = None) -> list[Finding]:
-    """Return what the API server would say of the constraints in any pod; `minor` is its version, if known."""
+    """Return the API server's errors about the constraints that hold for any pod; `minor`: its version, if known."""
     spec = subject.workload.template["spec"]
     left_out = frozenset() if subject.is_final else _NEEDS_A_POD
     errors = [error for error in _errors(constraint_reader.constraints(spec), minor) if error.rule not in left_out]
@@ -114,7 +114,7 @@ def check(subject: BareSubject, minor: Optional[int] = None) -> list[Finding]:
 
 
 def check_rules(subjects: Sequence[BareSubject], project: Project, codes: Container[str]) -> list[Finding]:
-    """Return what the rules that need no pod find."""
+    """Return the findings of the rules that need no pod."""
     found: list[Finding] = []
     for subject in subjects:
         possible = WITHOUT_A_POD | (_OF_FINAL if subject.is_final else frozenset())

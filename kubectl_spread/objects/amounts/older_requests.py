@@ -66,12 +66,18 @@ def _is_whole(text: str) -> bool:
 
 
 def _without_pod_level(spec: Plain, status: Plain) -> Requests:
-    """Source: calculateResource (v1.32.5)."""
+    """Return the requests without those for the pod as a whole.
+
+    Source: calculateResource (v1.32.5).
+    """
     return resources.pod_requests({**spec, "resources": None}, status)
 
 
 def _exact(spec: Plain) -> Requests:
-    """Source: calculateResource, PodRequests (v1.31.8): a sidecar counts as an init container in `nonzero`."""
+    """Return the requests; a sidecar counts as an init container in `nonzero`.
+
+    Source: calculateResource, PodRequests (v1.31.8).
+    """
     found = _without_pod_level(spec, {})
     running = [_nonzero(resources.container_requests(item)) for item in mappings(spec.get("containers"))]
     most = [_nonzero(requests) for requests in _starting(spec)]
@@ -103,7 +109,10 @@ def _nonzero(requests: Quantities) -> tuple[int, int]:
 
 
 def _per_container(spec: Plain) -> Requests:
-    """Source: calculateResource, calculatePodResourceRequest (v1.26.15)."""
+    """Return the requests, with defaults applied to each container.
+
+    Source: calculateResource, calculatePodResourceRequest (v1.26.15).
+    """
     containers = [resources.container_requests(item) for item in mappings(spec.get("containers"))]
     starting = [resources.container_requests(item) for item in mappings(spec.get("initContainers"))]
     overhead = resources.parse_quantities(spec.get("overhead"))
@@ -120,7 +129,10 @@ def _per_container(spec: Plain) -> Requests:
 
 
 def _without_overhead(spec: Plain) -> Requests:
-    """Source: resource_allocation.go, calculatePodResourceRequest; fit.go, NewFit (v1.23.9)."""
+    """Return the requests; scores leave out the overhead.
+
+    Source: resource_allocation.go, calculatePodResourceRequest; fit.go, NewFit (v1.23.9).
+    """
     return _per_container(spec)._replace(scored=_per_container({**spec, "overhead": None}).scored)
 
 

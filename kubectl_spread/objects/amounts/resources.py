@@ -30,7 +30,10 @@ def is_scheduled(name: str) -> bool:
 
 
 def is_scalar(name: str) -> bool:
-    """Source: pkg/scheduler/util/utils.go, IsScalarResourceName."""
+    """Return whether a resource is extended, a huge page, an attachable volume or one of `kubernetes.io/`.
+
+    Source: pkg/scheduler/util/utils.go, IsScalarResourceName.
+    """
     if name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name:
         return True
     return is_extended(name)

@@ -1,4 +1,4 @@
-"""Numbers per domain of which most are 0: 50 pods on 5,000 nodes take the room of 50 numbers, not of 5,000."""
+"""Numbers per domain, most of them 0: 50 pods on 5,000 nodes take the memory of 50 numbers, not of 5,000."""
 
 from __future__ import annotations
 

@@ -52,7 +52,10 @@ def node(plain: Plain) -> Node:
 
 
 def _avoided(annotations: Plain) -> tuple[tuple[str, str], ...]:
-    """Source: pkg/apis/core/v1/helper/helpers.go, GetAvoidPodsFromNodeAnnotations (v1.21.9)."""
+    """Return kind and UID of each controller whose pods the node asks to avoid.
+
+    Source: pkg/apis/core/v1/helper/helpers.go, GetAvoidPodsFromNodeAnnotations (v1.21.9).
+    """
     text = annotations.get(PREFER_AVOID_PODS)
     if not isinstance(text, str):
         return ()
@@ -221,7 +224,10 @@ def _preferred(plain: Plain, namespace: str, pod_labels: dict[str, str]) -> tupl
 
 
 def _pod_affinity_term(plain: Plain, namespace: str, pod_labels: dict[str, str]) -> PodAffinityTerm:
-    """Source: pkg/registry/core/pod/strategy.go, applyMatchLabelKeysAndMismatchLabelKeys (v1.36.2)."""
+    """Read a term, and merge its matchLabelKeys and mismatchLabelKeys into the selector.
+
+    Source: pkg/registry/core/pod/strategy.go, applyMatchLabelKeysAndMismatchLabelKeys (v1.36.2).
+    """
     selector = compile_selector(constraint_reader.label_selector(plain.get("labelSelector")))
     named = {requirement.key for requirement in selector.requirements or ()}
     for field, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")):
@@ -284,7 +290,10 @@ def _images(spec: Plain) -> tuple[str, ...]:
 
 
 def _features(spec: Plain) -> tuple[str, ...]:
-    """Source: staging/src/k8s.io/component-helpers/nodedeclaredfeatures/features (v1.36.2)."""
+    """Return the features that a node must declare to run the pod.
+
+    Source: staging/src/k8s.io/component-helpers/nodedeclaredfeatures/features (v1.36.2).
+    """
     found = []
     containers = (*mappings(spec.get("initContainers")), *mappings(spec.get("containers")))
     rules = (rule for container in containers for rule in mappings(container.get("restartPolicyRules")))

@@ -79,7 +79,10 @@ def _daemon_labels(owner: Workload) -> dict[str, str]:
 
 
 def _clone_labels(owner: Workload) -> dict[str, str]:
-    """Source: openkruise/kruise pkg/controller/cloneset/utils, WriteRevisionHash."""
+    """Return the labels that the CloneSet controller adds to pods.
+
+    Source: openkruise/kruise pkg/controller/cloneset/utils, WriteRevisionHash.
+    """
     return {
         "controller-revision-hash": f"{owner.name}-{owner.revision_hash}",
         POD_TEMPLATE_HASH: owner.revision_hash,

@@ -45,7 +45,7 @@ def details(placement: Placement, *, colour: bool, explained: frozenset[str] = f
 
 
 def _refused(placement: Placement) -> list[str]:
-    """Pods that the API server does not let their controller create."""
+    """Return lines about pods that the API server does not let their controller create."""
     if not placement.refused:
         return []
     names = comma_list((item.pod for item in placement.refused), most=_MOST)
@@ -53,7 +53,7 @@ def _refused(placement: Placement) -> list[str]:
 
 
 def _not_created(placement: Placement) -> list[str]:
-    """Pods of an ordered StatefulSet after the first that does not run."""
+    """Return lines about the pods of an ordered StatefulSet after the first one that does not run."""
     if not placement.not_created:
         return []
     waiting, *_ = (
@@ -169,7 +169,7 @@ def _counts(values: dict[str, int]) -> str:
 
 
 def _groups(pending: tuple[PendingPod, ...]) -> list[list[PendingPod]]:
-    """Pods that wait for the same reasons."""
+    """Return groups of pods that wait for the same reasons."""
     groups: dict[str, list[PendingPod]] = {}
     for pod in pending:
         groups.setdefault(pod.explanation.message, []).append(pod)

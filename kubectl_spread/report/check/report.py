@@ -50,7 +50,7 @@ class RunningResults(NamedTuple):
 
 
 class PageFacts(NamedTuple):
-    """What a page shows besides the report: its origin, and the cluster that it draws.
+    """Origin and cluster of a page, which the report does not have.
 
     wants: selects the running workloads to draw; None if the report is about manifests.
     """

@@ -226,7 +226,7 @@ def _pods(report: ConstraintReport) -> Iterator[str]:
 
 
 def _cut(names: tuple[str, ...], number: int) -> str:
-    """Some names of many."""
+    """Return the first names, and the number of others."""
     shown = names[:_MOST_PODS]
     text = ", ".join(map(safe, shown))
     return f"{text} and {number - len(shown)} more" if number > len(shown) else text

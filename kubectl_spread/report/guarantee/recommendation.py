@@ -73,7 +73,7 @@ def _blocks(found: Recommendation, head: str, style: Style) -> Iterator[list[str
 
 
 def _introductions(found: Recommendation, style: Style) -> Iterator[list[str]]:
-    """Yield what the options keep, or that there are none."""
+    """Yield introductions to the options, or the sentence that there are none."""
     if found.relaxed:
         sentence = "With `at most` instead of `less than`, these constraints keep the policy and leave no pod Pending:"
         yield wrap(sentence, style.width)

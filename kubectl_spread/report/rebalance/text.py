@@ -117,7 +117,7 @@ class RepairText:
         yield "If one of them fails, those after it do not run. Make a new plan then."
 
     def reservations(self, plan: EvictionPlan) -> Iterator[str]:
-        """Yield what the plan does not know, or what has to happen before."""
+        """Yield reservations about the plan: uncertain facts, and changes that must end before."""
         if plan.unsettled:
             yield from self._wrap(
                 f"Wait first: a rollout or another change of {series([name(key) for key in plan.unsettled])} is under "
@@ -137,7 +137,7 @@ class RepairText:
             )
 
     def warning(self, plan: EvictionPlan) -> Iterator[str]:
-        """Yield what the plan deletes."""
+        """Yield a warning with the number of pods that the plan deletes."""
         number = len(plan.evictions)
         what = "1 running pod" if number == 1 else f"{number} running pods, one after the other"
         yield from self._wrap(
@@ -182,7 +182,7 @@ class RepairText:
         return f"At least {series(parts)} {'stays' if list(fewest.values()) == [1] else 'stay'} ready on the way."
 
     def alternative(self, restarts: tuple[RestartPlan, ...]) -> Iterator[str]:
-        """Yield what a rollout restart would do instead."""
+        """Yield the effect of a rollout restart instead of evictions."""
         if restarts and self.item.plan is not None:
             pods = sum(item.pods for item in restarts)
             ready = min(item.fewest_ready for item in restarts)
@@ -192,7 +192,7 @@ class RepairText:
             )
 
     def restart_warning(self, restarts: tuple[RestartPlan, ...]) -> Iterator[str]:
-        """Yield what the restarts replace."""
+        """Yield a warning with the number of pods that the restarts replace."""
         pods = sum(item.pods for item in restarts)
         yield from self._wrap(
             f"This plan replaces {'the running pod' if pods == 1 else f'all {pods} running pods'}. "

@@ -143,7 +143,7 @@ def counts_text(item: ConstraintStatus, *, is_wide: bool) -> str:
 
 
 def _pods(status: WorkloadStatus) -> str:
-    """Running of wanted pods, as kubectl's READY."""
+    """Return running and wanted pods, like READY of kubectl: `2/3`."""
     wanted = "" if status.wanted is None else f"/{status.wanted}"
     return f"{status.running}{wanted}"
 

@@ -288,7 +288,10 @@ def _field_requirement(item: Plain, here: FieldPlace) -> Iterator[LocatedError]:
 
 
 def _expression(item: Plain, here: FieldPlace) -> Iterator[LocatedError]:
-    """Source: staging/src/k8s.io/apimachinery/pkg/labels/selector.go, NewRequirement (v1.36.2)."""
+    """Yield the errors of one condition on labels.
+
+    Source: staging/src/k8s.io/apimachinery/pkg/labels/selector.go, NewRequirement (v1.36.2).
+    """
     key, operator, values = item.get("key") or "", item.get("operator") or "", item.get("values")
     if operator not in _OPERATORS:
         yield here.child("operator").unsupported(operator, _OPERATORS)

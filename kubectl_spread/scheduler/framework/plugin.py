@@ -54,7 +54,7 @@ class FilterState(Protocol):
         """Return the names of the only nodes worth filtering; None for all."""
 
     def fits(self) -> Bools:
-        """Bool (N,): whether the bits of a node are 0, now. The array is the state's own: do not write to it."""
+        """Return whether the bits of each node are 0 now, bool (N,); do not write to this array of the state."""
 
     def filter(self) -> Bits:
         """Return the bits of every node of this moment. The array is the state's own: do not write to it."""
@@ -132,7 +132,7 @@ class ByNode(Protocol):
         """Return whether a score that was computed is out of range, so that `score` may raise."""
 
     def compute(self, nodes: NodeIndices) -> Int64s:
-        """int64 (F,): the scores of some nodes, now."""
+        """Return the scores of some nodes now, int64 (F,)."""
 
     def score(self, feasible: NodeIndices) -> Union[Int64s, int, None]:
         """Return the scores as every state does; never None."""

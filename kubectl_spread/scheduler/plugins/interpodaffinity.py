@@ -154,14 +154,14 @@ class _DomainTable:
         return (codes >= 0) & (numbers > 0)[codes]
 
     def anywhere(self) -> Bools:
-        """Bool (N,): nodes that have a domain above 0, of any key."""
+        """Return the nodes with a domain above 0 for any key, bool (N,)."""
         found = np.zeros(self._columns.n, np.bool_)
         for key in self._numbers:
             found |= self.positive(key)
         return found
 
     def total(self, nodes: NodeIndices) -> Int64s:
-        """int64 (F,): the sum over the keys of each node's domains."""
+        """Return the sum over the keys of each node's domains, int64 (F,)."""
         result = np.zeros(len(nodes), np.int64)
         for key, numbers in self._numbers.items():
             if len(numbers):
@@ -332,7 +332,7 @@ class _FilterState:
         return _Effect(against, wanted, avoided) if against or wanted or avoided else _NO_EFFECT
 
     def _satisfies_affinity(self) -> Bools:
-        """Bool (N,): every term's key is there and has a matching pod, or this is the first pod of its group."""
+        """Return the nodes where each term has its key and a matching pod, or all keys for the first pod of a group."""
         columns = self._columns
         keyed = np.ones(columns.n, np.bool_)
         found = np.ones(columns.n, np.bool_)

@@ -57,7 +57,7 @@ class _State:
         return scores.astype(np.int64)
 
     def _counts(self) -> Int64s:
-        """int64 (N,): matching pods on each node."""
+        """Return the matching pods on each node, int64 (N,)."""
         if self._counter is None:
             return self._none
         self._counter.sync()
@@ -65,7 +65,7 @@ class _State:
 
 
 def _fewer(counts: Int64s, most: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """float64, 100 for none, 0 for the most."""
+    """Return scores as float64: 100 for no pods, 0 for the most pods."""
     if not most:
         return np.full(len(counts), 100.0)
     return 100.0 * ((most - counts) / float(most))

@@ -57,7 +57,7 @@ class _ScoreState:
 
 
 def _count_untolerated(pod_class: PodClass, columns: Columns) -> Int64s:
-    """int64 (N,): PreferNoSchedule taints that the pod does not tolerate."""
+    """Return the number of PreferNoSchedule taints that the pod does not tolerate, int64 (N,)."""
     tolerations = [item for item in pod_class.tolerations if item.effect in ("", PREFER_NO_SCHEDULE)]
     return columns.tainted.count(
         lambda taints: sum(

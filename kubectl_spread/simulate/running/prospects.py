@@ -16,7 +16,7 @@ from kubectl_spread.simulate.running.waiting_pods import QueuePlacement, Waiting
 
 
 class Fate(IntEnum):
-    """Fate of a pod when its turn in the queue comes, the worst first."""
+    """Outcome for a pod when its turn in the queue comes, the worst first."""
 
     WAITS = 0
     DEPENDS = 1  # on the order in which pods of equal priority and age are taken

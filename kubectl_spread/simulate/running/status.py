@@ -169,7 +169,7 @@ class CountedWorkload(NamedTuple):
 def counted_workloads(
     cluster: Cluster, profiles: Mapping[str, Profile], *, wants: Callable[[OwnerKey, Labels], bool] = lambda *_: True
 ) -> Iterator[CountedWorkload]:
-    """Yield the workloads as `statuses` does, with the counts behind each constraint, in the same order."""
+    """Yield the workloads as `statuses` does, with the counts of each constraint, in the same order."""
     columns = Columns(cluster)
     known = _Known(cluster, OwnedPods(cluster), columns, profiles, CountedNodes(columns))
     pods = _by_workload(cluster)

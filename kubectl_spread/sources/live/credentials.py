@@ -2,7 +2,7 @@
 
 Only the client's configuration and connection pool are used, not its models and APIs. Some of its behaviour is
 corrected here. An exec plugin that fails is an error, not an anonymous request. Certificates and keys in a kubeconfig
-are not left behind in files. A CA that kubectl accepts is accepted.
+are not kept in files. A CA that kubectl accepts is accepted.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Survey of a repository: its manifests, charts, kustomizations, and what it says about its clusters."""
+"""Survey of a repository: its manifests, charts, kustomizations, and facts about its clusters."""

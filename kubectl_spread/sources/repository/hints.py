@@ -1,4 +1,4 @@
-"""What a repository says about the clusters on which its manifests run: versions, zones, autoscaler.
+"""Facts in a repository about the clusters on which its manifests run: versions, zones, autoscaler.
 
 Sources: manifests of kind, eksctl, kOps, Cluster API and Karpenter, Terraform modules, command lines, Node objects.
 """

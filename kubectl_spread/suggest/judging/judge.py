@@ -1,4 +1,4 @@
-"""Judgement of a change: its commands are simulated over time until the cluster is at rest.
+"""Judgement of a change: its commands are simulated over time until the cluster has settled.
 
     the workload has a pod that waits, in some outcome ── yes ──▶ dropped
     a pod of others waits that would not have waited ── yes ──▶ dropped

@@ -41,7 +41,7 @@ def _is_orphaning(command: Command) -> bool:
 
 
 def _orphaned(found: tuple[CommandTarget, ...], situation: Situation) -> CommandEffect:
-    """Return the effect of deleting workloads without what they have created."""
+    """Return the effect of deleting workloads without the objects that they have created."""
     done = CommandEffect()
     for target in found:
         if target.kind not in _ORPHANING:

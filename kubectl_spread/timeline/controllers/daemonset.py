@@ -83,7 +83,7 @@ def act(draft: Draft, owner: int) -> bool:
     return done
 
 
-Choice = tuple[tuple[P, ...], tuple[int, ...]]  # old pods to delete, and nodes that get a new pod beside the old one
+Choice = tuple[tuple[P, ...], tuple[int, ...]]  # old pods to delete, and nodes that get a new pod next to the old one
 
 
 def updates(world: World, state: State, owner: int) -> list[Choice]:
@@ -155,7 +155,7 @@ def _surging(update: _Update, surge: int) -> list[Choice]:
     """Return the choices of nodes for new pods: where the old pod is unavailable, and others within maxSurge."""
     replaced, candidates = tuple(update.pods[_Progress.REPLACED]), update.pods[_Progress.AVAILABLE]
     at_once = [pod.ordinal for pod in update.pods[_Progress.UNAVAILABLE]]
-    # New pods beside unavailable old ones do not count towards maxSurge when they are created, only afterwards.
+    # New pods next to unavailable old ones do not count towards maxSurge when they are created, only afterwards.
     count = min(max(0, surge - len(update.pods[_Progress.SURGING])), len(candidates))
     if not (replaced or at_once or count):
         return []

@@ -97,7 +97,7 @@ def decide(draft: Draft, owner: int, ordinal: int, *, chosen: Optional[P]) -> No
 
 
 def _exchange(draft: Draft, ordinals: Iterable[tuple[Optional[P], int]]) -> None:
-    """Give pods other ordinals, also in what is left of the user's commands."""
+    """Give pods other ordinals, also in the remaining commands of the user."""
     world = draft.world
     changed = {pod: pod._replace(ordinal=at, cls=world.cls_of(pod.rev, at)) for pod, at in ordinals if pod is not None}
     draft.pods = [changed.get(pod, pod) for pod in draft.pods]

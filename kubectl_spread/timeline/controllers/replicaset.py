@@ -96,7 +96,7 @@ def victims(pods: Sequence[P], related: Sequence[P], count: int) -> list[tuple[P
 
 
 class DeletionOrder(NamedTuple):
-    """Pods that are deleted for certain, and pods of one rank of which `left` more are deleted, any of them."""
+    """Pods that are deleted for certain, and pods of one rank, any `left` of which are deleted, too."""
 
     certain: list[P]
     tied: list[P]

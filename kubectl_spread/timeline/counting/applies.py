@@ -32,7 +32,7 @@ class Alone:
         return owner if self._is_quiet(others(state, owner)) else None
 
     def _moving(self, state: State) -> Optional[int]:
-        """Return the only workload that has pods of an old revision or pods that are not at rest."""
+        """Return the only workload that has pods of an old revision, or pods that have yet to change."""
         revs = [self._world.specs[own.spec].rev if isinstance(own, DeploymentState) else None for own in state.sets]
         found = {
             pod.owner

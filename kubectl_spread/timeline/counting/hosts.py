@@ -67,9 +67,9 @@ class Hosts:
         self._places = places
         self._terminating = terminating
         self._questions = Questions(world)
-        self._seen: list[int] = []  # by content: number of what the scheduler sees
+        self._seen: list[int] = []  # by content: number of its pods as the scheduler sees them
         self._seen_at: dict[tuple[int, ...], int] = {}
-        self._contents: list[int] = []  # by number of what the scheduler sees: a content
+        self._contents: list[int] = []  # by that number: a content
         self._found: dict[Numbers, tuple[int, ...]] = {}
         self._known: dict[Numbers, tuple[int, ...]] = {}
         # Default constraints count pods by labels that no pod names.
@@ -93,7 +93,7 @@ class Hosts:
         return found
 
     def _number(self) -> None:
-        """Number what the scheduler sees of new contents."""
+        """Number the contents that the scheduler tells apart."""
         for content in self._kinds.contents[len(self._seen) :]:
             alike = tuple(sorted([self._likeness(self._kinds.pods[kind].cls) for kind in content]))
             number = self._seen_at.get(alike)

@@ -1,6 +1,6 @@
 """The rollout of one Deployment as counts: contents of places, and a control.
 
-A state of the model is the content of each place and the number of a control. It stands for all states of the cluster
+A state of the model is the content of each place and the number of a control. It represents all states of the cluster
 in which interchangeable nodes are exchanged, and in which deleted pods may still terminate.
 """
 
@@ -97,7 +97,7 @@ class Model:
         return self._rest._replace(pods=tuple(sorted(pods)), sets=sets)
 
     def _named_ready(self, pods: Sequence[P], ready: int) -> Iterator[P]:
-        """Yield pods of which the first ones of the newest revision are ready."""
+        """Yield pods; the first ones of the newest revision are ready."""
         for pod in sorted(pods):
             if ready and pod.rev == self.kinds.newest and pod.stage == Stage.BOUND:
                 ready -= 1

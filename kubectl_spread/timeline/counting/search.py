@@ -1,4 +1,4 @@
-"""Search through all states of a rollout as counts, and what it finds as states of the cluster.
+"""Search through all states of a rollout as counts, with its results as states of the cluster.
 
 Contents of interchangeable nodes are exchanged freely in the search, even if other pods were on the nodes when the step
 began. Colours keep the difference: each place has the colour of its node, and colours move with the contents. All
@@ -167,7 +167,7 @@ class Colours:
         return found
 
     def _closure(self, bits: int, at: int) -> int:
-        """Return colourings of a state with those that differ in places of equal content only."""
+        """Return colourings of a state, and all that differ from them only in places of equal content."""
         key = (bits, self._graph.swaps(at))
         found = self._closed.get(key)
         if found is None:

@@ -88,7 +88,7 @@ def everything(
 
 
 class _Visit:
-    """The queue of a search, and what it has found."""
+    """The queue of a search, and its results so far."""
 
     def __init__(self, moves: Steps, canonical: Canonical, limit: Limit, rollouts: Optional[CountedRollouts]) -> None:
         self._moves = moves

@@ -58,7 +58,7 @@ class Questions:
         return self._like[cls]
 
     def _contents(self, pods: Iterable[P], without: tuple[P, ...]) -> Optional[dict[int, list[int]]]:
-        """Return what the scheduler sees on each node, as sorted numbers; None if a pod is nominated."""
+        """Return the pods of each node as the scheduler sees them, as sorted numbers; None if a pod is nominated."""
         like = self._like
         found: dict[int, list[int]] = {}
         for pod in pods:

@@ -1,4 +1,4 @@
-"""Choices among interchangeable nodes, each of which is tried once."""
+"""Choices among interchangeable nodes: each different choice is tried once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Twins = Sequence[tuple[list[int], list[int]]]  # Pairs of nodes or domains; node
 
 
 def first_twins(nodes: Iterable[int], twins: Twins) -> list[int]:
-    """Return the nodes without those that correspond to an earlier one."""
+    """Return one node for each set of nodes that correspond to each other, the first."""
     later = {node for _, second in twins for node in second}
     found = list(nodes)
     kept = [node for node in found if node not in later]
@@ -19,9 +19,9 @@ def first_twins(nodes: Iterable[int], twins: Twins) -> list[int]:
 
 
 def distinct(choices: list[tuple[P, ...]], twins: Twins) -> list[tuple[P, ...]]:
-    """Return the choices of pods without those that differ from another one in interchangeable nodes only.
+    """Return the choices of pods; keep one of the choices that differ only in interchangeable nodes.
 
-    Of equal choices, the one is kept that takes most from the first of each pair.
+    It is the choice that takes most pods from the first of each pair.
     """
     if not twins:
         return choices

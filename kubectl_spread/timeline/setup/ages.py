@@ -1,4 +1,4 @@
-"""Ages of running pods, as far as they decide which pods a ReplicaSet deletes.
+"""Ages of running pods, which decide which pods a ReplicaSet deletes first.
 
 Among ready pods, a ReplicaSet first deletes the ones that became ready last. It compares `floor(log2(age))`, so an
 order is certain only if one pod is at least twice as old as the other.

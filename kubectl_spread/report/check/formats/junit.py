@@ -13,7 +13,10 @@ from kubectl_spread.report.check.report import CheckReport
 
 
 def render(report: CheckReport) -> str:
-    """Errors and warnings fail; so do workloads with pods that are not placed. Whatever was not read is an error."""
+    """Return the report as JUnit XML.
+
+    Errors, warnings and workloads with pods that are not placed are failures. Unread inputs are errors.
+    """
     root = ET.Element("testsuites", name="kubectl spread check")
     by_file: dict[str, list[Finding]] = {}
     for finding in report.findings:
@@ -92,5 +95,5 @@ def _cluster(root: ET.Element, report: CheckReport) -> None:
 
 
 def _text(text: str) -> str:
-    """Text without the characters that XML cannot hold."""
+    """Return text without the characters that XML cannot hold."""
     return "".join(char if char.isprintable() or char in "\n\t" else "?" for char in text)

@@ -25,7 +25,7 @@ _SHORT = {ZONE: "zone", HOSTNAME: "node", REGION: "region"}
 
 
 def cause(explanation: Explanation) -> str:
-    """Why no node fits, from the smallest set of requirements that leaves none."""
+    """Return why no node fits, from the smallest set of requirements that leaves none."""
     diagnosis = explanation.diagnosis
     if not diagnosis.node_count:
         return "the cluster has no nodes"

@@ -289,7 +289,10 @@ def nonzero_requested(columns: Columns, resource: str) -> Int64s:
 
 
 def _broken_linear(percent: Int64s, shape: tuple[ShapePoint, ...]) -> Int64s:
-    """Source: pkg/scheduler/framework/plugins/helper/shape_score.go, BuildBrokenLinearFunction (v1.36.2)."""
+    """Return the scores of utilizations in percent, interpolated between the points of a shape; int64 (F,).
+
+    Source: pkg/scheduler/framework/plugins/helper/shape_score.go, BuildBrokenLinearFunction (v1.36.2).
+    """
     points = [(point.utilization, point.score * 10) for point in shape]
     result = np.full_like(percent, points[-1][1])
     for (x0, y0), (x1, y1) in reversed(list(itertools.pairwise(points))):

@@ -96,7 +96,7 @@ def _internal(constraint: TopologySpreadConstraint, labels: dict[str, str], sele
 
 
 def match_affinity(requirement: NodeRequirement, columns: Columns) -> Bools:
-    """Bool (N,): nodes that nodeAffinityPolicy Honor includes."""
+    """Return the nodes that nodeAffinityPolicy Honor includes, bool (N,)."""
     if requirement.is_empty:
         return np.ones(columns.n, np.bool_)
     return np.array([requirement.matches(node.labels, node.name) for node in columns.nodes], np.bool_)
@@ -121,7 +121,7 @@ def match_node_inclusion_policies(constraint: Constraint, pod_class: PodClass, c
 
 
 def with_all_keys(constraints: tuple[Constraint, ...], columns: Columns) -> Bools:
-    """Bool (N,): nodes that have the label of every constraint (nodeLabelsMatchSpreadConstraints)."""
+    """Return the nodes with the label of every constraint, bool (N,) (nodeLabelsMatchSpreadConstraints)."""
     present = np.ones(columns.n, np.bool_)
     for constraint in constraints:
         present &= columns.topology(constraint.topology_key).codes >= 0

@@ -83,7 +83,7 @@ class DomainCounts:
 
     @property
     def on_nodes(self) -> Int64s:
-        """int64 (N,): matching pods on each node, counted or not."""
+        """Return the matching pods on each node, counted or not, int64 (N,)."""
         return self._counter.counts
 
     @property
@@ -133,7 +133,7 @@ class DomainCounts:
                 self._fits[self._nodes(domain)] = False
 
     def skew(self) -> Int64s:
-        """int64 (D,): the left side of the inequality for a pod placed in each domain."""
+        """Return the left side of the inequality for a pod placed in each domain, int64 (D,)."""
         return self.match_num + self.constraint.self_match_num - self.min_match_num
 
     def now(self, match_num: Optional[Int64s] = None) -> ConstraintCounts:
@@ -146,7 +146,7 @@ class DomainCounts:
         return ConstraintCounts(domains, self.is_below_min_domains)
 
     def fits(self) -> Bools:
-        """Bool (N,): nodes that pass the constraint, kept up to date domain by domain."""
+        """Return the nodes that pass the constraint, bool (N,), kept up to date domain by domain."""
         self.sync()
         if not self._at_min:
             self._update_fits()

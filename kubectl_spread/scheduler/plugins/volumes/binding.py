@@ -162,7 +162,10 @@ class _State:
         return bits
 
     def _find(self, node: int) -> _Found:
-        """Source: binder.go, FindPodVolumes."""
+        """Return the volumes for the unbound claims on a node, or the reason why there are none.
+
+        Source: binder.go, FindPodVolumes.
+        """
         claims = [self._storage.claims[key] for key in self._unbound]
         name = self._columns.nodes[node].name
         selected = [claim for claim in claims if claim.selected_node is not None]

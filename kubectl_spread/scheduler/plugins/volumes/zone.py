@@ -92,7 +92,7 @@ def topologies_of(labels: Labels) -> list[VolumeTopology]:
 
 
 def allowed_nodes(topologies: list[VolumeTopology], columns: Columns, *, labels_are_one: bool = True) -> Bools:
-    """Bool (N,): nodes in the zones and regions that volumes are in."""
+    """Return the nodes in the zones and regions of the volumes, bool (N,)."""
     allowed = [_allows(node.labels, topologies, labels_are_one=labels_are_one) for node in columns.nodes]
     return np.array(allowed, np.bool_)
 

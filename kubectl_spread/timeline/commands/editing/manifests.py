@@ -169,7 +169,7 @@ def _changed_field(kind: str, before: Plain, after: Plain) -> Optional[str]:
 
 
 def _claims(spec: Plain) -> list[Any]:
-    """Return the claims that a StatefulSet creates, as far as manifests set them."""
+    """Return the claims that a StatefulSet creates, with the fields that manifests set."""
     return [claim(plain)._replace(uid="", is_new=False) for plain in mappings(spec.get("volumeClaimTemplates"))]
 
 

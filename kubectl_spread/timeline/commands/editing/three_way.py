@@ -57,7 +57,7 @@ def _without(found: Plain, before: Plain, after: Plain) -> Plain:
 
 
 def _items_without(found: list[Any], before: list[Any], after: list[Any], *, key: str) -> list[Any]:
-    """Return a list of objects without those that were applied before and are not any more."""
+    """Return a list of objects, without objects that only the earlier manifest has."""
     old, new = _by_key(before, key), _by_key(after, key)
     return [
         _without(item, old[item[key]], new[item[key]]) if item.get(key) in old else item
