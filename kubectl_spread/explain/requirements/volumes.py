@@ -79,7 +79,7 @@ def _bound(claim: Claim, columns: Columns, *, by_affinity: bool, by_zone: bool) 
 def _why_bound(
     name: str, volume: Volume | None, topologies: list[VolumeTopology], refused: Bools, columns: Columns
 ) -> str:
-    """Return `volume pv-1 is reached from nodes with topology.kubernetes.io/zone=a only: not from b1`."""
+    """Return `volume pv-1 is bound to nodes with topology.kubernetes.io/zone=a: not b1`."""
     if volume is None:
         return f"volume {name} does not exist"
     terms = volume.terms or ()
