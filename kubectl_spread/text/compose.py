@@ -116,7 +116,7 @@ class SyntaxProblem(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """`not YAML: did not find expected ',' or '}'`."""
+        """Return `not YAML: did not find expected ',' or '}'`."""
         return f"not {self.language}: {self.message}"
 
 

@@ -20,7 +20,7 @@ _SHAPE = decode.ListOf(decode.TOPOLOGY_SPREAD_CONSTRAINT)
 def corrected_spec(spec: Plain) -> Plain:
     """Return a pod spec that decodes, with each unknown field of its constraints under the known name that is nearest.
 
-    A field stays away where no known one is near, where the near one is written too, or where its value does not fit.
+    A field is left out if no known name is near, if the near field is written too, or if its value does not fit.
     """
     return {**spec, _FIELD: _as_meant(spec.get(_FIELD), _SHAPE)}
 

@@ -57,7 +57,7 @@ def decider_of(manifest: Manifest, owner: Workload, *, error: FieldError, spec: 
 
 
 def is_unrelated(problem: decode.Problem) -> bool:
-    """Return whether a value that does not decode has nothing to do with constraints: what containers ask for."""
+    """Return whether a value that does not decode is in a field of containers or volumes, not of constraints."""
     return any(step in ("containers", "initContainers", "resources", "volumes") for step in problem.route)
 
 

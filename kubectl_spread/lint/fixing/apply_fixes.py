@@ -224,7 +224,7 @@ def _attempt(group: list[TrackedFinding], refused: list[SkippedFix]) -> Optional
 
 
 def _apart(attempts: Iterable[_Attempt]) -> Iterator[_Attempt]:
-    """Yield those whose edits touch none of an earlier one; the others have their turn in the next pass."""
+    """Yield the attempts whose edits touch no earlier ones; the others wait for the next pass."""
     taken: list[Edit] = []  # in order; no two of them touch, except different additions
     for attempt in attempts:
         if not any(_touches(edit, taken) for edit in attempt.edits):

@@ -64,6 +64,6 @@ def _refusals(result: Result) -> Counter[tuple[ObjectRef, str]]:
 
 
 def _added(before: Counter[tuple[ObjectRef, str]], after: Counter[tuple[ObjectRef, str]]) -> list[str]:
-    """Return the rules by which more is refused; what else an object has that could not be decoded is not new."""
+    """Return the rules by which more is refused; errors of objects that could not be decoded before are not new."""
     hidden = {name for name, code in before if code == UNDECODABLE}
     return sorted({code for name, code in after - before if code == UNDECODABLE or name not in hidden})

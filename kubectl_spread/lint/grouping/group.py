@@ -95,7 +95,7 @@ class SelectorGroup:
         return len(self._independent) - len(self._by_key.get(subject.key, ()))
 
     def tells_apart(self, subject: Subject, label: tuple[str, str]) -> bool:
-        """Return whether some other workload has not the label."""
+        """Return whether some other workload lacks the label."""
         having = len(self._by_label.get(label, ()))
         key, value = label
         own = len([same for same in self._by_key.get(subject.key, ()) if same.labels.get(key) == value])
@@ -162,7 +162,7 @@ class JoinedGroup:
         return sum(part.count_others(subject) for part in self._parts)
 
     def tells_apart(self, subject: Subject, label: tuple[str, str]) -> bool:
-        """Return whether some other workload has not the label."""
+        """Return whether some other workload lacks the label."""
         return any(part.tells_apart(subject, label) for part in self._parts)
 
     def has_another(self, subject: Subject, labels: Mapping[str, str]) -> bool:

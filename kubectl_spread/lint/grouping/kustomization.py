@@ -183,7 +183,7 @@ def _patch(directory: str, entry: Mapping[str, Any], route: Route) -> Patch:
 def _scalings(
     held: Optional[list[Document]], target: Optional[PatchTarget], *, where: Optional[ReplicasOrigin]
 ) -> Iterator[Scaling]:
-    """Yield what the documents of a patch set; `UnknownReplicas` for an unreadable one.
+    """Yield the replicas that the documents of a patch set; `UnknownReplicas` for an unreadable one.
 
     `where` is the place of an inline patch; None for a file.
     """

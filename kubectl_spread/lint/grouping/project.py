@@ -163,7 +163,7 @@ class Project:
         return manifest.namespace or self.namespace
 
     def replicas(self, subject: Subject) -> ReplicaRange:
-        """Return the replicas of a workload: what its autoscaler allows, else what kustomizations or it itself say."""
+        """Return the replicas of a workload: from its autoscaler, else from kustomizations, else from its manifest."""
         known = self._replicas.get(id(subject))
         if known is None:
             scope = self.scope
@@ -199,7 +199,7 @@ class Project:
     def group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:
         """Return how many pods a constraint counts at most, those of other workloads included; None if unknown.
 
-        A workload that the API server refuses has no pods, but for the subject itself: it is to be fixed.
+        A workload that the API server refuses has no pods. The subject counts even so, as it will be fixed.
         """
         return self._size(subject, constraint, is_known=True)
 
@@ -237,7 +237,7 @@ class Project:
         return sum(fewest.values())
 
     def same(self, subject: Subject) -> Subject:
-        """Return this project's own record of a workload, which may be run by another object than in others."""
+        """Return this project's own record of a workload, which another object may run in this project."""
         return self._by_template[id(subject.manifest), subject.template_route]
 
     @cached_property

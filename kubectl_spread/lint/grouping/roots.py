@@ -102,7 +102,7 @@ class Root(NamedTuple):
         return Area(os.path.dirname(os.path.abspath(manifest.document.source.name)), bool(manifest.namespace))
 
     def replicas(self, manifest: Manifest) -> Optional[list[SetReplicas]]:
-        """Return what the kustomizations of this root set; None where the object's file is not in one."""
+        """Return the replicas that the kustomizations of this root set; None if the object's file is in none."""
         if not self.chains:
             return None
         chains = self.chains.get(os.path.abspath(manifest.document.source.name))

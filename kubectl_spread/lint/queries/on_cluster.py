@@ -28,9 +28,9 @@ def constraint_facts(subject: Subject, project: Project) -> Iterator[tuple[Topol
 def hard_constraint_facts(
     subject: Subject, project: Project
 ) -> Iterator[tuple[TopologySpreadConstraint, ConstraintFacts]]:
-    """Yield those of the constraints that are DoNotSchedule and count the workload's own pods.
+    """Yield the DoNotSchedule constraints that count the workload's own pods.
 
-    None where some label is on no node that the pod may use: then nothing else matters.
+    Yield none if some label is on no node that the pod may use: then nothing else matters.
     """
     hard = [(constraint, account) for constraint, account in constraint_facts(subject, project) if constraint.is_hard]
     if all(lacks_nowhere(account) for _, account in hard):

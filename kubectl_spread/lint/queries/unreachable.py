@@ -41,7 +41,7 @@ def _severity(
     """Return error if pods stay Pending because of it, warning if those of an update or autoscaler would."""
     became = outcome(subject, project)
     if became is not None and became.is_preempting:
-        return None  # who is evicted makes room there, perhaps
+        return None  # an evicted pod may make room there
     if became is not None and became.falls_short and became.pods > account.room:
         return Severity.ERROR
     most = project.replicas(subject).maximum

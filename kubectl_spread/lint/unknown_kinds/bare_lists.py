@@ -99,7 +99,7 @@ class BareSubject(Subject):
         return any(name not in known for entry in self.found.entries if isinstance(entry, dict) for name in entry)
 
     def _is_open(self, constraint: TopologySpreadConstraint) -> bool:
-        """Return whether nothing can be said of a constraint, as another tool has yet to write its key."""
+        """Return whether a constraint cannot be judged, because another tool has yet to write its key."""
         return has_placeholder(constraint.topology_key) or not constraint.topology_key
 
 

@@ -127,7 +127,7 @@ class Searching(NamedTuple):
 
 
 class _World(NamedTuple):
-    """A world while it is read."""
+    """Objects nested in one document, while they are collected."""
 
     subjects: list[Subject]
     others: list[Manifest]

@@ -27,7 +27,7 @@ class UncountedPods(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """`the selector matches 2 of the 3 running pods: etcd-0 lacks `new``."""
+        """Return `the selector matches 2 of the 3 running pods: etcd-0 lacks `new``."""
         total = self.matched + len(self.pods)
         names = ", ".join(self.pods[:_MOST_NAMES])
         more = len(self.pods) - _MOST_NAMES

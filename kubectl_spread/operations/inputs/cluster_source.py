@@ -73,7 +73,7 @@ class LoadedCluster(NamedTuple):
 
     @property
     def version_words(self) -> str:
-        """`v1.34.1, by the rules of 1.34`."""
+        """Return `v1.34.1, by the rules of 1.34`."""
         minors = sorted({profile.minor for profile in self.profiles.values()})
         rules = f"rules of {', '.join(f'1.{minor}' for minor in minors)}"
         return f"{self.version}, by the {rules}" if self.version else rules

@@ -70,7 +70,7 @@ def _missing_rights(unread: list[Unread]) -> str:
 
 
 def _full_name(kind: str) -> str:
-    """`deployments.apps`, as kubectl names a resource."""
+    """Return `deployments.apps`, as kubectl names a resource."""
     from kubectl_spread.sources.live.resources import resource_of
 
     resource = resource_of(kind)

@@ -48,5 +48,5 @@ class Selection(NamedTuple):
 
     @property
     def place(self) -> str:
-        """`in namespace shop` or `in all namespaces`."""
+        """Return `in namespace shop` or `in all namespaces`."""
         return f"in namespace {self.namespace}" if self.namespace else "in all namespaces"

@@ -41,7 +41,7 @@ def _origin(finding: Finding) -> Iterator[str]:
 
 
 def location(place: Place) -> str:
-    """`file:line:column`, which terminals and editors make a link of."""
+    """Return `file:line:column`, which terminals and editors make a link of."""
     line, column = place.source.position(place.span.start)
     return f"{safe(place.source.name)}:{line}:{column}"
 

@@ -122,7 +122,7 @@ def blocking_requirements(pending: PendingPod) -> list[str]:
 
 
 def headline(placement: Placement, *, colour: bool) -> str:
-    """`Deployment shop/web: 2 of 4 replicas placed, 2 Pending`."""
+    """Return `Deployment shop/web: 2 of 4 replicas placed, 2 Pending`."""
     total, placed = placement.replicas, len(placement.placed)
     running = sum(pod.ran_already for pod in placement.placed)
     noun = "pod" if placement.workload.kind in ("DaemonSet", "Pod") else "replica"

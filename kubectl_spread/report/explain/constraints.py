@@ -154,7 +154,7 @@ def domains_to_show(domains: tuple[DomainReport, ...]) -> tuple[DomainReport, ..
 
 
 def inequality(domain: DomainReport, report: ConstraintReport) -> str:
-    """`1 + 1 - 0 = 2 > 1`, or why the domain does not count."""
+    """Return `1 + 1 - 0 = 2 > 1`, or why the domain does not count."""
     if domain.skew_if_placed is None:
         return "not eligible"
     holds = domain.skew_if_placed <= report.constraint.max_skew
@@ -248,7 +248,7 @@ def _matching_pods(report: ConstraintReport) -> Iterator[str]:
 
 
 def _workload(pods: CountedPods, report: ConstraintReport) -> str:
-    """`3 of Deployment web (web-1, web-2, web-3), 2 of them of another revision (5d4f)`."""
+    """Return `3 of Deployment web (web-1, web-2, web-3), 2 of them of another revision (5d4f)`."""
     owner = safe(constraint_words.owner_name(pods.owner))
     text = f"{pods.number} of {owner}"
     if pods.owner is None:
@@ -306,7 +306,7 @@ def _terminating(report: ConstraintReport) -> Iterator[str]:
 
 
 def _leaving(pod: TerminatingPod) -> str:
-    """`web-2 on c1 has been terminating since 2026-01-01T10:00:00Z (finalizer x/y)`."""
+    """Return `web-2 on c1 has been terminating since 2026-01-01T10:00:00Z (finalizer x/y)`."""
     return f"{safe(pod.name)} on {safe(pod.node)} has been terminating{deletion_text(pod.since, pod.finalizers)}"
 
 

@@ -95,7 +95,7 @@ def _rows(scores: ScoreTable, shown: list[ScoreRow], columns: list[int], heads: 
 
 
 def _initials(plugin: str) -> str:
-    """`NodeResourcesFit` as `NRF`."""
+    """Return the capitals of a name: `NRF` for `NodeResourcesFit`."""
     return "".join(char for char in plugin if char.isupper()) or plugin
 
 
@@ -138,7 +138,7 @@ def _soft(vote: SoftVote, scored: int) -> list[str]:
 
 
 def _outvoting(share: Share) -> str:
-    """`TaintToleration, 300 to 0 (c1 has the taint spot:PreferNoSchedule)`."""
+    """Return `TaintToleration, 300 to 0 (c1 has the taint spot:PreferNoSchedule)`."""
     because = f" ({because_words(share.because)})" if share.because else ""
     return safe(f"{share.plugin}, {share.one} to {share.other}{because}")
 

@@ -92,7 +92,7 @@ def title(item: Suggestion) -> str:
 
 
 def effect_sentence(item: Suggestion) -> str:
-    """`restarts all 3 running pods; in every outcome all 4 pods have a node`, or the number of outcomes."""
+    """Return `restarts all 3 running pods; in every outcome all 4 pods have a node`, or the number of outcomes."""
     rollout = item.rollout
     sampled = (
         "" if rollout.is_exact else f" (in {count_noun(rollout.outcomes, 'sampled outcome')}; there may be others)"
@@ -132,7 +132,7 @@ def _restarted(rollout: Rollout, which: str) -> str:
 
 
 def managed_sentence(item: Suggestion) -> str:
-    """`Helm release web in namespace shop writes it: change it there, or the next release undoes the command`."""
+    """Return `Helm release web in namespace shop manages this object: change it there, or the command is undone`."""
     manager = item.managed_by
     if manager is None:
         return ""

@@ -225,7 +225,7 @@ def _in_future(explanation: Explanation) -> str:
 
 
 def ignored_sentence(ignored: IgnoredFields) -> str:
-    """`ignored by 1.24: minDomains`."""
+    """Return `ignored by 1.24: minDomains`."""
     return f"ignored by {ignored.version}: {', '.join(ignored.fields)}"
 
 

@@ -25,7 +25,7 @@ class NodeValues:
         requests: Sequence[NDArray[np.int64]],
         compute: Callable[[NodeIndices], NDArray[Any]],
     ) -> None:
-        """`requests`: every array (N,) that `compute` reads."""
+        """Set the arrays; `requests`: every array (N,) that `compute` reads."""
         self._columns = columns
         self._requests = requests
         self._compute = compute

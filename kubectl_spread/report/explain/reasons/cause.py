@@ -43,7 +43,7 @@ def cause(explanation: Explanation) -> str:
 
 
 def claim_words(trouble: ClaimTrouble) -> str:
-    """`PersistentVolumeClaim d does not exist in namespace shop`, with the last event of the claim."""
+    """Return `PersistentVolumeClaim d does not exist in namespace shop`, with the last event of the claim."""
     name = f"PersistentVolumeClaim {trouble.key.name}"
     event = trouble.event
     event_text = "" if event is None else f" (its last event: {event.reason}: {event.message.rstrip('.')})"
@@ -75,7 +75,7 @@ def _claim_predicate(trouble: ClaimTrouble) -> str:
 
 
 def constraint_words(report: ConstraintReport) -> str:
-    """`its zone constraint (topology.kubernetes.io/zone, maxSkew 1)`."""
+    """Return `its zone constraint (topology.kubernetes.io/zone, maxSkew 1)`."""
     key = report.constraint.topology_key
     short = _SHORT.get(key)
     own = "the cluster's default" if report.is_default else "its"
@@ -84,7 +84,7 @@ def constraint_words(report: ConstraintReport) -> str:
 
 
 def short_key(key: str) -> str:
-    """`zone`, `node` or `region`; empty for other topology keys."""
+    """Return `zone`, `node` or `region`; empty for other topology keys."""
     return _SHORT.get(key, "")
 
 
@@ -172,7 +172,7 @@ def _by_constraint(report: ConstraintReport, found: Cause) -> str:
 
 
 def _uncounted(open_to: Sequence[DomainReport], found: Cause) -> str:
-    """`. c does not count, and its only node c1 is refused by taint x`: domains that the constraint passes over."""
+    """Return `. c does not count, and its only node c1 is refused by taint x` for domains that do not count."""
     if not open_to:
         return ""
     where = _domains(open_to)

@@ -18,7 +18,7 @@ HEADING = "Conflicts (each of these alone keeps the pod Pending):"
 
 
 def refusal(conflict: Conflict) -> str:
-    """`every node is refused by A or by B`."""
+    """Return `every node is refused by A or by B`."""
     texts = [safe(item.text) for item in conflict.requirements]
     return f"every node is refused by {' or by '.join(texts)}"
 
@@ -54,7 +54,7 @@ def _more(explanation: Explanation) -> list[str]:
 
 
 def remaining_nodes(requirement: Requirement, names: tuple[str, ...]) -> str:
-    """`only n1, n2`: the nodes that meet a requirement."""
+    """Return `only n1, n2`: the nodes that meet a requirement."""
     left = np.flatnonzero(requirement.allowed).tolist()
     if not left:
         return "no node"

@@ -59,7 +59,7 @@ class PreScoreState:
         require_all: bool,
         release: Release = LATEST,
     ) -> None:
-        """`require_all`: nodes that lack a key are left out (false only for the system's default constraints)."""
+        """Leave out nodes that lack a key if `require_all` (false only for the system's default constraints)."""
         self._skips = SPREAD_SKIPS_SCORE.of(release)
         self._rounds = SPREAD_ROUNDS.of(release)
         self._keyed = with_all_keys(constraints, columns) if require_all else np.ones(columns.n, np.bool_)
