@@ -45,7 +45,7 @@ class CycleState:
         release: Release = LATEST,
         node_names: Mapping[str, frozenset[str]] = _NOT_NARROWED,
     ) -> None:
-        """Set the state; `node_names`: by plugin, the only nodes that its PreFilter result leaves, if it filters or not."""
+        """Set the state; `node_names`: by plugin, the only nodes that its PreFilter result leaves, filtering or not."""
         self._cls = pod_class
         self._states = states
         self.rejection = rejection

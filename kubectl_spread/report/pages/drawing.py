@@ -22,7 +22,7 @@ from kubectl_spread.records import Enum, NamedTuple
 _FEW_NODES = 48  # up to which each node has its own box, also if it is empty
 _MOST_BOXES = 120  # of nodes in a drawing, before nodes with pods share them, too
 _MOST_DOMAINS = 24  # boxes of single domains
-_MOST_KINDS = 12  # boxes of a kind of nodes in a domain, or of a kind of domains
+_MOST_KINDS = 12  # boxes of equal nodes in a domain, or of equal domains
 _MOST_NAMES = 12  # names in a box of many
 _MOST_DOTS = 12  # dots of one look in a box; more are one dot and a number
 

@@ -23,7 +23,7 @@ def _pods(item: Obstacle) -> str:
 
 
 def _any_pod(item: Obstacle) -> str:
-    """Return the names of pods of which only one is evicted: "a, b or c"."""
+    """Return the names of pods, only one of which is evicted: "a, b or c"."""
     shown = list(item.pods[:_MOST_NAMES])
     left = len(item.pods) - len(shown)
     shown += [f"one of {left} others" if left > 1 else "another pod"] if left else []
