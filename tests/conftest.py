@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "suite", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("quick", settings.get_profile("suite"), max_examples=20)
 settings.load_profile("suite")
 
 os.environ["COLUMNS"] = "120"  # texts are as wide wherever the tests run
@@ -21,23 +22,62 @@ os.environ["COLUMNS"] = "120"  # texts are as wide wherever the tests run
 # A suite in the background of a shell ignores Ctrl-C, and so would the processes that tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Of a table with more cases than this, `make check` runs every fourth.
-_LONG_TABLE, _EVERY = 12, 4
+# What `make check` runs of tables with more cases than the number: every fourth case, or every sixteenth.
+_LONG_TABLES = ((1000, 16), (12, 4))
 
-RECORDINGS = Path(__file__).parent / "conformance" / "recordings"
+# Tests of these folders run whole commands or searches, and most faults show in many of them. Of the tests in each file
+# that are not slow already, `make check` runs the first and then every fourth, sixth, ...
+_SAMPLED = {
+    "cli": 4,
+    "examples": 4,
+    "explain": 3,
+    "guarantee": 4,
+    "judge": 4,
+    "live": 6,
+    "naive": 4,
+    "pages": 4,
+    "rebalance": 4,
+    "suggest": 4,
+}
+
+TESTS = Path(__file__).parent
+
+RECORDINGS = TESTS / "conformance" / "recordings"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let `make check` draw the first examples only."""
+    if config.getoption("markexpr") == "not slow":
+        settings.load_profile("quick")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark three of four cases of long tables as slow, always the same ones."""
+    """Mark most cases of long tables, and most tests of the sampled folders, as slow: always the same ones."""
+    _sample_tables(items)
+    _sample_folders(items)
+
+
+def _sample_tables(items: list[pytest.Item]) -> None:
     functions = [item for item in items if isinstance(item, pytest.Function) and hasattr(item, "callspec")]
     sizes = Counter((item.path, item.originalname) for item in functions)
     seen: Counter[tuple[Path, str]] = Counter()
     for item in functions:
         table = item.path, item.originalname
-        if sizes[table] > _LONG_TABLE and seen[table] % _EVERY:
+        every = next((every for size, every in _LONG_TABLES if sizes[table] > size), 1)
+        if seen[table] % every:
             item.add_marker(pytest.mark.slow)
         seen[table] += 1
+
+
+def _sample_folders(items: list[pytest.Item]) -> None:
+    seen: Counter[Path] = Counter()
+    for item in items:
+        every = _SAMPLED.get(item.path.relative_to(TESTS).parts[0], 1)
+        if every > 1 and item.get_closest_marker("slow") is None:
+            if seen[item.path] % every:
+                item.add_marker(pytest.mark.slow)
+            seen[item.path] += 1
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -17,6 +17,7 @@ from kubectl_spread.sources import config, topology
 ROOT = Path(__file__).parent.parent
 
 
+@pytest.mark.slow
 def test_generated_parts_are_current() -> None:
     """`make docs` would change nothing."""
     done = subprocess.run([sys.executable, ROOT / "docs" / "generate.py", "--check"], capture_output=True, text=True)

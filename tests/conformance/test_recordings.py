@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -34,14 +35,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for family in wanted or names:
         if family in NOT_YET:
             skip = pytest.mark.skip(reason=f"family {family} not run: {NOT_YET[family]} not implemented")
-            params.append(pytest.param(family, {}, id=family, marks=skip))
+            params.append(pytest.param(family, "{}", id=family, marks=skip))
         else:
-            params += [pytest.param(family, case, id=f"{family}-{case['id']}") for case in _cases(names[family])]
-    metafunc.parametrize(("family", "case"), params)
+            params += [pytest.param(family, text, id=f"{family}-{_id(text)}") for text in _texts(names[family])]
+    metafunc.parametrize(("family", "text"), params)
 
 
-def test_agrees_with_the_recording(family: str, case: Case) -> None:
+def test_agrees_with_the_recording(family: str, text: str) -> None:
     """Every decision of the recording is ours, to the letter."""
+    case = json.loads(text)
     if family == "validate" or case.get("mode") == "validate":
         _check_validation(case)
     else:
@@ -61,6 +63,12 @@ def _check_scheduling(case: Case) -> None:
         assert {key: value for key, value in expected.items() if key != "pod"} == decided, pod
 
 
-def _cases(file: Path) -> Iterator[Case]:
+def _texts(file: Path) -> Iterator[str]:
+    """Yield the lines of a recording, one a case; each test parses its own."""
     with gzip.open(file, "rt", encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
+        yield from lines
+
+
+def _id(text: str) -> str:
+    found = re.search(r'"id":"([^"]*)","incoming":', text)
+    return found[1] if found else json.loads(text)["id"]

@@ -89,7 +89,7 @@ class Ran(NamedTuple):
 
 
 def _cases(folder: Path) -> list[Case]:
-    return [Case(folder, **entry) for entry in YAML(typ="safe", pure=True).load(folder / "expect.yaml")]
+    return [Case(folder, **entry) for entry in YAML(typ="safe").load(folder / "expect.yaml")]
 
 
 CASES = [case for folder in FOLDERS for case in _cases(folder)]

@@ -13,6 +13,8 @@ import pytest
 
 from kubectl_spread.operations.check import check_files, CheckRequest
 
+pytestmark = pytest.mark.slow
+
 # No number is in two of them, because equal documents of two runs share work. Small inputs take another way.
 FIRST, SMALL, LARGE = range(1000, 1090), range(2000, 2100), range(3000, 3200)
 MOST = 2.2  # times the lines for twice the input; quadratic work would be up to 4

@@ -14,6 +14,8 @@ import pytest
 from kubectl_spread.messages import meaning, other_components, parse, pasted_text, reader, scheduler_reasons
 from tests.explain.steps import attacks, Matcher
 
+pytestmark = pytest.mark.slow
+
 SIZE = 300
 TIMES = 3
 SEARCHED = (

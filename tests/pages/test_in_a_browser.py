@@ -13,6 +13,8 @@ import pytest
 from kubectl_spread.cli.main import run
 from tests.browser import needs_browser, run_in_pages
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SHOP = EXAMPLES / "shop"
 WEB = str(EXAMPLES / "simulations" / "manifests" / "web.yaml")
@@ -91,7 +93,6 @@ def boxes_of(layout: Any) -> Iterator[tuple[list[Any], Any]]:
                 yield node["dots"], node
 
 
-@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", COMMANDS)
@@ -101,7 +102,6 @@ def test_nothing_is_wider_than_the_screen(name: str, width: int, layouts: dict[t
     assert found["wide"] <= found["width"] <= width
 
 
-@pytest.mark.slow
 @needs_browser
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name != "explain"])
@@ -165,7 +165,6 @@ def test_the_slider_shows_one_moment_at_a_time(folder: Path) -> None:
     assert again == [1, "0", "Before rollout restart deploy/web"]
 
 
-@pytest.mark.slow
 @needs_browser
 def test_without_scripts_the_slider_is_hidden_and_every_moment_shown(folder: Path) -> None:
     code = """document => [
@@ -178,7 +177,6 @@ def test_without_scripts_the_slider_is_hidden_and_every_moment_shown(folder: Pat
     assert found[2] == 0
 
 
-@pytest.mark.slow
 @needs_browser
 def test_the_policy_stops_every_other_script_and_style(folder: Path, tmp_path: Path) -> None:
     """Of a page into which somebody has got markup."""
@@ -221,7 +219,6 @@ ROWS = """document => [...document.querySelectorAll("tbody tr")].map(row => [...
   cell => [cell.getBoundingClientRect().top, window.getComputedStyle(cell).display]))"""
 
 
-@pytest.mark.slow
 @needs_browser
 def test_cells_of_a_row_are_beside_each_other(folder: Path) -> None:
     wanted = [(folder / f"{name}.html", 1600) for name in ("explain", "guarantee")]
@@ -239,7 +236,6 @@ PRINTED = """document => ({
   wide: document.documentElement.scrollWidth <= document.documentElement.clientWidth})"""
 
 
-@pytest.mark.slow
 @needs_browser
 def test_on_paper_every_moment_is_shown_and_no_slider(folder: Path, tmp_path: Path) -> None:
     """The print style is in force in these copies, after the script has hidden all moments but one."""
@@ -290,7 +286,6 @@ WHOLE = """(document, window) => [...document.querySelectorAll(".frame")].map(fr
   frame.querySelectorAll(".plan .d").length])"""
 
 
-@pytest.mark.slow
 @needs_browser
 def test_the_script_draws_what_a_moment_shares_with_the_one_before(folder: Path) -> None:
     """Without the script these domains say `as before`."""

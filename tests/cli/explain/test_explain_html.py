@@ -89,6 +89,7 @@ def shown(file: Path) -> tuple[Path, set[str]]:
     return shot, {item["url"] for item in own if not item["url"].startswith("file:")}
 
 
+@pytest.mark.slow
 @needs_browser
 def test_a_browser_shows_the_page_without_asking_for_anything_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -390,6 +390,7 @@ def test_an_autoscaler_that_is_not_known(web: str, capsys: pytest.CaptureFixture
 MANY = WEB.replace("replicas: 3", "replicas: 24")
 
 
+@pytest.mark.slow
 def test_ctrl_c_prints_what_is_known_so_far(tmp_path: Path) -> None:
     """Exit code 130; the answer says that it is not the whole one."""
     path = tmp_path / "web.yaml"

@@ -46,6 +46,7 @@ def test_a_case_has_the_same_findings_without_gates(
     assert without_gates(judge(results)) == without_gates(found), code
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(mutants())
 def test_a_broken_manifest_has_the_same_findings_without_gates(text: str) -> None:

@@ -6,6 +6,7 @@ import copy
 import gzip
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,6 +40,14 @@ State = tuple[Seen, ...]
 def scenarios(path: Path) -> Iterator[Plain]:
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         yield from map(json.loads, lines)
+
+
+def texts(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the name of each scenario and its text: thousands of lines are parsed when they are needed."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            name = re.match(r'\{"id":"([^"]*)"', line)
+            yield (name[1] if name else json.loads(line)["id"]), line
 
 
 def start(scenario: Plain) -> World:
