@@ -38,7 +38,9 @@ def topology_key(text: str) -> str:
         raise PolicyTextError(f"{text or 'the empty text'} is not a label key: {errors[0]}")
     near = did_you_mean(text, [*SHORT_KEYS, *LONG_KEYS], cutoff=0.75)
     if near and text not in LONG_KEYS and "/" not in text:
-        raise PolicyTextError(f"{text} is neither a short name of a topology key nor a label with a domain; {near}")
+        raise PolicyTextError(
+            f"{text} is neither zone, hostname or region nor a label such as example.com/rack; {near}"
+        )
     return text
 
 

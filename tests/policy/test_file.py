@@ -109,8 +109,8 @@ groups:
             6,
             32,
             (
-                "groups[0].maxShare.zones: zones is neither a short name of a topology key nor a label with a domain; "
-                "did you mean `zone`?"
+                "groups[0].maxShare.zones: zones is neither zone, hostname or region nor a label such as "
+                "example.com/rack; did you mean `zone`?"
             ),
         ),
         (7, 13, "groups[0].survive[0]: quorm is not a number of pods: did you mean `quorum`?"),

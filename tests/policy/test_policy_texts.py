@@ -71,7 +71,7 @@ def test_other_rules_have_a_key_and_a_number() -> None:
         (lambda: parse.max_share("zone<0"), "no number of pods is less than 0: write a share such as 1/3"),
         (
             lambda: parse.max_share("zones=1/2"),
-            "zones is neither a short name of a topology key nor a label with a domain; did you mean `zone`?",
+            "zones is neither zone, hostname or region nor a label such as example.com/rack; did you mean `zone`?",
         ),
         (lambda: parse.survive("zone", "quorm"), "quorm is not a number of pods: did you mean `quorum`?"),
         (

@@ -116,9 +116,11 @@ def _attempts(found: Recommendation, style: Style) -> Iterator[str]:
         yield from wrap("No other maxSkew within these rules works either:", style.width)
     elif others:
         yield from wrap("Of the other candidates,", style.width)
+    keys = {"/".join(short_key(part.topology_key) for part in item.constraints) for item in others}
+    which = f"maxSkew ({keys.pop()})" if len(keys) == 1 and len(others[0].constraints) > 1 else "maxSkew"
     for reason, names in by_reason.items():
         shown = comma_list(names, most=10_000 if style.is_wide else _MOST_NAMES)
-        yield from wrap(f"maxSkew {shown}: {reason}.", style.width, indent="  ", hanging="  ")
+        yield from wrap(f"{which} {shown}: {reason}.", style.width, indent="  ", hanging="  ")
 
 
 def _reason(refused: RefusedCandidate) -> str:

@@ -39,7 +39,7 @@ def proof(verdict: RuleVerdict) -> str:
     if verdict.method is Method.BOUND and verdict.bound is not None:
         return bound_text(verdict.bound, verdict.rule)
     if verdict.method is Method.MERGED:
-        return f"all {verdict.states:,} states were visited, without telling the workloads apart"
+        return f"all {verdict.states:,} states were visited, whatever the workloads' names"
     return f"all {verdict.states:,} states were visited"
 
 

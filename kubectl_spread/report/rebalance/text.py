@@ -114,7 +114,7 @@ class RepairText:
     def _commands(self, lines: list[str]) -> Iterator[str]:
         yield "Commands:"
         yield from (f"  {line}" for line in commands.script_lines(lines))
-        yield "If one of them fails, those after it do not run. Make a new plan then."
+        yield from wrap("If one of them fails, those after it do not run. Make a new plan then.", self.width)
 
     def reservations(self, plan: EvictionPlan) -> Iterator[str]:
         """Yield reservations about the plan: uncertain facts, and changes that must end before."""

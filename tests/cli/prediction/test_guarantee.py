@@ -167,7 +167,7 @@ def test_constraints_that_fail_in_rollouts_only_are_recommended_as_such(
     assert (verdicts["restarts"], verdicts["rollouts"]) == ("proved", "refuted")
 
 
-NEAREST = "zon is neither a short name of a topology key nor a label with a domain; did you mean `zone`?"
+NEAREST = "zon is neither zone, hostname or region nor a label such as example.com/rack; did you mean `zone`?"
 
 WEB = """\
 apiVersion: apps/v1
