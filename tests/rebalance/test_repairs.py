@@ -352,6 +352,24 @@ def test_a_rollout_under_way_is_left_to_end() -> None:
     assert reasons(found) == ["unsettled"]
 
 
+@pytest.mark.parametrize(
+    ("image", "is_paused", "waits"), [("other", False, ["db"]), ("other", True, []), ("pause", False, [])]
+)
+def test_a_rollout_of_another_workload_that_is_about_to_begin_ends_first(
+    image: str, is_paused: bool, waits: list[str]
+) -> None:
+    """The ReplicaSet of a new template does not exist yet, and the constraint counts the pods that it will replace."""
+    tier = {"tier": "front"}
+    both = constraint()
+    both["labelSelector"] = {"matchLabels": tier}
+    other = copy.deepcopy(workload("a2 b1", constraint(soft=True), name="db", labels=tier, paused=is_paused))
+    other[0]["spec"]["template"]["spec"]["containers"][0]["image"] = image
+    (found,) = repairs(SIX, workload("a1 a1 b1", both, labels=tier), other)
+    assert found.plan is not None
+
+    assert [key.name for key in found.plan.unsettled] == waits
+
+
 def test_a_replacement_that_is_never_created_is_no_repair() -> None:
     """The StatefulSet waits for its Pending pod 1, and creates no other one; fewer pods would be an even spread."""
     half = [*nodes("a1", unschedulable=True), *nodes("b1")]

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Optional
 
+from kubectl_spread.cluster.building.stored import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import inferred_deployment, OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.objects.pod import Pod, PodClass
@@ -19,7 +20,7 @@ from kubectl_spread.timeline.nodes import UNREACHABLE
 from kubectl_spread.timeline.setup import reading
 from kubectl_spread.timeline.setup.ages import age_classes
 from kubectl_spread.timeline.state import Deletion, NO_ORDINAL, P, PENDING, slot, Stage, State
-from kubectl_spread.timeline.world import Kubelet, World
+from kubectl_spread.timeline.world import Kubelet, same_template, World
 
 _DESIRED = "deployment.kubernetes.io/desired-replicas"
 _MOST = "deployment.kubernetes.io/max-replicas"
@@ -128,7 +129,29 @@ class _Loading:
         owners = {pod.owner.name for pod in alive if pod.owner is not None}
         if len(alive) != (controller.workload.replicas or 0) or len(owners) > 1:
             return True
+        if key.kind == "Deployment":
+            return any(self._is_outdated(OwnerKey("ReplicaSet", key.namespace, name), controller) for name in owners)
         return key.kind == "StatefulSet" and self._is_updating(key, controller, alive)
+
+    def _is_outdated(self, key: OwnerKey, above: Controller) -> bool:
+        """Return whether a ReplicaSet has another template than its Deployment, which is about to replace its pods."""
+        known = self.cluster.controllers.get(key)
+        template = {} if known is None else known.workload.template
+        if not template.get("spec") or above.spec.get("paused"):
+            return False  # Shortened facts do not have the template.
+        wanted = above.workload.template
+        if template["spec"] == wanted.get("spec"):  # perf: nearly all are equal as they are
+            template, wanted = ({**item, "spec": {}} for item in (template, wanted))
+        return not same_template(template, wanted) and not self._is_stored_alike(known, above)
+
+    def _is_stored_alike(self, one: Optional[Controller], other: Controller) -> bool:
+        """Return whether two templates are equal once the API server has stored them."""
+        stored = [
+            stored_workload(admitted_workload(item.workload, self.cluster), self.world.minor).template
+            for item in (one, other)
+            if item is not None
+        ]
+        return len(stored) > 1 and same_template(*stored)
 
     def _is_updating(self, key: OwnerKey, controller: Controller, pods: Iterable[Pod]) -> bool:
         """Return whether a StatefulSet is about to replace pods of an earlier revision."""
