@@ -40,6 +40,7 @@ class GapKind(Enum):
     TERMINATING = "terminating"  # deleted pods run for a while next to their replacements, and do not count
     LOST_ORDINALS = "lostOrdinals"  # pods of a StatefulSet keep their names on lost nodes
     NO_RANGE = "noRange"  # replicas without a range are not scaled
+    SAME_CONSTRAINTS = "sameConstraints"  # the constraints do not change with the number of shards
 
 
 EFFECTS = {
@@ -59,6 +60,7 @@ EFFECTS = {
     GapKind.TERMINATING: GapEffect.NONE,
     GapKind.LOST_ORDINALS: GapEffect.NONE,
     GapKind.NO_RANGE: GapEffect.NONE,
+    GapKind.SAME_CONSTRAINTS: GapEffect.NONE,
 }
 
 

@@ -67,7 +67,7 @@ def prove(
     """
     prover = _Prover(members, cluster, profiles, tuple(rules), effort or Effort(), name)
     results = tuple(prover.regime(regime) for regime in REGIMES if regime in regimes)
-    gaps = (*prover.gaps, *_terminating(members, results), *_without_range(members, regimes))
+    gaps = (*prover.gaps, *_terminating(members, results), *_scaled_gaps(members, regimes))
     workloads = tuple(member.key for member in members)
     pods = sum(member.controller.workload.replicas or 0 for member in members)
     return GroupResult(name, workloads, pods, results, gaps, prover.neighbours)
@@ -100,8 +100,10 @@ def _terminating(members: Sequence[Member], results: Sequence[RegimeResult]) -> 
             yield Gap(GapKind.TERMINATING, member.key, number=seconds)
 
 
-def _without_range(members: Sequence[Member], regimes: Sequence[Regime]) -> Iterator[Gap]:
-    """Yield the workloads that are not scaled, although the regime is to be looked at."""
+def _scaled_gaps(members: Sequence[Member], regimes: Sequence[Regime]) -> Iterator[Gap]:
+    """Yield the workloads that are not scaled, although the regime is to be looked at, and what stays in others."""
+    if members[0].shards is not None and any(regime in _SCALED for regime in regimes):
+        yield Gap(GapKind.SAME_CONSTRAINTS, others=tuple(member.key for member in members))
     fixed = tuple(member.key for member in members if member.bounds is None and member.shards is None)
     if fixed and Regime.SCALING in regimes:
         yield Gap(GapKind.NO_RANGE, others=fixed)

@@ -68,10 +68,15 @@ def test_a_new_shard_can_take_the_place_that_another_needs(capsys: pytest.Captur
     """While one pod of the three shards waits, the fourth shard fills its zones."""
     words = ("-f", str(REDIS / "3-zones-3-shards.yaml"), "--policy", str(STRICT), "--topology", "zones=3,nodes=4")
     creation = judged(capsys, *words, "--regime", "creation")["regimes"][0]["rules"][-1]
-    scaling = judged(capsys, *words, "--shards", "3..5", "--regime", "scaling")["regimes"][0]["rules"][-1]
+    group = judged(capsys, *words, "--shards", "3..5", "--regime", "scaling")
+    scaling, notes = group["regimes"][0]["rules"][-1], group["notes"]
 
     assert (creation["verdict"], scaling["verdict"]) == ("proved", "refuted")
     assert "StatefulSet redis-3 is created." in scaling["witness"]["text"]
+    assert notes[-1] == (
+        "other constraints for other numbers of shards: StatefulSet redis-0, StatefulSet redis-1, StatefulSet redis-2 "
+        "and new shards keep those of the manifests"
+    )
     assert scaling["witness"]["text"][-1] == "1 pod of redis-0 finds no node, and stays Pending."
 
 

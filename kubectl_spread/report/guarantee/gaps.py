@@ -61,6 +61,9 @@ _SENTENCES: dict[GapKind, Callable[[Gap], str]] = {
         f"{_name(gap)}: its pods on lost nodes stay Terminating. They are replaced once the Nodes are deleted or "
         "marked out of service, which is assumed"
     ),
+    GapKind.SAME_CONSTRAINTS: lambda gap: (
+        f"other constraints for other numbers of shards: {_others(gap)} and new shards keep those of the manifests"
+    ),
     GapKind.NO_RANGE: lambda gap: (
         f"scaling of {_others(gap)}: the number of replicas has no range; name one with --replicas MIN..MAX"
     ),
