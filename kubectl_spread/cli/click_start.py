@@ -57,15 +57,28 @@ def _stand_ins() -> tuple[ModuleType, ...]:
     return made
 
 
+class _Name:
+    """A name of `typing` in its stand-in; found without the error that Python makes before it calls `__getattr__`."""
+
+    def __init__(self, name: str, hint: object) -> None:
+        self._name = name
+        self._hint = hint
+
+    def __get__(self, stand_in: _Typing, _: object) -> object:
+        asking = sys._getframe(1).f_globals.get("__name__", "")  # noqa: SLF001 (as namedtuple finds its module)
+        return self._hint if asking.startswith(_ASKING) else stand_in.real(self._name)
+
+
 class _Typing(ModuleType):
     """Stand-in for `typing`: the names in annotations and base classes, which are not evaluated here."""
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
             raise AttributeError(name)
-        asking = sys._getframe(1).f_globals.get("__name__", "")  # noqa: SLF001 (as namedtuple finds its module)
-        if name in _HINTS and asking.startswith(_ASKING):
-            return _HINTS[name]
+        return self.real(name)
+
+    def real(self, name: str) -> object:
+        """Return an attribute of the real module, which replaces this one."""
         if sys.modules.get("typing") is self:
             del sys.modules["typing"]
         return getattr(importlib.import_module("typing"), name)
@@ -124,6 +137,8 @@ _HINTS: dict[str, object] = {
     "cast": _cast,
     "overload": lambda function: function,
 }
+for _name, _hint in _HINTS.items():
+    setattr(_Typing, _name, _Name(_name, _hint))
 
 
 def _cleandoc(text: str) -> str:

@@ -28,11 +28,11 @@ from kubectl_spread.text.source import SourceFile, Span
 
 ANNOTATION = "spread.kubectl.io/ignore"
 
-_COMMENT = re.compile(
-    r"(?:^|(?<=[ \t]))#[ \t]*spread:[ \t]*ignore\b[ \t]*(?:\[(?P<rules>[^\]\r\n]*)\])?(?=(?P<reason>[^\r\n]*))",
-    re.MULTILINE,
+# Patterns are compiled when a comment is read: most sources have none.
+_COMMENT = (
+    r"(?m)(?:^|(?<=[ \t]))#[ \t]*spread:[ \t]*ignore\b[ \t]*(?:\[(?P<rules>[^\]\r\n]*)\])?(?=(?P<reason>[^\r\n]*))"
 )
-_NAMED = re.compile(r"\s*([\w-]+(?:\s*,\s*[\w-]+)*)")
+_NAMED = r"\s*([\w-]+(?:\s*,\s*[\w-]+)*)"
 _BY_NAME = {rule.name: code for code, rule in RULES.items()}
 
 
@@ -110,7 +110,7 @@ def from_comments(source: SourceFile) -> Iterator[Suppression]:
     text = source.text
     if "spread:" not in text:
         return
-    matches = list(_COMMENT.finditer(text))
+    matches = list(re.finditer(_COMMENT, text))
     scalars = _scalars(source) if matches else []
     lines = text.count("\n") + 1
     for match in matches:
@@ -129,7 +129,7 @@ def from_annotations(subject: Subject) -> Iterator[Suppression]:
         written = subject.node((*route, ANNOTATION))
         if root is None or not isinstance(written, nodes.Scalar):
             continue
-        listed = _NAMED.match(written.text)
+        listed = re.match(_NAMED, written.text)
         words = tuple(word.strip() for word in listed[1].split(",")) if listed else ()
         place = subject.place((*route, ANNOTATION))
         reason = _reason(written.text[listed.end() :] if listed else "")
