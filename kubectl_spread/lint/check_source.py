@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Container
 from typing import Optional, TYPE_CHECKING
 
@@ -80,7 +81,7 @@ def check_source(
     """
     reading = _Reading(source, kinds=kinds, around=kinds_around(codes), namespace=namespace, minor=minor)
     if looks_like_objects(source.text):
-        return reading.objects()
+        return reading.objects(named=named)
     return reading.foreign(named=named)
 
 
@@ -101,9 +102,12 @@ class _Reading:
         self.undecodable = 0
         self.outside: Optional[Outside] = None
 
-    def objects(self) -> Result:
+    def objects(self, *, named: bool) -> Result:
         """Read a text with Kubernetes objects."""
         wanted = functools.partial(looks_relevant, around=self.around, kinds=self.kinds)
+        if named and not wanted(self.source.text):
+            self.findings += self._first_syntax_error()
+            return self._result()
         for document in compose.compose(self.source, wanted):
             if isinstance(document, compose.SyntaxProblem):
                 self.findings.append(self._syntax(document))
@@ -111,6 +115,12 @@ class _Reading:
                 self._document(document)
         self.findings += _separator_texts(self.source, self.findings, wanted)
         return self._result()
+
+    def _first_syntax_error(self) -> list[Finding]:
+        """Return the syntax error of a source that has nothing to check; a template may have one."""
+        problems = (found for found in compose.compose(self.source) if isinstance(found, compose.SyntaxProblem))
+        findings = map(self._syntax, problems)
+        return [finding for finding in itertools.islice(findings, 1) if finding.rule.code == "SPR001"]
 
     def foreign(self, *, named: bool) -> Result:
         """Read a text without an object: its owner named it, or it holds constraints, as values of a chart do."""

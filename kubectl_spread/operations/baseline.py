@@ -6,12 +6,14 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from kubectl_spread.errors import SourceError
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.operations.check import CheckSettings, ReadFiles
+    from kubectl_spread.text.source import SourceFile
 
 
 class NewFindings(NamedTuple):
@@ -34,9 +36,9 @@ def new_findings(findings: list[Finding], read: ReadFiles, settings: CheckSettin
     if not path or settings.choice.no_ignores:
         return NewFindings(findings)
     from kubectl_spread.report.check import baseline
-    from kubectl_spread.sources.files import read_text
 
-    compared = baseline.compare(findings, baseline.read(read_text(path)), files=read.seen, is_whole=read.is_whole)
+    known = baseline.read(_text(path, settings))
+    compared = baseline.compare(findings, known, files=read.seen, is_whole=read.is_whole)
     notes = (_gone(compared.gone, path),) if compared.gone else ()
     return NewFindings(compared.findings, compared.known, notes)
 
@@ -51,9 +53,8 @@ def outside(read: ReadFiles, settings: CheckSettings) -> Callable[[list[Finding]
     if not path or settings.choice.no_ignores or settings.choice.write_baseline:
         return lambda findings: findings
     from kubectl_spread.report.check import baseline
-    from kubectl_spread.sources.files import read_text
 
-    known = baseline.read(read_text(path))
+    known = baseline.read(_text(path, settings))
     return lambda findings: baseline.compare(findings, known, files=read.seen, is_whole=read.is_whole).findings
 
 
@@ -63,6 +64,20 @@ def _path(settings: CheckSettings) -> str:
     if settings.choice.baseline or not config.baseline:
         return settings.choice.baseline or ""
     return os.path.relpath(os.path.join(config.root, config.baseline))
+
+
+def _text(path: str, settings: CheckSettings) -> SourceFile:
+    """Read the baseline. If the configuration names a file that cannot be read, raise the error at that line."""
+    from kubectl_spread.sources.files import read_text
+
+    try:
+        return read_text(path)
+    except SourceError as error:
+        if settings.choice.baseline:
+            raise
+        from kubectl_spread.sources.config import at_setting
+
+        raise at_setting(error, settings.config, ("baseline",)) from None
 
 
 def _write(findings: list[Finding], read: ReadFiles, *, path: str) -> NewFindings:

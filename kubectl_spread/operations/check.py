@@ -308,7 +308,7 @@ def read_files(given: InputPaths, asked: CheckSettings) -> ReadFiles:
     texts: set[str] = set()  # names of inputs that are not files
     for item in rule_choice.read_inputs(given):
         if isinstance(item, SourceError):
-            errors.append(item)
+            errors.append(rule_choice.at_path_setting(item, given, asked.config))
         elif item.named and not item.source.text.strip():
             errors.append(SourceError(item.source.name, "the file is empty"))
         else:
@@ -438,9 +438,18 @@ def _policies(config: Config) -> list[PlacementPolicy]:
     Raises:
         SourceError, ConfigError: one cannot be read, or has errors.
     """
+    return [_policy(config, at) for at in range(len(config.policies))]
+
+
+def _policy(config: Config, at: int) -> PlacementPolicy:
     from kubectl_spread.sources.policy import file
 
-    return [file.load(os.path.join(config.root, path)) for path in config.policies]
+    try:
+        return file.load(os.path.join(config.root, config.policies[at]))
+    except SourceError as error:
+        from kubectl_spread.sources.config import at_setting
+
+        raise at_setting(error, config, ("policies", at)) from None
 
 
 def _specs(read: ReadFiles) -> dict[str, dict[str, Any]]:

@@ -17,7 +17,7 @@ from kubectl_spread.objects.workloads.kinds import PodSpecPath
 from kubectl_spread.sources import files
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
-from kubectl_spread.text.glob import Globs
+from kubectl_spread.text.glob import glob_error, Globs
 from kubectl_spread.text.node import Mapping, Node, Route, Sequence
 from kubectl_spread.text.source import SourceFile, Span
 
@@ -35,6 +35,15 @@ def load(path: str) -> Config:
     if root is None:
         return config
     return _Reading(source, root).config(config)
+
+
+def at_setting(error: SourceError, config: Config, route: Route) -> SourceError:
+    """Return an error about a file that a setting names, at the place of the setting; not one about its content."""
+    root = _root(config.source) if config.source is not None else None
+    if config.source is None or root is None or error.line:
+        return error
+    line, column = config.source.position(nodes.place(root, route).start)
+    return SourceError(config.source.name, str(error), line=line, column=column)
 
 
 def _root(source: SourceFile) -> Optional[Node]:
@@ -78,13 +87,13 @@ class _Reading:
             kubernetes_version=self._text(("kubernetesVersion",)),
             autoscaler=self._text(("autoscaler",)),
             paths=self._texts(("paths",)),
-            exclude=self._texts(("exclude",)),
+            exclude=self._globs(("exclude",)),
             per_file=tuple(self._file_choice(route, empty.root) for route in self._items("perFile")),
             ignores=tuple(self._waiver(route, empty.root) for route in self._items("ignores")),
             baseline=self._text(("baseline",)),
             domains=self._domains(),
             named_paths=tuple(self._podspec_path(route) for route in self._items("podspecPaths")),
-            roots=self._texts(("roots",)),
+            roots=self._globs(("roots",)),
             policies=self._texts(("policies",)),
         )
         if self._has(("profile",)) and self._has(("select",)):
@@ -115,10 +124,10 @@ class _Reading:
         )
 
     def _file_choice(self, route: Route, root: str) -> FileChoice:
-        return FileChoice(Globs(root, self._texts((*route, "files"))), self._choice(route))
+        return FileChoice(Globs(root, self._globs((*route, "files"))), self._choice(route))
 
     def _waiver(self, route: Route, root: str) -> Waiver:
-        patterns = self._texts((*route, "file"))
+        patterns = self._globs((*route, "file"))
         return Waiver(
             Place(self.source, nodes.place(self.root, (*route, "rule"))),
             self._words((*route, "rule")),
@@ -195,6 +204,12 @@ class _Reading:
         """Return the text of a scalar as it is written; empty if it is missing."""
         node = nodes.follow(self.root, route)
         return "" if node is None else nodes.scalar_text(node)
+
+    def _globs(self, route: Route) -> tuple[str, ...]:
+        written = self._written(route)
+        wrong = ((place, text, glob_error(text)) for place, text in written)
+        self.problems += [(place, f"not a glob: {text}: {error}") for place, text, error in wrong if error]
+        return tuple(text for _, text in written)
 
     def _texts(self, route: Route) -> tuple[str, ...]:
         return tuple(text for _, text in self._written(route))

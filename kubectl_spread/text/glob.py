@@ -34,6 +34,18 @@ class Globs(NamedTuple):
         return relative.replace(os.sep, "/")
 
 
+def glob_error(pattern: str) -> str:
+    """Return what is wrong with the sets of a glob; empty if nothing is."""
+    for step in pattern.split("/"):
+        rest = re.sub(_SET, "", step)
+        if "[" in rest:
+            return "a set without an end: `]` is missing"
+        for members in re.findall(_SET, step):
+            if any(first > last for first, last in re.findall(r"(?s)(.)-(.)", members[1])):
+                return f"a set whose range runs backwards: {members[1]}"
+    return ""
+
+
 def matches(pattern: str, name: str) -> bool:
     """Return whether a glob matches a name whose parts have slashes between them."""
     return _compiled(pattern).match(name) is not None

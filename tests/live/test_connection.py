@@ -6,7 +6,9 @@ import base64
 import json
 import socket
 import sys
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -457,6 +459,57 @@ def test_a_proxy_gets_its_user_and_password(
 
     assert {tuple(header)} == {tuple(request.header("Proxy-Authorization")) for request in server.requests}
     assert "s3cr" not in "".join(capsys.readouterr())
+
+
+class RefusingProxy(BaseHTTPRequestHandler):
+    """A proxy that lets nobody through."""
+
+    status = 407
+
+    def do_GET(self) -> None:
+        self.send_error(self.status)
+
+    do_CONNECT = do_GET  # noqa: N815 (the name of the method)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (its name in http.server)
+        pass
+
+
+USER_HINT = "; its URL can name a user: http://USER:PASSWORD@HOST:PORT"
+
+
+@pytest.mark.parametrize(
+    ("server_url", "status", "said"),
+    [
+        ("https://far.invalid:6443", 407, f"refuses: 407 Proxy Authentication Required{USER_HINT}"),
+        ("https://far.invalid:6443", 403, "refuses: 403 Forbidden"),
+        ("http://far.invalid:6443", 407, f"refuses: 407 Proxy Authentication Required{USER_HINT}"),
+    ],
+)
+def test_a_proxy_that_refuses_is_named(
+    server_url: str, status: int, said: str, kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither its user nor its password is printed."""
+    handler = type("Refusing", (RefusingProxy,), {"status": status})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as proxy:
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        host = f"127.0.0.1:{proxy.server_port}"
+        url = f"http://shop:secret@{host}"
+        err = refused(capsys, "--kubeconfig", kubeconfig(server_url, cluster={"proxy-url": url}))
+        proxy.shutdown()
+
+    assert f"error: unable to connect to the server far.invalid:6443: the proxy {host} {said}\n" == err
+
+
+def test_a_proxy_that_does_not_answer_is_named(kubeconfig: Kubeconfig, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        host = f"127.0.0.1:{closed.getsockname()[1]}"
+    err = refused(
+        capsys, "--kubeconfig", kubeconfig("https://far.invalid:6443", cluster={"proxy-url": f"http://{host}"})
+    )
+
+    said = f"unable to connect to the server far.invalid:6443: the connection to the proxy {host} was refused"
+    assert f"error: {said}\n" == err
 
 
 @pytest.mark.parametrize(("exempt", "hosts"), [("", {"far.invalid:8080"}), ("10.0.0.0/8,.invalid", set())])

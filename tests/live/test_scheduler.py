@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
 from kubectl_spread.cli.main import run
 from kubectl_spread.sources.live import scheduler as scheduler_configuration
@@ -213,9 +216,17 @@ def test_no_broken_object_of_the_scheduler_is_a_bug_of_ours(server: ApiServer, c
             assert scheduler_configuration.find_configuration(transport).said
 
 
+def in_namespace(config: str, name: str) -> str:
+    """A kubeconfig whose context has a namespace of this name; -n would refuse it."""
+    document = YAML(typ="safe").load(Path(config))
+    document["contexts"][0]["context"]["namespace"] = name
+    Path(config).write_text(json.dumps(document))
+    return config
+
+
 def test_names_are_quoted_in_paths(server: ApiServer, config: str) -> None:
     server.put(mounted(name="../../../../version?a=b#c"))
-    run(["explain", PENDING, "--kubeconfig", config, "-n", "../../../x?y"])
+    run(["explain", PENDING, "--kubeconfig", in_namespace(config, "../../../x?y")])
     paths = {request.path for request in server.requests}
 
     assert "/api/v1/namespaces/kube-system/configmaps/..%2F..%2F..%2F..%2Fversion%3Fa%3Db%23c" in paths
@@ -225,7 +236,7 @@ def test_names_are_quoted_in_paths(server: ApiServer, config: str) -> None:
 @pytest.mark.parametrize("name", [".", ".."])
 def test_a_name_of_dots_does_not_lead_to_another_path(server: ApiServer, config: str, name: str) -> None:
     server.put(mounted(name=name))
-    run(["explain", PENDING, "--kubeconfig", config, "-n", name])
+    run(["explain", PENDING, "--kubeconfig", in_namespace(config, name)])
     paths = {request.path for request in server.requests}
     quoted = name.replace(".", "%2E")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kubectl_spread.text.glob import Globs, matches
+from kubectl_spread.text.glob import glob_error, Globs, matches
 
 
 @pytest.mark.parametrize(
@@ -76,3 +76,8 @@ def test_many_stars_are_not_slow() -> None:
 
     assert not matches("/".join(["**"] * 30) + "/x", "/".join("ab" * 100))
     assert time.process_time() - start < 0.5
+
+
+@pytest.mark.parametrize("pattern", ["[]", "[]]", "[!]]", "a[[]b", "[a-c]/[!x-z]*", "**/*.yaml", ""])
+def test_a_glob_with_complete_sets_has_no_error(pattern: str) -> None:
+    assert "" == glob_error(pattern)

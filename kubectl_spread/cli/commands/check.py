@@ -15,6 +15,7 @@ from kubectl_spread.cli.parameters.options import (
     cluster_facts,
     colour_option,
     kustomize_option,
+    namespace_option,
     wants_colour,
 )
 from kubectl_spread.cli.parameters.outputs import Output
@@ -46,12 +47,8 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
 @click.option("-R", "--recursive", is_flag=True, help="Also check the directories below the named ones.")
 @kustomize_option
 @cluster_facts
-@click.option(
-    "-n",
-    "--namespace",
-    metavar="NAME",
-    shell_complete=complete.namespaces,
-    help="Namespace of the running workloads, and of objects that name none.  [default: the context's, or default]",
+@namespace_option(
+    "Namespace of the running workloads, and of objects that name none.  [default: the context's, or default]"
 )
 @click.option("-A", "--all-namespaces", is_flag=True, help="Check the running workloads of all namespaces.")
 @click.option(

@@ -17,6 +17,7 @@ from kubectl_spread.cli.parameters.options import (
     cluster_facts,
     colour_option,
     kustomize_option,
+    namespace_option,
     wants_colour,
 )
 from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
@@ -47,13 +48,7 @@ _WIDTH = 120  # if the width of the output is unknown
 @kustomize_option
 @cluster_facts
 @click.option("--message", metavar="TEXT", help="Explain a pasted message instead of a pod; - is standard input.")
-@click.option(
-    "-n",
-    "--namespace",
-    metavar="NAME",
-    shell_complete=complete.namespaces,
-    help="Namespace of the pod or workload.  [default: the context's]",
-)
+@namespace_option("Namespace of the pod or workload.  [default: the context's]")
 @click.option(
     "--node", metavar="NODE", default="", help="Show all details of one node instead of a summary of all nodes."
 )

@@ -13,7 +13,7 @@ import click
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.console.stderr import print_error
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.parameters.options import as_usage_errors, live_cluster, Seconds
+from kubectl_spread.cli.parameters.options import as_usage_errors, live_cluster, namespace_option, Seconds
 from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.errors import ClusterError, NoClusterError, SourceError
 from kubectl_spread.operations.inputs import notices
@@ -48,13 +48,7 @@ _STUCK_INTERVALS, _LEAST_STUCK_S = 10, 1800.0
     metavar="SECONDS",
     help="Age at which a reading is no longer served.  [default: 5 intervals, at least 300]",
 )
-@click.option(
-    "-n",
-    "--namespace",
-    metavar="NAME",
-    shell_complete=complete.namespaces,
-    help="Namespace of the workloads.  [default: all namespaces]",
-)
+@namespace_option("Namespace of the workloads.  [default: all namespaces]")
 @click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help="Export only workloads with these labels.")
 @click.option("--policy", type=complete.FILE, metavar="FILE", help="Also check the running pods against a policy.")
 @click.option("-a", "--all", "shows_all", is_flag=True, help="Also export workloads without constraints of their own.")

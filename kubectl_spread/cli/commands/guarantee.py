@@ -18,6 +18,7 @@ from kubectl_spread.cli.parameters.options import (
     cluster_facts,
     colour_option,
     kustomize_option,
+    namespace_option,
     wants_colour,
 )
 from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
@@ -131,13 +132,7 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
     help="Decide only this regime. Repeatable.  [default: all]",
 )
 @click.option("--recommend", is_flag=True, help="Search for constraints that keep the policy on these nodes.")
-@click.option(
-    "-n",
-    "--namespace",
-    metavar="NAME",
-    shell_complete=complete.namespaces,
-    help="Namespace of the workloads.  [default: the context's]",
-)
+@namespace_option("Namespace of the workloads.  [default: the context's]")
 @click.option(
     "--max-states",
     type=click.IntRange(1),

@@ -17,6 +17,7 @@ from kubectl_spread.cli.parameters.options import (
     cluster_facts,
     colour_option,
     kustomize_option,
+    namespace_option,
     wants_colour,
 )
 from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
@@ -48,13 +49,7 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
 )
 @kustomize_option
 @cluster_facts
-@click.option(
-    "-n",
-    "--namespace",
-    metavar="NAME",
-    shell_complete=complete.namespaces,
-    help="Namespace of the workloads.  [default: the context's]",
-)
+@namespace_option("Namespace of the workloads.  [default: the context's]")
 @click.option("-A", "--all-namespaces", is_flag=True, help="Repair the workloads of all namespaces.")
 @click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help="Repair only workloads with these labels.")
 @click.option("--soft", is_flag=True, help="Repair ScheduleAnyway constraints, too.")

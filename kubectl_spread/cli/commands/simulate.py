@@ -17,6 +17,7 @@ from kubectl_spread.cli.parameters.options import (
     cluster_facts,
     colour_option,
     kustomize_option,
+    namespace_option,
     wants_colour,
 )
 from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
@@ -71,13 +72,7 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
 @kustomize_option
 @cluster_facts
 @click.option("--then", multiple=True, metavar="STEP", help="A further step, after the cluster has settled.")
-@click.option(
-    "-n",
-    "--namespace",
-    metavar="NAME",
-    shell_complete=complete.namespaces,
-    help="Namespace of the named objects.  [default: the context's]",
-)
+@namespace_option("Namespace of the named objects.  [default: the context's]")
 @click.option(
     "--outcomes",
     default="all",

@@ -13,7 +13,7 @@ from kubectl_spread.cli.console import terminal
 from kubectl_spread.cli.console.progress import progress
 from kubectl_spread.cli.console.stderr import flush, print_error
 from kubectl_spread.cli.exit import Exit
-from kubectl_spread.cli.parameters.options import as_usage_errors, cluster_facts, Seconds
+from kubectl_spread.cli.parameters.options import as_usage_errors, cluster_facts, namespace_option, Seconds
 from kubectl_spread.cli.parameters.outputs import can_draw, FormatChoice, Output, page_source, redirect_output
 from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.cli.parameters.targets import selection
@@ -35,13 +35,7 @@ _DOCUMENTS = ("json", "prometheus", "html")  # which are complete without a line
 @click.command(cls=SectionedCommand)
 @click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
 @cluster_facts
-@click.option(
-    "-n",
-    "--namespace",
-    metavar="NAME",
-    shell_complete=complete.namespaces,
-    help="Namespace of the workloads.  [default: the context's]",
-)
+@namespace_option("Namespace of the workloads.  [default: the context's]")
 @click.option("-A", "--all-namespaces", is_flag=True, help="Show the workloads of all namespaces.")
 @click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help="Show only workloads with these labels.")
 @click.option("-a", "--all", "shows_all", is_flag=True, help="Also show workloads without constraints of their own.")

@@ -206,6 +206,37 @@ def kustomize_option(function: F) -> F:
     )(function)
 
 
+_IN_NAMESPACES = "abcdefghijklmnopqrstuvwxyz0123456789-"
+
+
+def namespace_option(text: str) -> Callable[[F], F]:
+    """-n, with its help text."""
+    return click.option(
+        "-n",
+        "--namespace",
+        metavar="NAME",
+        shell_complete=complete.namespaces,
+        callback=_possible_namespace,
+        help=text,
+    )
+
+
+def _possible_namespace(ctx: click.Context, param: click.Parameter, value: Optional[str]) -> Optional[str]:
+    """Return a namespace; empty means the default one.
+
+    Raises:
+        click.BadParameter: the API server would refuse to create a namespace with this name.
+    """
+    if value and (value.strip(_IN_NAMESPACES) or "-" in (value[0], value[-1]) or len(value) > 63):
+        raise click.BadParameter(
+            f"{value!r} cannot be a namespace: a name has at most 63 lower-case letters, digits and '-', "
+            "and begins and ends with a letter or digit.",
+            ctx,
+            param,
+        )
+    return value
+
+
 def colour_option(function: F) -> F:
     """Add the option --color."""
     return click.option(

@@ -9,6 +9,22 @@ from kubectl_spread.cli.parameters import sections
 from kubectl_spread.cli.parameters.options import F, gather_options
 from kubectl_spread.operations.inputs.rule_choice import LEVELS, RuleChoice
 
+
+def _possible_globs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return globs.
+
+    Raises:
+        click.BadParameter: a set in one of them is not complete.
+    """
+    for value in values:
+        from kubectl_spread.text.glob import glob_error
+
+        wrong = glob_error(value)
+        if wrong:
+            raise click.BadParameter(f"{value!r} is not a glob: {wrong}.", ctx, param)
+    return values
+
+
 _OPTIONS = (
     click.option(
         "--fail-on",
@@ -53,6 +69,7 @@ _OPTIONS = (
         "--exclude",
         multiple=True,
         metavar="GLOB",
+        callback=_possible_globs,
         help="Skip files and directories that match, unless they are named.",
     ),
     click.option("--force-exclude", is_flag=True, help="Skip excluded files even if they are named."),

@@ -57,7 +57,7 @@ class RuleChoice(NamedTuple):
 class InputPaths(NamedTuple):
     """The files and directories to read; `is_whole` if they are all that the project has.
 
-    `kustomized` are directories for kustomize.
+    `kustomized` are directories for kustomize. `is_configured`: the configuration names the paths.
     """
 
     paths: tuple[str, ...]
@@ -65,6 +65,7 @@ class InputPaths(NamedTuple):
     exclusion: Exclusion
     is_whole: bool
     kustomized: tuple[str, ...] = ()
+    is_configured: bool = False
 
 
 def load_config(choice: RuleChoice) -> Config:
@@ -153,7 +154,7 @@ def input_paths(
     project = tuple(os.path.relpath(os.path.join(config.root, path)) for path in config.paths or (".",))
     exclusion = Exclusion(globs, choice.force_exclude)
     if not paths and not kustomized:
-        return InputPaths(project, recursive=True, exclusion=exclusion, is_whole=True)
+        return InputPaths(project, True, exclusion, is_whole=True, is_configured=bool(config.paths))
     is_whole = recursive and all(_is_below(wanted, paths) for wanted in project)
     return InputPaths(paths, recursive, exclusion, is_whole, kustomized)
 
@@ -164,6 +165,15 @@ def read_inputs(given: InputPaths) -> Iterator[Union[Input, SourceError]]:
 
     yield from files.inputs(given.paths, recursive=given.recursive, exclusion=given.exclusion)
     yield from render_directories(given.kustomized)
+
+
+def at_path_setting(error: SourceError, given: InputPaths, config: Config) -> SourceError:
+    """Return an error about a path that the configuration names, at its place there; other errors unchanged."""
+    if not given.is_configured or error.source not in given.paths:
+        return error
+    from kubectl_spread.sources.config import at_setting
+
+    return at_setting(error, config, ("paths", given.paths.index(error.source)))
 
 
 def render_directories(directories: tuple[str, ...]) -> Iterator[Union[Input, SourceError]]:

@@ -118,10 +118,11 @@ class Queue:
     def _put(self, pod: Pod) -> None:
         """Run a pod that is created with spec.nodeName on that node, without the scheduler."""
         columns = self._placer.scheduler.columns
-        if self._explains and self.first is None:
-            self.first = Explanation(pod, PodVerdict.RUNNING, Diagnosis(columns.n))
-        self.placed.append(PlacedPod(pod.name, pod.node_name, 1, 1))
         node = columns.index.get(pod.node_name)
+        if self._explains and self.first is None:
+            verdict = PodVerdict.NODE_GONE if node is None else PodVerdict.RUNNING
+            self.first = Explanation(pod, verdict, Diagnosis(columns.n))
+        self.placed.append(PlacedPod(pod.name, pod.node_name, 1, 1))
         if node is not None:
             self._placer.put(pod, node)
 

@@ -35,6 +35,11 @@ class Credentials(NamedTuple):
     server: str
     sends: bool = True  # whether the server gets credentials: not over plain http
 
+    @property
+    def proxy(self) -> str:
+        """Return the host and port of the proxy, without user and password; empty without a proxy."""
+        return urlsplit(str(self.configuration.proxy or "")).netloc.rpartition("@")[2]
+
     def authorization(self) -> str:
         """Return the value of the Authorization header; empty if there is none.
 

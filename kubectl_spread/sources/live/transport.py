@@ -25,6 +25,8 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.25, 60.0
 _RETRIED = (429, 500, 502, 503, 504)
 _CHUNK_BYTES = 1 << 18
 _LONGEST_CHAIN = 8
+_NO_TUNNEL = "Tunnel connection failed: "  # http.client, before the proxy's status
+_PROXY_USER = "; its URL can name a user: http://USER:PASSWORD@HOST:PORT"
 
 
 class Response(NamedTuple):
@@ -128,6 +130,11 @@ class Transport:
             raise UnauthorizedError(
                 f"You must be logged in to the server {self.host}: it answered {path} with 401 {answer.message}; {why}"
             )
+        if answer.status == 407:
+            raise ClusterError(
+                f"unable to connect to the server {self.host}: the proxy {self._credentials.proxy} "
+                f"refuses: 407 Proxy Authentication Required{_PROXY_USER}"
+            )
         if answer.status in _RETRIED:
             raise ClusterError(
                 f"the server {self.host} answered {path} with {answer.status} {_ATTEMPTS} times: {answer.message}"
@@ -230,7 +237,9 @@ class Transport:
         from urllib3 import exceptions
 
         cause = getattr(error, "original_error", None) or error
-        if isinstance(cause, exceptions.NewConnectionError) and "refused" in str(cause):
+        if isinstance(error, exceptions.ProxyError):
+            message = f"unable to connect to the server {self.host}: {self._proxy_fault(cause)}"
+        elif isinstance(cause, exceptions.NewConnectionError) and "refused" in str(cause):
             message = f"the connection to the server {self.host} was refused; is it the right host and port?"
         elif isinstance(cause, exceptions.NameResolutionError):
             message = f"unable to connect to the server: there is no host {self.host}"
@@ -240,8 +249,6 @@ class Transport:
             ) from None
         elif isinstance(cause, exceptions.SSLError):
             message = f"unable to connect to the server {self.host}: TLS: {_tls(str(cause))}"
-        elif isinstance(error, exceptions.ProxyError):
-            message = f"unable to connect to the server {self.host}: the proxy refuses the connection{_why(cause)}"
         elif _broke_off(error):
             message = (
                 f"unable to read from the server {self.host}: its answer is incomplete, or is not HTTP{_why(cause)}"
@@ -249,6 +256,20 @@ class Transport:
         else:
             message = f"unable to connect to the server {self.host}{_why(cause)}"
         raise ClusterError(message) from None
+
+    def _proxy_fault(self, cause: Exception) -> str:
+        """Return what the proxy does not do: `the proxy 10.0.0.1:3128 refuses: 407 Proxy Authentication Required`."""
+        from urllib3 import exceptions
+
+        proxy = f"the proxy {self._credentials.proxy}"
+        refusal = str(cause).partition(_NO_TUNNEL)[2]
+        if refusal:
+            return f"{proxy} refuses: {refusal}{_PROXY_USER if refusal.startswith('407') else ''}"
+        if isinstance(cause, exceptions.NewConnectionError) and "refused" in str(cause):
+            return f"the connection to {proxy} was refused"
+        if isinstance(cause, exceptions.NameResolutionError):
+            return f"there is no host for {proxy}"
+        return f"{proxy} cannot be reached{_why(cause)}"
 
 
 def _broke_off(error: Exception) -> bool:

@@ -73,3 +73,24 @@ def test_a_name_without_its_type_gets_a_hint(capsys: pytest.CaptureFixture[str])
     assert "error: `web` is not a resource type with pods; write deploy/web. Types: pod, " in capsys.readouterr().err
     assert run(["explain", "dploy/web", "--topology", "zones=1"]) == 2
     assert "error: `dploy` is not a resource type with pods. Types: pod, " in capsys.readouterr().err
+
+
+GONE = "no kubelet will run it. The pod garbage collector deletes it; nothing creates it again."
+
+
+@pytest.mark.parametrize(
+    ("node", "code", "said"),
+    [
+        ("node-a1", 0, "node-a1."),
+        ("gone", 1, f"gone, which does not exist: {GONE}"),
+    ],
+)
+def test_a_manifest_that_names_a_node_is_checked_against_the_nodes(
+    node: str, code: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "pod.yaml"
+    spec = {"nodeName": node, "containers": [{"name": "c", "image": "c"}]}
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}))
+
+    assert code == run(["explain", "-f", str(path), "--topology", "zones=1,nodes=1"])
+    assert f"Pod default/p is bound to node {said}" == " ".join(capsys.readouterr().out.split())

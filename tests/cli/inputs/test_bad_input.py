@@ -402,3 +402,41 @@ def test_every_node_that_does_not_decode_is_named(run: Run) -> None:
 
     heads = ["error: facts.yaml:4:61: Node n1 is left out", "error: facts.yaml:5:69: Node n2 is left out"]
     assert (3, heads) == (ran.code, [": ".join(line.split(": ")[:3]) for line in ran.errors])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        ("a.json", '{"kind":', "1:9: error SPR001 yaml-syntax\n  not JSON: expecting value"),
+        ("a.yaml", '{"kind":', "1:9: error SPR001 yaml-syntax\n  not JSON: expecting value"),
+        (
+            "a.yaml",
+            "kind: ConfigMap\nmetadata: {name: a\ndata: {}\n",
+            "3:5: error SPR001 yaml-syntax\n  not YAML: did not find expected ',' or '}' while parsing a flow mapping",
+        ),
+    ],
+)
+def test_a_named_file_without_a_workload_must_be_readable(
+    name: str,
+    text: str,
+    place: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In a directory, files without anything to check are not parsed."""
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(text)
+
+    assert 3 == main.run(["check", name])
+    assert f"{name}:{place}" == "\n".join(capsys.readouterr().out.split("\n")[:2])
+    assert 0 == main.run(["check", "."])
+
+
+def test_a_named_template_without_a_workload_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text("kind: ConfigMap\nmetadata: {{ toYaml .x }}\n  {{ end }}\n")
+
+    assert (0, "") == (main.run(["check", "a.yaml"]), capsys.readouterr().out)

@@ -110,3 +110,30 @@ def test_a_reader_that_goes_early_ends_the_program_as_sigpipe_would(words: tuple
         os.close(writing)
     expected = (2, "error: no such command 'nope'\n") if "nope" in words else (141, "")
     assert (done.returncode, done.stderr[: len(expected[1]) or None]) == expected
+
+
+@pytest.mark.parametrize("name", ["A B", "Shop", "shop/web", "..", "shop-", "-shop", "a" * 64, "shöp", "shop.web"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", "-n"), ("status", "-n"), ("explain", "pod/a", "--namespace"), ("simulate", "-n"), ("guarantee", "-n"),
+        ("rebalance", "-n"), ("exporter", "-n"),
+    ],
+    ids=lambda words: words[0],
+)  # fmt: skip
+def test_a_name_that_no_namespace_can_have_is_refused(
+    words: tuple[str, ...], name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, message = said(capsys, *words, name)
+    why = "a name has at most 63 lower-case letters, digits and '-', and begins and ends with a letter or digit"
+    option = "'-n' / '--namespace'"
+    assert (code, message) == (2, f"error: invalid value for {option}: {name!r} cannot be a namespace: {why}")
+
+
+@pytest.mark.parametrize(
+    ("glob", "why"),
+    [("[", "a set without an end: `]` is missing"), ("a/[z-a]", "a set whose range runs backwards: z-a")],
+)
+def test_a_glob_whose_set_is_wrong_is_refused(glob: str, why: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, message = said(capsys, "check", str(SHOP / "web.yaml"), "--exclude", glob)
+    assert (code, message) == (2, f"error: invalid value for '--exclude': {glob!r} is not a glob: {why}")

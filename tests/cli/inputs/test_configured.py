@@ -311,6 +311,61 @@ def test_what_cannot_be_followed_is_one_error(check: Check, args: tuple[str, ...
     assert ran.err.startswith(f"error: {message}")
 
 
+@pytest.mark.parametrize(
+    ("setting", "args", "error"),
+    [
+        ("baseline: gone.json", [WEB], "2:11: gone.json: the path does not exist"),
+        (
+            "policies: [gone.yaml]",
+            [WEB, "--topology", "zones=3,nodes=1"],
+            "2:12: FOLDER/gone.yaml: the path does not exist",
+        ),
+        ("paths:\n- deploy\n- gone", ["--project"], "4:3: gone: the path does not exist"),
+    ],
+)
+def test_a_file_that_the_config_names_and_that_does_not_exist_has_the_line_of_the_config(
+    setting: str, args: list[str], error: str, check: Check
+) -> None:
+    configure(f"profile: minimal\n{setting}\n")
+    ran = check(*args)
+
+    assert (3, f"error: .kubectl-spread.yaml:{error.replace('FOLDER', str(Path.cwd()))}") == (ran.code, first(ran.err))
+
+
+def test_an_error_in_a_file_that_the_config_names_has_its_own_place(check: Check) -> None:
+    configure("baseline: broken.json\n")
+    Path("broken.json").write_text("{")
+
+    assert first(check(WEB).err).startswith("error: broken.json")
+
+
+def first(text: str) -> str:
+    """The first line."""
+    return text.partition("\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("setting", "error"),
+    [
+        ("exclude: ['[']", "1:11: not a glob: [: a set without an end: `]` is missing"),
+        ("roots: [charts/a[b]", "1:9: not a glob: charts/a[b: a set without an end: `]` is missing"),
+        (
+            "perFile: [{files: 'x[z-a]', ignore: SPR1}]",
+            "1:19: not a glob: x[z-a]: a set whose range runs backwards: z-a",
+        ),
+        (
+            "ignores: [{rule: SPR1, file: '[!', reason: old}]",
+            "1:30: not a glob: [!: a set without an end: `]` is missing",
+        ),
+    ],
+)
+def test_a_glob_whose_set_is_wrong_is_an_error(setting: str, error: str, check: Check) -> None:
+    configure(setting.replace("[charts/a[b]", "['charts/a[b']") + "\n")
+    ran = check(WEB)
+
+    assert (2, f"error: .kubectl-spread.yaml:{error}\n") == (ran.code, ran.err)
+
+
 def test_a_config_may_be_named(check: Check) -> None:
     """Then its directory is where its paths begin."""
     Path("charts/spread.yaml").write_text("paths: api\nignore: SPR1\n")
