@@ -1,9 +1,9 @@
 """Limits of the pods in a domain that follow from the filters alone, whatever the order of events.
 
-A spread constraint with maxSkew s over D domains lets at most `floor((N + (D - 1) s) / D)` of N pods into a domain: the
-last pod found at least `count - s` pods in every other domain. With a domain without pods, or with minDomains, the
-limit is s. Deleting pods does not raise the limit. But N is the largest number of pods at any time, so the limit says
-little after a scale-down.
+A spread constraint with maxSkew s over D domains allows at most `floor((N + (D - 1) s) / D)` of N pods in a domain.
+When the last of its pods came, every other domain had at least `count - s` pods. With a domain without pods, or with
+minDomains, the limit is s. Deleting pods does not raise the limit. But N is the largest number of pods at any time, so
+the limit says little after a scale-down.
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
 """States of a group, and the events between them.
 
-A state is `(contents, sizes, facts, desired)`: the pods on each node as one integer (`model.BITS` bits for each kind),
-the pods that controllers want of each kind, the version of the nodes, and the wanted replicas of each workload.
+A state is `(contents, sizes, facts, desired)`:
+
+* contents: the pods on each node as one integer, with `model.BITS` bits for each kind;
+* sizes: the pods that controllers want of each kind;
+* facts: the version of the nodes;
+* desired: the wanted replicas of each workload.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The smallest sets of requirements that leave no node.
 
-Each node is refused by a set of requirements, and a conflict must contain one of them for every node: the conflicts
-are the minimal hitting sets of those rows. The search of Murakami and Uno (MMCS,
+Each node is refused by a set of requirements, a row. A conflict must contain one requirement of every row: the
+conflicts are the minimal hitting sets of the rows. The search of Murakami and Uno (MMCS,
 https://arxiv.org/abs/1102.3813) finds them size by size, each once. It takes a row that no chosen requirement hits, and
 tries each of its requirements. It backtracks as soon as an earlier choice hits no row alone.
 

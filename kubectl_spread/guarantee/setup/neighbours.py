@@ -1,7 +1,7 @@
-"""Other pods that decide where the pods of a group go: workloads to follow as well, and gaps; loads numpy.
+"""Other pods that decide where the pods of a group go: workloads to simulate as well, and gaps; loads numpy.
 
 A workload is a neighbour if a hard constraint, a required anti-affinity or a host port of the group concerns its pods,
-or the other way round, or if it is a neighbour of a neighbour.
+or the reverse. So are neighbours of a neighbour.
 """
 
 from __future__ import annotations

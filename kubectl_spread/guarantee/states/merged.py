@@ -1,7 +1,7 @@
 """States without the names of workloads. They allow more than can really happen, so they can only prove rules.
 
 Several workloads whose pods pass the same filters become one. The anti-affinity between the pods of each is left out,
-except where a pod stays Pending: the siblings of a waiting pod keep it from at most as many domains as they are.
+except where a pod stays Pending. Its siblings keep it from at most one domain each.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """States of a group of workloads, and the events between them.
 
-Events without a choice are merged. A pod that is deleted leaves at once and is created again at once, because the
-scheduler stops counting a terminating pod and a controller replaces it then. In a Deployment's rollout, new pods can be
-scheduled before the old ReplicaSet has deleted the pods that they replace. A Deployment whose filters do not tell its
-revisions apart has one kind of pods: in a rollout it wants surge pods more, up to `rollout_extra` pods more may be
-placed, and any pod may go, because a pod that is restarted and waits is the first to be scaled down.
+Events without a choice are merged. A deleted pod leaves and is created again at once, because the scheduler does not
+count a terminating pod and its controller replaces it. In a Deployment's rollout, new pods can be scheduled before the
+old ReplicaSet has deleted the pods that they replace. A Deployment whose filters treat all revisions alike has one kind
+of pods. In a rollout it wants its surge pods, too, and up to `rollout_extra` more pods may be placed. Any pod may go,
+because a pod that is restarted and waits is the first to be scaled down.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Roots: objects that are applied together, and only then count for one another.
 
-A root is one of these: the resources of a kustomization, a directory of the configuration's `roots`, a directory from
-the command line, the files from the command line, or one rendered text. A root with copies of an object is split into
-one root for each copy (see `copies`).
+A root is one of these: the resources of a kustomization, a directory of the configuration's `roots`, a directory or
+the files from the command line, or one rendered text. A root with copies of an object is split into one root for each
+copy (see `copies`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Nodes for a waiting pod, by the contents of the nodes.
 
-Pods that terminate are ignored: they are taken to be gone at once. This is exact if they cannot change the scheduler's
-choice, which is checked for each question: no node may become infeasible because of them, and no other node may reach
-the highest score, however many of them are still on each node.
+Terminating pods count as gone at once. This is exact if they cannot change the scheduler's choice, which is checked for
+each question. However many of them are still on each node, none may become infeasible, and no other node may reach the
+highest score.
 """
 
 from __future__ import annotations

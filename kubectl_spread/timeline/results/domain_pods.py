@@ -1,7 +1,7 @@
 """Pods of workloads per domain, as ranges over many outcomes.
 
-Interchangeable domains share one range. The work grows with the pods of the outcomes, not with domains times outcomes:
-a domain without pods is counted once for all outcomes in which it exists.
+Interchangeable domains share one range. The work grows with the pods of the outcomes, not with domains times outcomes.
+A domain without pods is counted once for all outcomes in which it exists.
 """
 
 from __future__ import annotations
