@@ -52,15 +52,15 @@ def violation_text(result: Evaluation, *, waiting: Optional[int] = None) -> str:
     if waiting is not None:
         return f"{count_noun(waiting, 'pod')} {'stays' if waiting == 1 else 'stay'} Pending"
     key = result.rule.topology_key
-    where = comma_list(result.domains, most=3)
+    is_one = len(result.domains) == 1
+    where = f"{domain(key, plural=not is_one)} {comma_list(result.domains, most=3)}"
+    holds, each = ("holds", "") if is_one else ("hold", " each")
     if result.rule.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT):
-        is_one = len(result.domains) == 1
-        held = f"{result.number} of {count_noun(result.pods, 'pod')}{'' if is_one else ' each'}"
-        verb = "holds" if is_one else "hold"
-        return f"{domain(key, plural=not is_one)} {where} {verb} {held}; {result.limit} allowed"
+        held = f"{result.number} of {count_noun(result.pods, 'pod')}{each}"
+        return f"{where} {holds} {held}; {result.limit} allowed"
     if result.rule.kind is RuleKind.MIN_DOMAINS:
         return f"the pods use {count_noun(result.number, domain(key))}; at least {result.limit} required"
     if result.rule.kind is RuleKind.SEPARATE:
         name = "" if result.owner is None else f" of {result.owner.name}"
-        return f"{domain(key)} {where} holds {result.number} pods{name}"
-    return f"without {domain(key)} {where}, {count_noun(result.number, 'pod')} would be left; {result.limit} required"
+        return f"{where} {holds} {result.number} pods{name}{each}"
+    return f"without {where}, {count_noun(result.number, 'pod')} would be left; {result.limit} required"

@@ -6,6 +6,7 @@ from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.policy import parse
 from kubectl_spread.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState
 from kubectl_spread.policy.rule import PLACED, PolicyRule
+from kubectl_spread.policy.wording import violation_text
 
 ZONE = "topology.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"
@@ -87,3 +88,14 @@ def test_a_pending_pod_is_not_placed() -> None:
     """One pod has no node."""
     assert result(PLACED, "web@a1", "web@").violation is not None
     assert result(PLACED, "web@a1", "web@b1").violation is None
+
+
+def test_a_violation_in_several_domains_is_told_in_the_plural() -> None:
+    """Each domain holds that many pods."""
+    pods = ("web@a1", "web@a1", "web@b1", "web@b1")
+
+    assert violation_text(result(parse.separate("hostname"), *pods)) == "nodes a1, b1 hold 2 pods of web each"
+    assert violation_text(result(parse.separate("hostname"), *pods[:3])) == "node a1 holds 2 pods of web"
+    assert violation_text(result(parse.survive("zone=2", "2"), *pods)) == (
+        "without zones a, b, 0 pods would be left; 2 required"
+    )

@@ -111,7 +111,8 @@ def _witness(item: RuleVerdict, style: Style) -> Iterator[str]:
 
 def _counts(witness: Witness, style: Style) -> Iterator[str]:
     for key, counts in witness.counts.items():
-        sentence = f"Pods by {domain(key)} at the end: {words.counts_text(counts)}."
+        when = "at the end" if witness.events else "now"
+        sentence = f"Pods by {domain(key)} {when}: {words.counts_text(counts)}."
         yield from wrap(sentence, style.width, indent="    ", hanging="  ")
     if words.surge(witness):
         yield from wrap(words.surge(witness), style.width, indent="    ")
