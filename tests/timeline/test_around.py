@@ -116,7 +116,7 @@ def test_a_claim_stays_until_its_pod_is_gone(facts: str, capsys: pytest.CaptureF
     assert code == 0
     assert steps[1]["notes"] == [
         "claim data-db-0 stays until db-0, which uses it, is gone",
-        "with claim data-db-0 goes the data in volume pv0, unless its reclaim policy is Retain",
+        "the data in volume pv0 is lost with claim data-db-0, unless its reclaim policy is Retain",
     ]
     assert steps[2]["outcomes"][0]["workloads"][0]["domains"][ZONE] == {"a": 0, "b": 1}
 
@@ -147,7 +147,7 @@ def test_an_unused_claim_goes_at_once(facts: str, capsys: pytest.CaptureFixture[
         ("delete hpa db", ["without autoscaler db, the workload keeps the replicas that it has"]),
         (
             "delete ns default",
-            ["namespace default goes with everything in it, also objects that are not simulated, such as Secrets"],
+            ["namespace default is deleted with all its objects, also those outside the simulation, such as Secrets"],
         ),
         ('patch svc db -p={"spec":{"selector":null}}', []),
         ('patch sc ssd -p={"metadata":{"annotations":{"storageclass.kubernetes.io/is-default-class":"true"}}}', []),

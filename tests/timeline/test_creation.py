@@ -203,7 +203,7 @@ def test_pods_of_an_orphaned_statefulset_stay_and_are_adopted(
     code, answers, _ = simulated(capsys, facts, *steps)
 
     assert code == 0
-    assert answers[0]["notes"] == ["statefulset.apps/shards goes, its pods stay as they are"]
+    assert answers[0]["notes"] == ["statefulset.apps/shards is deleted, its pods stay as they are"]
     assert domains(answers[2]) == {"a": 1, "b": 1, "c": 1}
 
 
@@ -213,7 +213,7 @@ def test_replica_sets_of_an_orphaned_deployment_replace_their_pods(
     code, answers, _ = simulated(capsys, facts, "delete deploy/web --cascade=orphan", "delete pod web-abc-b1")
 
     assert code == 0
-    assert answers[0]["notes"] == ["deployment.apps/web goes, its ReplicaSets stay, and keep their pods"]
+    assert answers[0]["notes"] == ["deployment.apps/web is deleted, its ReplicaSets stay, and keep their pods"]
     assert domains(answers[1]) == {"a": 1, "b": 1, "c": 1}
     web, left = "Deployment app/web", "ReplicaSet app/web-abc"
     assert [(web, True), (left, False)] == [(name(item), item["deleted"]) for item in concerned(answers[0])]

@@ -92,7 +92,7 @@ def _claim(namespace: str, name: str, situation: Situation) -> CommandEffect:
         del claims[key]
         notes = []
     if volume:
-        notes.append(f"with claim {name} goes the data in volume {volume}, unless its reclaim policy is Retain")
+        notes.append(f"the data in volume {volume} is lost with claim {name}, unless its reclaim policy is Retain")
     situation.cluster = cluster._replace(storage=cluster.storage._replace(claims=claims))
     owners = frozenset(owner for pod in users if (owner := cluster.top_owner(pod)) is not None)
     return CommandEffect((steps.DeleteClaims((key,)),), owners, notes=tuple(notes))
@@ -139,7 +139,7 @@ def _namespace(_: str, name: str, situation: Situation) -> CommandEffect:
     done += _changed(situation, _without_namespace(situation.cluster, name))
     bare = tuple(pod.uid for pod in cluster.pods if pod.namespace == name and cluster.top_owner(pod) is None)
     claims = tuple(key for key in cluster.storage.claims if key.namespace == name)
-    note = f"namespace {name} goes with everything in it, also objects that are not simulated, such as Secrets"
+    note = f"namespace {name} is deleted with all its objects, also those outside the simulation, such as Secrets"
     ops: tuple[steps.Op, ...] = (steps.DeletePods(bare), steps.DeleteClaims(claims))
     return done + CommandEffect(ops, notes=(note,))
 

@@ -53,7 +53,9 @@ def _orphaned(found: tuple[CommandTarget, ...], situation: Situation) -> Command
             "its ReplicaSets stay, and keep their pods" if target.kind == "Deployment" else "its pods stay as they are"
         )
         done += CommandEffect(
-            (steps.Orphan(target.key),), frozenset([target.key]), notes=(f"{targets.short_name(target)} goes, {what}",)
+            (steps.Orphan(target.key),),
+            frozenset([target.key]),
+            notes=(f"{targets.short_name(target)} is deleted, {what}",),
         )
     return done
 

@@ -140,7 +140,9 @@ def workload_object(target: CommandTarget, situation: Situation) -> Plain:
         )
     owner = situation.cluster.owners.get(target.key)
     if owner is not None:
-        raise RefusedError(f"error: {owner.kind} {owner.name} controls {target.kind} {target.name}, and sets it back")
+        raise RefusedError(
+            f"error: {owner.kind} {owner.name} controls {target.kind} {target.name}, and would revert the change"
+        )
     return plain_of(situation.cluster.controllers[target.key])
 
 

@@ -290,7 +290,7 @@ class _Loading:
             owner = -1
             if key is not None:
                 self.world.notes[
-                    f"{key.kind} {key.namespace}/{key.name} is not in the facts: its pods are not made again"
+                    f"{key.kind} {key.namespace}/{key.name} is not in the facts: its pods are not created again"
                 ] = None
         node = self.world.node_at.get(pod.node_name, PENDING)
         if pod.node_name and node == PENDING:

@@ -80,7 +80,7 @@ def _pod(plain: Plain, situation: Situation) -> CommandEffect:
     metadata = plain.get("metadata") or {}
     name, namespace = metadata.get("name") or "", metadata.get("namespace") or situation.namespace
     if any((pod.namespace, pod.name) == (namespace, name) for pod in situation.cluster.pods):
-        return CommandEffect(notes=(f"pod {name} exists: a change of it moves nothing",))
+        return CommandEffect(notes=(f"pod {name} exists already: changing it moves no pod",))
     owner = admitted_workload(workload(plain, "Pod", namespace=namespace), situation.cluster)
     return CommandEffect((steps.CreatePod(name, replica(owner, 0).cls),))
 
