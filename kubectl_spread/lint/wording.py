@@ -86,5 +86,7 @@ def domains(number: int, key: str) -> str:
 
 def named_domains(key: str, values: list[str]) -> str:
     """Return `Zone `c``, `Nodes `a` and `b``, or ``Domain `r1` of `rack` ``, as the beginning of a sentence."""
-    noun = _NOUNS.get(key, "domain").capitalize() + ("" if len(values) == 1 else "s")
-    return f"{noun} {list_names(values)}" + ("" if key in _NOUNS else f" of `{key}`")
+    noun, of_key = _NOUNS.get(key, "domain"), "" if key in _NOUNS else f" of `{key}`"
+    if values == [""]:
+        return f"The {noun}{of_key} with an empty label value"
+    return f"{noun.capitalize()}{'' if len(values) == 1 else 's'} {list_names(values)}{of_key}"

@@ -72,9 +72,9 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             continue
         route = subject.route(constraint, "minDomains")
         yield RuleFinding(
-            f"pods beyond {room} stay Pending in any cluster. Node affinity allows {len(values)} values of "
-            f"`{constraint.topology_key}`, fewer than minDomains {constraint.min_domains}, so each takes at most "
-            f"{count_noun(constraint.max_skew, 'pod')}",
+            f"at most {count_noun(room, 'pod')} can run in any cluster, and further pods stay Pending. Node affinity "
+            f"allows {len(values)} values of `{constraint.topology_key}`, fewer than minDomains "
+            f"{constraint.min_domains}, so each takes at most {count_noun(constraint.max_skew, 'pod')}",
             subject.place(route),
             subject.path(route),
             f"write minDomains: {len(values)}, or allow more values",

@@ -87,8 +87,8 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
             route = (*claim.route, "storageClassName")
             it = "it" if len(excluded) == 1 else "them"
             yield RuleFinding(
-                f"pods beyond {room} stay Pending. The StorageClass allows no volume in "
-                f"{list_names(item.value for item in excluded)}, but the constraint counts {it}, so no other "
+                f"at most {count_noun(room, 'pod')} can run, and further pods stay Pending. The StorageClass allows no "
+                f"volume in {list_names(item.value for item in excluded)}, but the constraint counts {it}, so no other "
                 f"{domain(constraint.topology_key)} takes more than {count_noun(most_in_a_domain, 'pod')}"
                 f"{_shown(subject, project, room=room)}",
                 subject.place(route),
@@ -103,7 +103,7 @@ def _shown(subject: Subject, project: Project, *, room: int) -> str:
     became = project.facts.outcome(subject.workload) if project.facts is not None else None
     if became is None or became.placed <= room:
         return ""
-    return f". The placement shows {became.placed} pods, as it ignores volumes that do not exist yet"
+    return f". The placement shows {count_noun(became.placed, 'pod')}, as it ignores volumes that do not exist yet"
 
 
 def _excluded(claim: ClaimTemplate, account: ConstraintFacts, project: Project, *, key: str) -> list[DomainFacts]:
