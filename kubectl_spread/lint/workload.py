@@ -101,7 +101,7 @@ class Subject:
         """Return the labels of a pod of this workload, including those its controller sets, with made-up values."""
         return created_labels(self.workload)
 
-    @property
+    @cached_property
     def has_known_labels(self) -> bool:
         """Return whether `labels` are complete; a foreign controller or kustomize may add some."""
         return not self.workload.is_foreign and not awaits_labels(self.workload)

@@ -75,6 +75,7 @@ def inputs(root: Path) -> Iterator[tuple[str, list[str], float]]:
     file = root / "broken.yaml"
     file.write_text(broken(CONSTRAINTS))
     yield f"--diff of {CONSTRAINTS:,} constraints", [str(file), "--diff", "--unsafe-fixes"], 2.0
+    yield f"{CONSTRAINTS:,} constraints on 6 nodes", [str(file), "--topology", "zones=3,nodes=2"], 2.0
 
 
 def main() -> int:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from kubectl_spread.operations.check import check_files, CheckRequest
+from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 
 pytestmark = pytest.mark.slow
 
@@ -105,18 +106,39 @@ def duplicates(numbers: range) -> dict[str, str]:
     return stream(deployment(1) + again * len(numbers))
 
 
+def constraints(numbers: range) -> dict[str, str]:
+    """One workload with many constraints, none of which selects its pods."""
+    others = (
+        CONSTRAINT.format(
+            skew=1, key=ZONE, selector=f"labelSelector: {{matchLabels: {{app: web-{number}}}}}", comment=""
+        )
+        for number in numbers
+    )
+    return stream(deployment(1) + "".join(others))
+
+
+def keys(numbers: range) -> dict[str, str]:
+    """One workload whose constraints have a key each."""
+    selector = "labelSelector: {matchLabels: {app: web}}"
+    others = (
+        CONSTRAINT.format(skew=1, key=f"example.com/{number}", selector=selector, comment="") for number in numbers
+    )
+    return stream(deployment(1) + "".join(others))
+
+
 def broken_templates(numbers: range) -> dict[str, str]:
     return {f"{number}.yaml": f'kind: Deployment\n{{{{ if .x }}}}\nspec: "{{{{ .y\n{FIELD}' for number in numbers}
 
 
+NO_CLUSTER = ClusterSource()
 FIELD = "topologySpreadConstraints: []\n"
 INPUTS = (
     *(shared_labels, neighbours, nested_neighbours, copies, placeholders, suppressions, unused_suppressions),
-    *(one_list, budgets, budgets_and_workloads, duplicates, broken_templates),
+    *(one_list, budgets, budgets_and_workloads, duplicates, constraints, keys, broken_templates),
 )
 
 
-def lines(paths: Path) -> int:
+def lines(paths: Path, source: ClusterSource = NO_CLUSTER) -> int:
     """Return how many lines of the program one check executes."""
     count = 0
 
@@ -130,7 +152,7 @@ def lines(paths: Path) -> int:
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        check_files(CheckRequest((str(paths),), recursive=True))
+        check_files(CheckRequest((str(paths),), recursive=True, source=source))
     finally:
         sys.settrace(before)
     return count
@@ -150,3 +172,15 @@ def test_a_check_takes_linear_work(made: Callable[[range], dict[str, str]], tmp_
     least = lines(small)
 
     assert lines(large) < MOST * least
+
+
+@pytest.mark.parametrize("made", [duplicates, constraints, keys], ids=lambda made: made.__name__)
+def test_many_constraints_of_a_workload_take_linear_work_on_a_cluster(
+    made: Callable[[range], dict[str, str]], tmp_path: Path
+) -> None:
+    source = ClusterSource(topology="zones=3,nodes=2")
+    first, small, large = (written(made(numbers), tmp_path / str(len(numbers))) for numbers in (FIRST, SMALL, LARGE))
+    lines(first, source)
+    least = lines(small, source)
+
+    assert lines(large, source) < MOST * least

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -91,18 +91,33 @@ def pod_nodes(cls: PodClass, columns: Columns) -> PodNodes:
     return PodNodes(match_affinity(cls.node_requirement, columns), _first_untolerated(cls, columns))
 
 
+def missing_labels(keys: Iterable[str], columns: Columns) -> dict[str, Bools]:
+    """Return nodes (bool (N,)) by the first of some label keys that they lack; only keys that such a node has.
+
+    All constraints of an action share it: no constraint counts a node that lacks a key of another one.
+    """
+    complete = np.ones(columns.n, np.bool_)
+    found = {}
+    for key in dict.fromkeys(keys):
+        mask = complete & (columns.topology(key).codes < 0)
+        if mask.any():
+            found[key] = mask
+            complete &= ~mask
+    return found
+
+
 def reasons_for_not_counting(
-    constraint: Constraint, keys: tuple[str, ...], nodes: PodNodes, columns: Columns
+    constraint: Constraint, missing: Mapping[str, Bools], nodes: PodNodes, columns: Columns
 ) -> NodeReasons:
-    """Return why a constraint does not count nodes; `keys` are the keys of all constraints of its action."""
+    """Return why a constraint does not count nodes; `missing` are the nodes without labels, see `missing_labels`."""
     collector = _Collector(columns)
     if constraint.honors_affinity:
         collector.add(NodeReason(NodeReasonKind.OUTSIDE_AFFINITY), ~nodes.affinity)
     if constraint.honors_taints:
         for taint, mask in nodes.tainted.items():
             collector.add(NodeReason(NodeReasonKind.HONORED_TAINT, taint=taint), mask)
-    for key in keys:
-        collector.add(NodeReason(NodeReasonKind.MISSING_LABEL, key), columns.topology(key).codes < 0)
+    for key, mask in missing.items():
+        collector.add(NodeReason(NodeReasonKind.MISSING_LABEL, key), mask)
     return collector.reasons()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Optional
 
 import numpy as np
@@ -151,13 +151,13 @@ class _Group(NamedTuple):
     """The context that constraints of one action share.
 
     usable: bool (N,), nodes that meet all requirements but the spread constraints.
-    keys: of all constraints of the action; no constraint counts a node that lacks one of them.
+    missing: nodes that lack the key of a constraint of the action; no constraint counts them.
     """
 
     cls: PodClass
     filtered: FilterResult
     usable: Bools
-    keys: tuple[str, ...]
+    missing: Mapping[str, Bools]
     nodes: PodNodes
     unusable: NodeReasons
     is_detailed: bool
@@ -203,14 +203,15 @@ def constraint_reports(
     nodes = node_reasons.pod_nodes(cls, filtered.columns)
     unusable = node_reasons.reasons_for_not_running(filtered, nodes, refusing=refusing)
     usable = passes_all_but_spread(filtered)
-    group = _Group(cls, filtered, usable, (), nodes, unusable, is_detailed, True, is_built_in, shared)
+    group = _Group(cls, filtered, usable, {}, nodes, unusable, is_detailed, True, is_built_in, shared)
     reports = [*_of_action(hard, group), *_of_action(soft, group._replace(is_hard=False))]
     return tuple(sorted(reports, key=lambda report: report.constraint.position))
 
 
 def _of_action(constraints: Sequence[DomainCounts], group: _Group) -> list[ConstraintReport]:
     """Return the reports of all hard, or of all soft constraints."""
-    group = group._replace(keys=tuple(counts.constraint.topology_key for counts in constraints))
+    keys = [counts.constraint.topology_key for counts in constraints]
+    group = group._replace(missing=node_reasons.missing_labels(keys, group.filtered.columns))
     return [_constraint(counts, group) for counts in constraints]
 
 
@@ -230,7 +231,7 @@ def passes_all_but_spread(filtered: FilterResult) -> Bools:
 
 def _constraint(counts: DomainCounts, group: _Group) -> ConstraintReport:
     columns, topology = group.filtered.columns, counts.topology
-    why_not = node_reasons.reasons_for_not_counting(counts.constraint, group.keys, group.nodes, columns)
+    why_not = node_reasons.reasons_for_not_counting(counts.constraint, group.missing, group.nodes, columns)
     found = matching_pods.NO_PODS
     if group.is_detailed:
         found = matching_pods.matching_pods(counts, group.cls, columns, why_not)
