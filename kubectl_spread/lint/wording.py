@@ -79,6 +79,11 @@ def in_each_domain(key: str) -> str:
     return f"{'on' if key == HOSTNAME else 'in'} each {domain(key)}"
 
 
+def in_one_domain(key: str) -> str:
+    """Return `in one zone`, or `on one node`."""
+    return f"{'on' if key == HOSTNAME else 'in'} one {domain(key)}"
+
+
 def domains(number: int, key: str) -> str:
     """Return `1 zone`, `2 nodes`, or ``2 domains of `rack` ``."""
     return f"{number} {domain(key, plural=number != 1)}"

@@ -54,7 +54,7 @@ from collections.abc import Iterator
 from kubectl_spread.lint.finding import RuleFinding
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.rollout import surge
-from kubectl_spread.lint.wording import domain
+from kubectl_spread.lint.wording import in_one_domain
 from kubectl_spread.lint.workload import Subject
 
 
@@ -71,7 +71,7 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
         if project.matching(selector, subject.workload.namespace) == [subject]:
             route = subject.route(constraint, "maxSkew")
             yield RuleFinding(
-                f"all pods may end up in one {domain(constraint.topology_key)}: maxSkew {constraint.max_skew} never "
+                f"all pods may end up {in_one_domain(constraint.topology_key)}: maxSkew {constraint.max_skew} never "
                 f"refuses a node, as there are at most {pods} pods",
                 subject.place(route),
                 subject.path(route),

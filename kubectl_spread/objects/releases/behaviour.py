@@ -80,7 +80,7 @@ def switch(name: str, reader: str, source: str, effect: Impact, *versions: str, 
 
 def texts(name: str, reader: str, source: str, *wordings: tuple[str, str]) -> Behaviour[str]:
     """Make a behaviour from versions and the text used since each; an empty text is not written."""
-    eras = (era_since(version, text, f"says {_shown(text)}" if text else "says nothing") for version, text in wordings)
+    eras = (era_since(version, text, f"says {_shown(text)}" if text else "has no reason") for version, text in wordings)
     return Behaviour(name, reader, source, Impact.TEXT, tuple(eras))
 
 

@@ -43,17 +43,17 @@ REQUEST_SUMS = Behaviour(
     Impact.PLACEMENT,
     (
         era_since(
-            "1.18", Sums.PER_CONTAINER, "rounds each container's requests; an overhead's CPU scores in whole cores"
+            "1.18", Sums.PER_CONTAINER, "rounds requests per container; scores count an overhead's CPU in whole cores"
         ),
-        era_since("1.22", Sums.WITHOUT_OVERHEAD, "rounds each container's requests; an overhead does not score"),
+        era_since("1.22", Sums.WITHOUT_OVERHEAD, "rounds requests per container; scores leave out the overhead"),
         era_since(
-            "1.24", Sums.PER_CONTAINER, "rounds each container's requests; an overhead's CPU scores in whole cores"
+            "1.24", Sums.PER_CONTAINER, "rounds requests per container; scores count an overhead's CPU in whole cores"
         ),
         era_since(
             "1.27", Sums.EXACT, "adds up exact requests; a bound pod's sidecars count as init containers in scores"
         ),
         era_since("1.32", Sums.SIDECARS, "adds up exact requests; a bound pod's sidecars count in scores"),
-        era_since("1.33", Sums.RESIZED, "counts a container that is resized with the most it may have"),
+        era_since("1.33", Sums.RESIZED, "counts a container under resize with its largest requests"),
         era_since("1.34", Sums.POD_LEVEL, "counts resources of the pod as a whole, too"),
     ),
 )
@@ -65,8 +65,8 @@ FIT_SKIPS_UNREQUESTED = switch(
 )
 FIT_SKIPS_ZERO = switch(
     "fit-skips-zero", "NodeResourcesFit", _FIT, Impact.PLACEMENT, "1.26",
-    off="an extended resource with more in use than the node has refuses a pod that requests 0 of it",
-    on="an extended resource of which the pod requests 0 is not compared",
+    off="a node with more of an extended resource in use than it has refuses a pod that requests 0 of it",
+    on="an extended resource with a request of 0 is not compared",
 )
 FIT_TOO_LARGE_IS_FINAL = switch(
     "fit-too-large", "NodeResourcesFit", _FIT, Impact.TEXT, "1.34",
@@ -87,7 +87,7 @@ ALLOCATION_SKIPS_ABSENT = switch(
 BALANCE_BY_DEVIATION = switch(
     "balance-by-deviation", "NodeResourcesBalancedAllocation", _BALANCE, Impact.PLACEMENT, "1.22",
     off="scores the difference of CPU and memory, with defaults for pods that request none, and 0 where one is full",
-    on="scores the standard deviation of what is requested of the resources in its arguments",
+    on="scores the standard deviation of the requested shares of the resources in its arguments",
 )
 BALANCE_SKIPS = switch(
     "balance-skips", "NodeResourcesBalancedAllocation", _BALANCE, Impact.PLACEMENT, "1.33",
@@ -97,7 +97,7 @@ BALANCE_SKIPS = switch(
 BALANCE_COMPARES = switch(
     "balance-compares", "NodeResourcesBalancedAllocation", _BALANCE, Impact.PLACEMENT, "1.36",
     off="scores how evenly the node's resources would be used",
-    on="scores the change that the pod makes to how evenly they are used",
+    on="scores by how much the pod makes their use more or less even",
 )
 
 # Images
@@ -181,7 +181,7 @@ WEIGHTS_DIFFER = switch(
 )
 POD_AFFINITY_NAMES_ONE = switch(
     "pod-affinity-names-one", "InterPodAffinity", f"{_POD_AFFINITY}/filtering.go", Impact.TEXT, "1.22",
-    off="names two reasons, one of them for any rule",
+    off="gives two reasons: a general one and that of the rule",
     on="names the rule that a node breaks",
 )
 POD_AFFINITY_ANY = texts(
@@ -192,13 +192,13 @@ POD_AFFINITY_ANY = texts(
 )
 POD_AFFINITY_WITHOUT_ZERO = switch(
     "pod-affinity-normalizes", "InterPodAffinity", f"{_POD_AFFINITY}/scoring.go", Impact.PLACEMENT, "1.21",
-    off="scores are scaled between the least and the most of all nodes and 0",
-    on="scores are scaled between the least and the most of all nodes",
+    off="scores are scaled to the range of all nodes' scores and 0",
+    on="scores are scaled to the range of all nodes' scores",
 )
 POD_AFFINITY_SKIPS_FILTER = switch(
     "pod-affinity-skips-filter", "InterPodAffinity", f"{_POD_AFFINITY}/filtering.go", Impact.PLACEMENT, "1.27",
     off="filters every pod",
-    on="does not filter a pod that no rule is about, so that nominated pods cannot break one",
+    on="is skipped for a pod that no rule is about, so nominated pods cannot break a rule",
 )
 POD_AFFINITY_SKIPS_SCORE = switch(
     "pod-affinity-skips-score", "InterPodAffinity", f"{_POD_AFFINITY}/scoring.go", Impact.SCORES, "1.28",
@@ -275,7 +275,7 @@ RESTRICTIONS_SKIP = switch(
     "restrictions-skip", "VolumeRestrictions", f"{_PLUGINS}/volumerestrictions/volume_restrictions.go",
     Impact.PLACEMENT, "1.28",
     off="filters every pod",
-    on="does not filter a pod whose volumes no pod uses, whatever nominated pods use",
+    on="is skipped for a pod whose volumes no bound pod uses, without regard to nominated pods",
 )
 LOST_CLAIM_IN_PRE_FILTER = switch(
     "lost-claim", "VolumeBinding", _VOLUME_BINDING, Impact.TEXT, "1.23",
@@ -305,12 +305,12 @@ VOLUME_BINDING_SKIPS_SCORE = switch(
 ZONE_LABELS_ARE_ONE = switch(
     "zone-labels-are-one", "VolumeZone", f"{_PLUGINS}/volumezone/volume_zone.go", Impact.PLACEMENT, "1.29",
     off="a volume's failure-domain.beta label must be on the node under the same key",
-    on="failure-domain.beta and topology.kubernetes.io labels are one",
+    on="failure-domain.beta and topology.kubernetes.io labels count as one label",
 )
 VOLUME_ZONE_LOOKS_FIRST = switch(
     "volume-zone-looks-first", "VolumeZone", f"{_PLUGINS}/volumezone/volume_zone.go", Impact.TEXT, "1.27",
-    off="VolumeBinding finds on each node that a volume is missing",
-    on="PreFilter finds that a volume is missing",
+    off="VolumeBinding reports a missing volume for each node",
+    on="PreFilter reports a missing volume",
 )
 
 # The cycle
@@ -323,14 +323,14 @@ TAINTS_BEFORE_RESOURCES = switch(
 
 NOMINATED_FIRST = switch(
     "nominated-node-first", "the scheduling cycle", _CYCLE, Impact.PLACEMENT, "1.22",
-    off="a pod's own nominated node is one of all nodes",
+    off="a pod's own nominated node is tried like any other node",
     on="a pod's own nominated node is tried first",
 )
 GONE_NODE_IS_ERROR = switch(
     "gone-node-is-error", "the scheduling cycle", _CYCLE, Impact.TEXT, "1.24", "1.27.14", "1.28", "1.28.10", "1.29",
     "1.29.5",
-    off="a node that matchFields name and that is gone fits no pod",
-    on="a node that matchFields name and that is gone is a scheduling error",
+    off="a missing node that matchFields name fits no pod",
+    on="a missing node that matchFields name is a scheduling error",
 )
 LEFT_OUT_REASON = texts(
     "left-out-reason", "the scheduling cycle", _CYCLE,
@@ -400,7 +400,7 @@ SCHEDULING_GATES = switch(
 CLAIMS = switch(
     "resource-claims", "DynamicResources", _GATES, Impact.TEXT, "1.34",
     off="DynamicResources does not run",
-    on="DynamicResources runs, and speaks in the message",
+    on="DynamicResources runs, and adds words to the message",
 )
 CLAIMS_SCORE = switch(
     "resource-claims-score", "DynamicResources", f"{_PLUGINS}/dynamicresources/dynamicresources.go", Impact.SCORES,
@@ -410,7 +410,7 @@ CLAIMS_SCORE = switch(
 )
 CLAIMS_FOR_RESOURCES = switch(
     "resource-claims-for-resources", "NodeResourcesFit", _GATES, Impact.PLACEMENT, "1.36",
-    off="an extended resource is what the node has of it",
+    off="an extended resource is an amount that the node reports",
     on="the devices of a DeviceClass may stand for an extended resource",
 )
 TOPOLOGY_LABELS = switch(
