@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Optional, Union
 
+from kubectl_spread.cluster.nested_domains import refines
 from kubectl_spread.records import NamedTuple
 
 
@@ -40,20 +41,13 @@ def tree(partitions: Iterable[Partition], signed: Sequence[Hashable]) -> Tree:
         if len([at for at in domain_of if at >= 0]) == len(of_domain):
             for node, at in enumerate(domain_of):
                 labels[node].append(of_domain.get(at))
-        elif not coarse or _refines(domain_of, coarse[-1][0]):
+        elif not coarse or refines(domain_of, coarse[-1][0]):
             coarse.append((domain_of, of_domain))
         else:
             for node, at in enumerate(domain_of):
                 labels[node].append((at, of_domain.get(at)))
     found, _ = _grown(coarse, [repr(item) for item in labels], list(range(len(signed))))
     return found
-
-
-def _refines(fine: Sequence[int], coarse: Sequence[int]) -> bool:
-    inside: dict[int, set[int]] = defaultdict(set)
-    for one, other in zip(fine, coarse, strict=True):
-        inside[one].add(other)
-    return all(len(values) == 1 for values in inside.values())
 
 
 def _grown(levels: list[Any], labels: list[str], members: list[int]) -> tuple[Tree, str]:

@@ -17,7 +17,7 @@ from kubectl_spread.operations import baseline, check
 from kubectl_spread.operations.check import CheckResult, CheckSettings, ReadFiles
 from kubectl_spread.operations.inputs import cluster_facts, live_cluster, rule_choice
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
-from kubectl_spread.operations.inputs.missing import is_missing, missing_error, no_namespace
+from kubectl_spread.operations.inputs.missing import missing_targets
 from kubectl_spread.operations.inputs.rule_choice import RuleChoice
 from kubectl_spread.operations.inputs.selection import Selection
 from kubectl_spread.records import NamedTuple
@@ -138,7 +138,11 @@ def _running(known: LoadedCluster, asked: CheckSettings, wanted: Selection) -> R
     settled = {key: controller for key, controller in controllers if key not in incomplete}
     rollouts = RunningRollouts(settled, cluster, known.profiles)
     return RunningWorkloads(
-        read, running, rollouts, _missing(seen, wanted, cluster), _notes(wanted, cluster, is_live=asked.source.live)
+        read,
+        running,
+        rollouts,
+        missing_targets(seen, wanted, cluster),
+        _notes(wanted, cluster, is_live=asked.source.live),
     )
 
 
@@ -169,16 +173,6 @@ def _of_wanted(pods: Iterable[Pod], cluster: Cluster, wanted: Selection) -> Iter
         controller = cluster.controllers.get(key)
         if wanted.includes(key, controller.labels if controller is not None else dict(pod.cls.labels)):
             yield key, pod
-
-
-def _missing(seen: set[OwnerKey], wanted: Selection, cluster: Cluster) -> tuple[SpreadError, ...]:
-    there = {(key.kind, key.name) for key in seen}
-    found = tuple(
-        missing_error(target.kind, target.name, namespace=wanted.namespace, cluster=cluster)
-        for target in wanted.targets
-        if (target.kind, target.name) not in there
-    )
-    return (no_namespace(wanted.namespace),) if not found and is_missing(wanted.namespace, cluster) else found
 
 
 def _notes(wanted: Selection, cluster: Cluster, *, is_live: bool) -> tuple[str, ...]:

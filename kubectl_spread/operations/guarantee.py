@@ -10,7 +10,7 @@ from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, SourceError
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommendation.by_shards import recommend_for_group
-from kubectl_spread.guarantee.recommendation.result import Recommendation
+from kubectl_spread.guarantee.recommendation.result import Recommendation, RecommendationRequest
 from kubectl_spread.guarantee.setup.groups import by_selectors, matches, scale
 from kubectl_spread.guarantee.setup.member import KINDS, Member
 from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus, worst
@@ -267,22 +267,16 @@ def _judged(
         known.cluster,
         known.profiles,
         spec.rules,
-        regimes=[item for item in REGIMES if item in request.policy.regimes],
+        regimes=_kept(request),
         effort=_effort(request, listener.saw),
         name=name,
     )
     if not request.wants_recommendation or result.verdict is ProofStatus.NOT_APPLICABLE:
         return JudgedGroup(spec, result)
     listener.stage = f"{name}, recommendation"
-    found = recommend_for_group(
-        members,
-        known.cluster,
-        known.profiles,
-        spec.rules,
-        effort=_effort(request, listener.saw),
-        regimes=_kept(request),
-    )
-    return JudgedGroup(spec, result, found)
+    effort = _effort(request, listener.saw)
+    wanted = RecommendationRequest(members, known.cluster, known.profiles, tuple(spec.rules), effort, _kept(request))
+    return JudgedGroup(spec, result, recommend_for_group(wanted))
 
 
 def _kept(request: GuaranteeRequest) -> list[Regime]:

@@ -117,7 +117,7 @@ def rebalance(
         ),
         watch,
     )
-    absent = _missing(selection, found, known.cluster)
+    absent = missing.missing_targets(found.checked, selection, known.cluster)
     return RebalanceResult(found, known, setup.errors, absent, selection, watch.is_stopped)
 
 
@@ -131,16 +131,3 @@ def _created(known: LoadedCluster, setup: simulate.SimulationSetup) -> Cluster:
         numbers[pod.key] += pod.name.endswith("-*")
         pods.append(pod._replace(name=f"{pod.name[:-1]}{numbers[pod.key]}") if pod.name.endswith("-*") else pod)
     return after._replace(pods=tuple(pods), controllers=setup.situation.cluster.controllers)
-
-
-def _missing(selection: Selection, found: Rebalance, cluster: Cluster) -> tuple[SpreadError, ...]:
-    """Return errors for named workloads that do not exist, or for the namespace."""
-    namespace = selection.namespace
-    there = {(key.kind, key.name) for key in found.checked}
-    absent = tuple(
-        missing.missing_error(target.kind, target.name, namespace=namespace, cluster=cluster)
-        for target in selection.targets
-        if (target.kind, target.name) not in there
-    )
-    is_nowhere = not absent and missing.is_missing(namespace, cluster)
-    return (missing.no_namespace(namespace),) if is_nowhere else absent

@@ -107,10 +107,12 @@ class StatusReader:
         Raises:
             SpreadError: as `workload_status` does.
         """
+        from kubectl_spread.operations.inputs.missing import missing_targets
+
         read = self.stream(is_again=is_again)
         shown = list(read.statuses)
         cluster = read.known.cluster
-        missing = _missing(shown, self.selection, cluster)
+        missing = missing_targets((status.key for status in shown), self.selection, cluster)
         return StatusResult(shown, read.known.errors, missing, cluster, self.selection, read.known, read.policy)
 
     def stream(self, *, is_again: bool = False) -> StatusStream:
@@ -140,18 +142,3 @@ class StatusReader:
         namespace = self.selection.namespace
         question = Question(namespace, kinds, is_overview=not kinds, shows_defaults=self.shows_all)
         return live_cluster.load(self.source, self.session, question, is_again=is_again)
-
-
-def _missing(statuses: list[WorkloadStatus], selection: Selection, cluster: Cluster) -> tuple[SpreadError, ...]:
-    """Return errors for named workloads that do not exist, or for the namespace."""
-    from kubectl_spread.operations.inputs import missing
-
-    namespace = selection.namespace
-    there = {(status.key.kind, status.key.name) for status in statuses}
-    absent = tuple(
-        missing.missing_error(target.kind, target.name, namespace=namespace, cluster=cluster)
-        for target in selection.targets
-        if (target.kind, target.name) not in there
-    )
-    is_nowhere = not absent and missing.is_missing(namespace, cluster)
-    return (missing.no_namespace(namespace),) if is_nowhere else absent

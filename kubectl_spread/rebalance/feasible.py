@@ -13,6 +13,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Optional
 
+from kubectl_spread.cluster.nested_domains import refines
 from kubectl_spread.rebalance.goals import Goal
 from kubectl_spread.rebalance.tally import GoalCounts
 from kubectl_spread.records import NamedTuple
@@ -48,14 +49,10 @@ def _nested(found: Sequence[tuple[Goal, GoalCounts]]) -> Optional[list[tuple[Goa
     """Return the constraints, coarsest first, if each refines the one before; else None."""
     ordered = sorted(found, key=lambda item: len(item[0].values))
     for (coarse, _), (fine, _) in itertools.pairwise(ordered):
-        if coarse.domain_of.keys() != fine.domain_of.keys() or not _refines(fine.domain_of, coarse.domain_of):
+        nodes = fine.domain_of.keys()
+        if coarse.domain_of.keys() != nodes or not refines(fine.domain_of.values(), map(coarse.domain_of.get, nodes)):
             return None
     return ordered
-
-
-def _refines(fine: Mapping[str, str], coarse: Mapping[str, str]) -> bool:
-    outer: dict[str, str] = {}
-    return all(outer.setdefault(fine[node], coarse[node]) == coarse[node] for node in fine)
 
 
 def _is_possible(nested: Sequence[tuple[Goal, GoalCounts]]) -> bool:

@@ -205,13 +205,13 @@ class _Repairing:
             return None
         states = found.reached[-1].states if found.reached else board.beginning.states
         cluster = self._known.cluster
-        topology_keys = {goal.status.topology_key for goal in proposal.tally.goals if goal.key in keys}
+        topology_keys = _topology_keys(proposal.tally.goals, keys)
         pods = evictions.chosen_pods(found, board, cluster)
         self._chosen = pods
         ready = {key: board.ready(states, key) for key in keys}
         namespaces = sorted({key.namespace for key in keys})
         return EvictionPlan(
-            tuple(evictions.evictions(found, pods, board, cluster, sorted(topology_keys))),
+            tuple(evictions.evictions(found, pods, board, cluster, topology_keys)),
             proposal.result.at_least,
             self._coverage(found, board, len(states)),
             changes.after(keys, proposal.tally, states, alike=board.alike, has_soft=self._request.has_soft),
@@ -247,6 +247,11 @@ def _is_better(restarts: Optional[tuple[RestartPlan, ...]], plan: Optional[Evict
         return bool(restarts)
     is_kept = all(item.fewest_ready >= item.wanted and item.coverage.is_exact for item in restarts)
     return is_kept and sum(plan.fewest_ready.values()) < wanted
+
+
+def _topology_keys(goals: Sequence[Goal], keys: tuple[OwnerKey, ...]) -> list[str]:
+    """Return the topology keys of the constraints of some workloads."""
+    return sorted({goal.status.topology_key for goal in goals if goal.key in keys})
 
 
 def _fewest_ready(found: FoundPlan, board: Board, ready: dict[OwnerKey, int]) -> dict[OwnerKey, int]:

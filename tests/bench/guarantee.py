@@ -8,6 +8,7 @@ from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.guarantee.prove import prove
+from kubectl_spread.guarantee.recommendation.result import RecommendationRequest
 from kubectl_spread.guarantee.recommendation.search import recommend
 from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.guarantee.verdict import Effort, ProofStatus
@@ -46,7 +47,11 @@ def decided(cluster: Cluster) -> tuple[str, float]:
 
 def recommended(cluster: Cluster) -> tuple[str, float]:
     start = time.process_time()
-    found = recommend(members({}), cluster, cases.profiles(), RULES, effort=Effort(20_000, time.monotonic() + 110))
+    found = recommend(
+        RecommendationRequest(
+            members({}), cluster, cases.profiles(), tuple(RULES), Effort(20_000, time.monotonic() + 110)
+        )
+    )
     best = [(item.topology_key, item.max_skew) for item in found.options[0].constraints] if found.options else []
     return f"{len(found.options)} options of {found.tried} candidates, the best {best}", time.process_time() - start
 

@@ -19,6 +19,7 @@ from kubectl_spread.cli.parameters.options import (
     colour_option,
     kustomize_option,
     namespace_option,
+    search_timeout,
     wants_colour,
 )
 from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
@@ -49,15 +50,6 @@ def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
             raise click.BadParameter(str(error), ctx, param) from None
 
     return callback
-
-
-def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optional[float]:
-    from kubectl_spread.sources.live import durations
-
-    found = durations.seconds(text)
-    if found is None:
-        raise click.BadParameter(f"{text} is not a duration; write it as 30s or 2m")
-    return found or None
 
 
 @click.command(cls=SectionedCommand)
@@ -141,14 +133,7 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
     metavar="N",
     help="Visit at most N states for each regime.",
 )
-@click.option(
-    "--timeout",
-    default="60s",
-    show_default=True,
-    callback=_seconds,
-    metavar="DURATION",
-    help="Stop visiting states of a group after this time; 0 means no limit.",
-)
+@search_timeout("Stop visiting states of a group after this time; 0 means no limit.")
 @click.option("--wide", is_flag=True, help="Print long lists in full.")
 @click.option(
     "-o",

@@ -18,6 +18,7 @@ from kubectl_spread.cli.parameters.options import (
     colour_option,
     kustomize_option,
     namespace_option,
+    search_timeout,
     wants_colour,
 )
 from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
@@ -33,15 +34,6 @@ if TYPE_CHECKING:  # these load numpy
 _WIDTH, _WIDEST = 120, 160
 
 
-def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optional[float]:
-    from kubectl_spread.sources.live import durations
-
-    found = durations.seconds(text)
-    if found is None:
-        raise click.BadParameter(f"{text} is not a duration; write it as 30s or 2m")
-    return found or None
-
-
 @click.command(cls=SectionedCommand)
 @click.argument("targets", nargs=-1, shell_complete=complete.targets, metavar="[TYPE [NAME...] | TYPE/NAME...]")
 @click.option(
@@ -54,14 +46,7 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
 @click.option("-l", "--selector", "label_selector", metavar="SELECTOR", help="Repair only workloads with these labels.")
 @click.option("--soft", is_flag=True, help="Repair ScheduleAnyway constraints, too.")
 @click.option("--max-moves", type=click.IntRange(1), metavar="N", help="Accept no plan of more than N evictions.")
-@click.option(
-    "--timeout",
-    default="60s",
-    show_default=True,
-    callback=_seconds,
-    metavar="DURATION",
-    help="Stop searching after this time; 0 means no limit.",
-)
+@search_timeout("Stop searching after this time; 0 means no limit.")
 @click.option("--wide", is_flag=True, help="Print long lists in full.")
 @click.option(
     "-o",

@@ -18,6 +18,7 @@ from kubectl_spread.cli.parameters.options import (
     colour_option,
     kustomize_option,
     namespace_option,
+    search_timeout,
     wants_colour,
 )
 from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
@@ -55,15 +56,6 @@ def _outcomes(_ctx: click.Context, _param: click.Parameter, text: str) -> Outcom
     raise click.BadParameter(f"{text} is not all, first or sample=N")
 
 
-def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optional[float]:
-    from kubectl_spread.sources.live import durations
-
-    found = durations.seconds(text)
-    if found is None:
-        raise click.BadParameter(f"{text} is not a duration; write 30s or 2m")
-    return found or None
-
-
 @click.command(cls=StepCommand)
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, shell_complete=complete.steps, metavar="STEP...")
 @click.option(
@@ -89,14 +81,7 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optiona
     metavar="N",
     help="Stop visiting every state after N states and follow random runs.",
 )
-@click.option(
-    "--timeout",
-    default="60s",
-    show_default=True,
-    callback=_seconds,
-    metavar="DURATION",
-    help="Stop visiting every state after this time and follow random runs; 0 means no limit.",
-)
+@search_timeout("Stop visiting every state after this time and follow random runs; 0 means no limit.")
 @click.option(
     "--replicas",
     metavar="MIN..MAX",

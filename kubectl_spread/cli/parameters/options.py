@@ -237,6 +237,22 @@ def _possible_namespace(ctx: click.Context, param: click.Parameter, value: Optio
     return value
 
 
+def search_timeout(text: str) -> Callable[[F], F]:
+    """--timeout of a search, with its help text: seconds, or None for no limit."""
+    return click.option(
+        "--timeout", default="60s", show_default=True, callback=_read_seconds, metavar="DURATION", help=text
+    )
+
+
+def _read_seconds(_ctx: click.Context, _param: click.Parameter, text: str) -> Optional[float]:
+    from kubectl_spread.sources.live import durations
+
+    found = durations.seconds(text)
+    if found is None:
+        raise click.BadParameter(f"{text} is not a duration; write it as 30s or 2m")
+    return found or None
+
+
 def colour_option(function: F) -> F:
     """Add the option --color."""
     return click.option(

@@ -3,50 +3,39 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.guarantee.recommendation.result import Recommendation, ShardLimit, ShardRecommendation
+from kubectl_spread.guarantee.recommendation.result import (
+    Recommendation,
+    RecommendationRequest,
+    ShardLimit,
+    ShardRecommendation,
+)
 from kubectl_spread.guarantee.recommendation.search import recommend
 from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.guarantee.setup.shards import more_shards
 from kubectl_spread.guarantee.verdict import Effort
-from kubectl_spread.policy.policy import Regime, REGIMES
 from kubectl_spread.policy.rule import PolicyRule
-from kubectl_spread.scheduler.framework.profile import Profile
 
 
-def recommend_for_group(
-    members: Sequence[Member],
-    cluster: Cluster,
-    profiles: Mapping[str, Profile],
-    rules: Sequence[PolicyRule],
-    *,
-    effort: Effort,
-    regimes: Sequence[Regime] = REGIMES,
-) -> Recommendation:
+def recommend_for_group(request: RecommendationRequest) -> Recommendation:
     """Return constraints for a group as it is, and for each number of its shards.
 
-    Args:
-        members: the workloads.
-        cluster: the cluster facts.
-        profiles: of the scheduler.
-        rules: of the policy.
-        effort: limits of the searches; each number of shards gets an equal part of the time.
-        regimes: in which the policy is to hold.
+    Each number of shards gets an equal part of the time.
     """
+    members = request.members
     shards = members[0].shards
     if shards is None:
-        return recommend(members, cluster, profiles, rules, effort=effort, regimes=regimes)
+        return recommend(request)
     constant = [member._replace(shards=None) for member in members]
     numbers = list(dict.fromkeys((len(constant), *range(shards.least, shards.most + 1))))
     found: dict[int, Recommendation] = {}
     for at, number in enumerate(numbers):
         group = _of_size(constant, number)
-        part = _part(effort, len(numbers) - at)
-        found[number] = recommend(group, cluster, profiles, rules, effort=part, regimes=regimes)
+        part = _part(request.effort, len(numbers) - at)
+        found[number] = recommend(request._replace(members=group, effort=part))
     by_shards = [
-        ShardRecommendation(number, _pods(constant, number), tuple(_limits(constant, number, rules)), found[number])
+        ShardRecommendation(number, _pods(constant, number), _limits(constant, number, request.rules), found[number])
         for number in range(shards.least, shards.most + 1)
     ]
     return found[len(constant)]._replace(by_shards=tuple(by_shards))
@@ -69,9 +58,7 @@ def _pods(members: Sequence[Member], number: int) -> int:
     return sum(item.controller.workload.replicas or 0 for item in _of_size(members, number))
 
 
-def _limits(members: Sequence[Member], number: int, rules: Sequence[PolicyRule]) -> Iterator[ShardLimit]:
-    """Yield the most pods that each rule lets into a domain."""
-    for rule in rules:
-        most = rule.most(_pods(members, number))
-        if most is not None:
-            yield ShardLimit(rule, most)
+def _limits(members: Sequence[Member], number: int, rules: Sequence[PolicyRule]) -> tuple[ShardLimit, ...]:
+    """Return the most pods that each rule lets into a domain."""
+    limits = ((rule, rule.most(_pods(members, number))) for rule in rules)
+    return tuple(ShardLimit(rule, most) for rule, most in limits if most is not None)

@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.guarantee.recommendation.constraints import Hard, Plain
-from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict
-from kubectl_spread.policy.policy import Regime
+from kubectl_spread.guarantee.setup.member import Member
+from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus, RuleVerdict
+from kubectl_spread.policy.policy import Regime, REGIMES
 from kubectl_spread.policy.rule import PolicyRule
 from kubectl_spread.records import NamedTuple
+from kubectl_spread.scheduler.framework.profile import Profile
+
+
+class RecommendationRequest(NamedTuple):
+    """The workloads of a group, and the policy that recommended constraints have to keep.
+
+    Args:
+        members: the workloads.
+        cluster: the cluster facts.
+        profiles: of the scheduler.
+        rules: of the policy.
+        effort: limits of the searches.
+        regimes: in which the policy is to hold; disruptions only order the options.
+    """
+
+    members: Sequence[Member]
+    cluster: Cluster
+    profiles: Mapping[str, Profile]
+    rules: tuple[PolicyRule, ...]
+    effort: Effort
+    regimes: Sequence[Regime] = REGIMES
 
 
 class Formula(NamedTuple):

@@ -8,11 +8,11 @@ both, rules with `less than` are relaxed to `at most`.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Optional
 
-from kubectl_spread.cluster.snapshot import Cluster, Controller
+from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.guarantee.gap import GapKind
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommendation.constraints import (
@@ -28,6 +28,7 @@ from kubectl_spread.guarantee.recommendation.result import (
     NeededDomains,
     Option,
     Recommendation,
+    RecommendationRequest,
     RefusedCandidate,
 )
 from kubectl_spread.guarantee.setup.build import GroupBuilder
@@ -35,9 +36,8 @@ from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors.labels import HOSTNAME
-from kubectl_spread.policy.policy import Regime, REGIMES
+from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import Amount, PLACED, PolicyRule, RuleKind
-from kubectl_spread.scheduler.framework.profile import Profile
 
 _BEFORE_DISRUPTIONS = (Regime.CREATION, Regime.RESTARTS, Regime.ROLLOUTS, Regime.SCALING)
 _MOST_TRIED = 24  # candidates for each search
@@ -45,31 +45,15 @@ _QUICK = 5_000  # states that are visited for a candidate
 _MOST_OPTIONS = 3
 
 
-def recommend(
-    members: Sequence[Member],
-    cluster: Cluster,
-    profiles: Mapping[str, Profile],
-    rules: Sequence[PolicyRule],
-    *,
-    effort: Effort,
-    regimes: Sequence[Regime] = REGIMES,
-) -> Recommendation:
-    """Return constraints for a group of workloads.
-
-    Args:
-        members: the workloads.
-        cluster: the cluster facts.
-        profiles: of the scheduler.
-        rules: of the policy.
-        effort: limits of the searches.
-        regimes: in which the policy is to hold; disruptions only order the options.
-    """
-    selector = common_selector(members)
-    all_rules = tuple(rules) if PLACED in rules else (*rules, PLACED)
+def recommend(request: RecommendationRequest) -> Recommendation:
+    """Return constraints for a group of workloads."""
+    rules, effort = request.rules, request.effort
+    selector = common_selector(request.members)
+    all_rules = rules if PLACED in rules else (*rules, PLACED)
     if not selector:
         return Recommendation((), all_rules, {}, why_not="noSelector")
     first, second = (_until(effort, share) for share in (1 / 3, 2 / 3))
-    search = _Search(members, cluster, profiles, all_rules, selector, first, regimes)
+    search = _Search(request._replace(rules=all_rules, effort=first), selector)
     strict = search.run()
     impossible = tuple(item for item in strict.formulas if item.needs > item.domains or not item.most)
     strict = strict._replace(impossible=impossible)
@@ -78,7 +62,7 @@ def recommend(
     if not any(rule.is_strict for rule in all_rules):
         return _besides_rollouts(strict, search, effort)
     relaxed = tuple(rule.relaxed_rule for rule in all_rules)
-    other = _Search(members, cluster, profiles, relaxed, selector, second, regimes).run()
+    other = _Search(request._replace(rules=relaxed, effort=second), selector).run()
     if not other.options:
         return _besides_rollouts(strict._replace(tried=strict.tried + other.tried), search, effort)
     tried = strict.tried + other.tried
@@ -108,16 +92,8 @@ def _skews(limits: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 class _Search:
-    def __init__(
-        self,
-        members: Sequence[Member],
-        cluster: Cluster,
-        profiles: Mapping[str, Profile],
-        rules: tuple[PolicyRule, ...],
-        selector: Plain,
-        effort: Effort,
-        regimes: Sequence[Regime],
-    ) -> None:
+    def __init__(self, request: RecommendationRequest, selector: Plain) -> None:
+        members, cluster, profiles, rules, effort, regimes = request
         self._members = members
         self._cluster = cluster
         self._profiles = profiles

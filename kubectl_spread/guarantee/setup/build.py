@@ -115,24 +115,22 @@ class GroupBuilder:
         if has_revisions:
             self._gaps[Gap(GapKind.ONE_ROLLOUT, member.key)] = None
         if workload.kind == "StatefulSet":
-            return self._ordinal_kinds(at, member, workload, has_revisions=has_revisions)
+            is_rolled = has_revisions and REGIMES.index(self._regime) >= REGIMES.index(Regime.ROLLOUTS)
+            return self._ordinal_kinds(at, member, workload, is_rolled=is_rolled)
         if not has_revisions:
             return [(Kind(at), old)]
         new = _bare(replica(workload._replace(known_hash=_NEW_HASH), 0).cls)
         return [(Kind(at), old), (Kind(at, is_new=True), new)]
 
     def _ordinal_kinds(
-        self, at: int, member: Member, workload: Workload, *, has_revisions: bool
+        self, at: int, member: Member, workload: Workload, *, is_rolled: bool
     ) -> list[tuple[Kind, PodClass]]:
         """Return a StatefulSet's kinds: by ordinal and revision if these matter, and the marker of a rollout."""
-        is_rolled = has_revisions and REGIMES.index(self._regime) >= REGIMES.index(Regime.ROLLOUTS)
-        is_scaled = member.bounds is not None and member.shards is None and self._is_scaled
+        bounds = member.bounds if member.shards is None and self._is_scaled else None
         is_ordered = self._has_order and workload.is_ordered
-        if not is_rolled and not is_scaled and not is_ordered and not self._tells_ordinals_apart():
+        if not (is_rolled or bounds is not None or is_ordered or self._tells_ordinals_apart()):
             return [(Kind(at), _bare(replica(workload, 0).cls))]
-        size = workload.replicas or 0
-        if is_scaled and member.bounds is not None:
-            size = max(size, member.bounds.most)
+        size = max(workload.replicas or 0, 0 if bounds is None else bounds.most)
         found = [(Kind(at, ordinal=number), _bare(replica(workload, number).cls)) for number in range(size)]
         if is_rolled and size:
             other = workload._replace(known_hash=_NEW_HASH)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.ownership import top_of, workload_of
@@ -11,6 +12,7 @@ from kubectl_spread.objects.workloads.kinds import KINDS
 
 if TYPE_CHECKING:
     from kubectl_spread.cluster.snapshot import Unread
+    from kubectl_spread.operations.inputs.selection import Selection
 
 # The kinds between a workload and its pods.
 _BETWEEN = {"Deployment": ("ReplicaSet",), "CronJob": ("Job",)}
@@ -33,6 +35,18 @@ def missing_error(kind: str, name: str, *, namespace: str, cluster: Cluster) -> 
     if unread:
         return ClusterError(f'{_full_name(kind)} "{name}": {_missing_rights(unread)}')
     return NotFoundError(f'{_full_name(kind)} "{name}" not found in namespace "{namespace}" of the cluster facts')
+
+
+def missing_targets(seen: Iterable[OwnerKey], selection: Selection, cluster: Cluster) -> tuple[SpreadError, ...]:
+    """Return errors for named workloads that are not among those seen, or for the namespace."""
+    there = {(key.kind, key.name) for key in seen}
+    absent = tuple(
+        missing_error(target.kind, target.name, namespace=selection.namespace, cluster=cluster)
+        for target in selection.targets
+        if (target.kind, target.name) not in there
+    )
+    is_nowhere = not absent and is_missing(selection.namespace, cluster)
+    return (no_namespace(selection.namespace),) if is_nowhere else absent
 
 
 def _workload_above(key: OwnerKey, cluster: Cluster) -> Optional[OwnerKey]:

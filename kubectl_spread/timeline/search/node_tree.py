@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Optional
 
+from kubectl_spread.cluster.nested_domains import refines
 from kubectl_spread.objects.affinity import NodeSelectorTerm, PodAffinityTerm
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
@@ -239,16 +240,10 @@ def _nested(keys: Iterable[str], nodes: dict[int, Node]) -> list[str]:
     coarse.sort(key=lambda key: (len({node.labels.get(key) for node in nodes.values()}), key))
     levels: list[str] = []
     for key in coarse:
-        if not levels or _refines(key, levels[-1], nodes):
+        domains = [node.labels.get(key) for node in nodes.values()]
+        if not levels or refines(domains, [node.labels.get(levels[-1]) for node in nodes.values()]):
             levels.append(key)
     return levels
-
-
-def _refines(fine: str, coarse: str, nodes: dict[int, Node]) -> bool:
-    inside: dict[Optional[str], set[Optional[str]]] = defaultdict(set)
-    for node in nodes.values():
-        inside[node.labels.get(fine)].add(node.labels.get(coarse))
-    return all(len(values) == 1 for values in inside.values())
 
 
 def _tree(
