@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Optional
 
 from kubectl_spread.lint.catalogue.pages import documentation
 from kubectl_spread.lint.finding import RuleMeta, Safety
-from kubectl_spread.report.table import table
+from kubectl_spread.report.table import table, wrap
 
+_FEWER_COLUMNS = ((0, 1, 2, 5), (0, 1, 5), (0, 5))
+_GAP = 3  # between columns
+_LEAST_SUMMARY = 30  # columns
 _BLOCK = re.compile(r"\n+((?: {4}[^\n]*(?:\n|\Z)|\n(?= {4}))+)")
 
 
@@ -20,9 +23,19 @@ def title(rule: RuleMeta) -> str:
     return f"{rule.code} {rule.name} ({', '.join(marks)})"
 
 
-def page(rule: RuleMeta) -> str:
-    """Return the page of a rule: its finding, the reason it matters, and the remedy."""
-    return f"{title(rule)}\n\n{documentation(rule)}"
+def page(rule: RuleMeta, width: Optional[int] = None) -> str:
+    """Return the page of a rule: its finding, the reason it matters, and the remedy.
+
+    Paragraphs of prose are wrapped at `width`, examples never; None keeps the lines as they are written.
+    """
+    text = f"{title(rule)}\n\n{documentation(rule)}"
+    return text if width is None else "\n\n".join(_wrapped(part, width) for part in text.split("\n\n"))
+
+
+def _wrapped(part: str, width: int) -> str:
+    lines = part.split("\n")
+    is_prose = not any(line.startswith((" ", "#")) for line in lines) and max(map(len, lines)) > width
+    return "\n".join(wrap(" ".join(lines), width)) if is_prose else part
 
 
 def markdown(rule: RuleMeta) -> str:
@@ -35,9 +48,16 @@ def _fenced(match: re.Match[str]) -> str:
     return f"\n\n```yaml\n{lines}\n```\n"
 
 
-def list_rules(rules: Iterable[RuleMeta]) -> list[str]:
-    """Return a line for each rule, below a header."""
-    return table([("CODE", "NAME", "SEVERITY", "RUNS", "FIX", "FINDS"), *map(row, rules)])
+def list_rules(rules: Iterable[RuleMeta], width: Optional[int] = None) -> list[str]:
+    """Return a row for each rule, below a header; on a narrow terminal with fewer columns, and the last one wraps."""
+    rows = [("CODE", "NAME", "SEVERITY", "RUNS", "FIX", "FINDS"), *map(row, rules)]
+    if width is None or max(map(len, table(rows))) <= width:
+        return table(rows)
+    for kept in _FEWER_COLUMNS:
+        lead = sum(max(len(cells[at]) for cells in rows) + _GAP for at in kept[:-1])
+        if width - lead >= _LEAST_SUMMARY or kept is _FEWER_COLUMNS[-1]:
+            break
+    return table([tuple(cells[at] for at in kept) for cells in rows], width)
 
 
 def row(rule: RuleMeta) -> tuple[str, ...]:

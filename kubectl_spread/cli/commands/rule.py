@@ -9,6 +9,7 @@ import click
 
 from kubectl_spread.cli import complete
 from kubectl_spread.cli.console.stderr import flush
+from kubectl_spread.cli.console.terminal import table_width
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.text.wording import count_noun
@@ -58,6 +59,7 @@ def command(rules: tuple[str, ...], output: str) -> int:
     from kubectl_spread.lint.catalogue.registry import RULES
     from kubectl_spread.report import rules as report
 
+    width = table_width()
     names_rules = all(map(_is_reference, rules))
     chosen = [RULES[code] for code in _codes(rules)] if names_rules else _search(rules)
     if output == "json":
@@ -65,11 +67,11 @@ def command(rules: tuple[str, ...], output: str) -> int:
 
         click.echo(json.dumps([report.plain(rule) for rule in chosen], indent=2))
     elif (rules and names_rules) or len(chosen) == 1:
-        click.echo("\n\n".join(map(report.page, chosen)))
+        click.echo("\n\n".join(report.page(rule, width) for rule in chosen))
     elif names_rules:
-        click.echo("\n".join(report.list_rules(chosen)))
+        click.echo("\n".join(report.list_rules(chosen, width)))
     else:
-        click.echo("\n".join(report.list_rules(chosen[:_MOST_SHOWN])))
+        click.echo("\n".join(report.list_rules(chosen[:_MOST_SHOWN], width)))
         flush()
         left = len(chosen) - _MOST_SHOWN
         more = f"{count_noun(left, 'more rule')} of lower rank; " if left > 0 else ""

@@ -12,7 +12,11 @@ from kubectl_spread.cli.main import run
 from kubectl_spread.lint.catalogue.registry import RULES
 
 
-def test_without_a_word_every_rule_has_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_word_every_rule_has_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("COLUMNS")
+
     assert 0 == run(["rule"])
     head, *lines = capsys.readouterr().out.splitlines()
 
@@ -20,7 +24,11 @@ def test_without_a_word_every_rule_has_a_line(capsys: pytest.CaptureFixture[str]
     assert sorted(RULES) == [line.split()[0] for line in lines]
 
 
-def test_a_line_says_where_a_rule_is_followed_and_what_can_be_mended(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_line_says_where_a_rule_is_followed_and_what_can_be_mended(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("COLUMNS")
+
     assert 0 == run(["rule"])
     columns = [re.split(r" {3,}", line) for line in capsys.readouterr().out.splitlines()]
     told = {line[0]: line[2:5] for line in columns}
@@ -94,8 +102,12 @@ def test_what_is_empty_is_named(
     assert capsys.readouterr().err.startswith(f"error: {message}")
 
 
-def test_words_that_name_no_rule_are_searched_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_words_that_name_no_rule_are_searched_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The best match comes first, at most ten are shown, and standard error says how to read a page."""
+    monkeypatch.delenv("COLUMNS")
+
     assert 0 == run(["rule", "minDomains", "autoscaler"])
     out, err = capsys.readouterr()
     head, *lines = out.splitlines()
@@ -142,3 +154,53 @@ def test_a_search_without_a_match_is_wrong_usage(
 ) -> None:
     assert 2 == run(["rule", *words])
     assert f"error: {message}" == capsys.readouterr().err.splitlines()[0]
+
+
+@pytest.mark.parametrize("words", [(), ("SPR3",), ("cordoned", "nodes")])
+def test_lists_and_pages_fit_a_narrow_terminal(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Examples keep their lines, because they are copied."""
+    monkeypatch.setenv("COLUMNS", "60")
+
+    assert 0 == run(["rule", *words])
+    out = capsys.readouterr().out
+    assert [] == [line for line in out.splitlines() if len(line) > 60 and not line.startswith("    ")]
+
+
+def test_prose_wraps_at_the_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """In a pipe its lines stay as they are written."""
+    monkeypatch.setenv("COLUMNS", "60")
+
+    assert 0 == run(["rule", "SPR305"])
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("## Why it matters")
+    assert [
+        "",
+        "The affinity wants all pods in one domain. The constraint",
+        "allows at most `maxSkew` more pods there than in the",
+        "emptiest domain. With two or more domains the first pods",
+        "start and the rest stay Pending.",
+        "",
+    ] == lines[at + 1 : at + 7]
+
+
+@pytest.mark.parametrize(
+    ("columns", "header"),
+    [
+        ("60", ["CODE", "FINDS"]),
+        ("80", ["CODE", "NAME", "FINDS"]),
+        ("120", ["CODE", "NAME", "SEVERITY", "FINDS"]),
+        ("200", ["CODE", "NAME", "SEVERITY", "RUNS", "FIX", "FINDS"]),
+    ],
+)
+def test_a_narrow_terminal_has_fewer_columns(
+    columns: str, header: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The code and what the rule finds are always there, and each rule has a row."""
+    monkeypatch.setenv("COLUMNS", columns)
+
+    assert 0 == run(["rule"])
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert header == head.split()
+    assert sorted(RULES) == [line.split()[0] for line in lines if line[0] != " "]
