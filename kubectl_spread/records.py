@@ -79,13 +79,35 @@ else:
     def _constructor(name: str, fields: tuple[str, ...], defaults: tuple[Any, ...]) -> FunctionType:
         """Return the function that makes a record, with the fields as its parameters."""
         code = _code(len(fields)).replace(co_varnames=("_cls", *fields))
-        made = FunctionType(code, {"_new": tuple.__new__}, "__new__", defaults)
+        made = FunctionType(code, {"_new": _new}, "__new__", defaults)
         made.__qualname__ = f"{name}.__new__"
         return made
 
+    _new = tuple.__new__
+    # Compiled with this module. To compile one at each start takes as long as to load a module.
+    _WRITTEN_OUT = (
+        lambda z: _new(z, ()),
+        lambda z, a: _new(z, (a,)),
+        lambda z, a, b: _new(z, (a, b)),
+        lambda z, a, b, c: _new(z, (a, b, c)),
+        lambda z, a, b, c, d: _new(z, (a, b, c, d)),
+        lambda z, a, b, c, d, e: _new(z, (a, b, c, d, e)),
+        lambda z, a, b, c, d, e, f: _new(z, (a, b, c, d, e, f)),
+        lambda z, a, b, c, d, e, f, g: _new(z, (a, b, c, d, e, f, g)),
+        lambda z, a, b, c, d, e, f, g, h: _new(z, (a, b, c, d, e, f, g, h)),
+        lambda z, a, b, c, d, e, f, g, h, i: _new(z, (a, b, c, d, e, f, g, h, i)),
+        lambda z, a, b, c, d, e, f, g, h, i, j: _new(z, (a, b, c, d, e, f, g, h, i, j)),
+        lambda z, a, b, c, d, e, f, g, h, i, j, k: _new(z, (a, b, c, d, e, f, g, h, i, j, k)),
+        lambda z, a, b, c, d, e, f, g, h, i, j, k, m: _new(z, (a, b, c, d, e, f, g, h, i, j, k, m)),
+        lambda z, a, b, c, d, e, f, g, h, i, j, k, m, n: _new(z, (a, b, c, d, e, f, g, h, i, j, k, m, n)),
+        lambda z, a, b, c, d, e, f, g, h, i, j, k, m, n, o: _new(z, (a, b, c, d, e, f, g, h, i, j, k, m, n, o)),
+    )
+
     @functools.cache
     def _code(count: int) -> CodeType:
-        """Compile a constructor for any record of so many fields; to compile is most of the work."""
+        """Return the code of a constructor for any record of so many fields; compile it if there are many fields."""
+        if count < len(_WRITTEN_OUT):
+            return _WRITTEN_OUT[count].__code__
         fields = "".join(f"_{at}, " for at in range(count))
         return eval(f"lambda _cls, {fields}: _new(_cls, ({fields}))").__code__  # noqa: S307 (made of numbers)
 

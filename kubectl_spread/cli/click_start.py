@@ -1,9 +1,9 @@
 """A faster import of click, without modules that it imports but hardly uses: a quarter of the start-up.
 
 click needs `inspect` to strip help texts, `uuid` and `datetime` for types of options that are not used here,
-`gettext` to look for translations that do not exist, `threading` for one class of `_thread`, and `typing.TypedDict`
-for type checkers. Stand-ins replace these modules only while click is imported. Later imports get the real modules.
-A stand-in takes missing attributes from the real module.
+`gettext` to look for translations that do not exist, `threading` for one class of `_thread`, `weakref` to forget
+streams that are gone, and `typing.TypedDict` for type checkers. Stand-ins replace these modules only while click is
+imported. Later imports get the real modules. A stand-in takes missing attributes from the real module.
 
 The stand-in of `typing` stays, but only for click and the packages named below. They never evaluate their annotations,
 and loading the real module takes a tenth of the time that `check` needs beyond Python's own start. All other modules
@@ -50,6 +50,7 @@ def _stand_ins() -> tuple[ModuleType, ...]:
         "datetime": {"datetime": type("datetime", (), {})},  # and this one
         "gettext": {"gettext": _gettext, "ngettext": _ngettext},
         "threading": {"local": _thread._local},  # noqa: SLF001 (threading has it from there)
+        "weakref": {"WeakKeyDictionary": dict},  # from a standard stream to its wrapper
     }
     made = tuple(map(_StandIn, needed))
     for item in made:

@@ -19,7 +19,7 @@ from kubectl_spread.text.compose import Document
 from kubectl_spread.text.node import Mapping, Node, Route, Scalar, Sequence
 
 _STEP = 2  # default indentation, if the document shows none
-_PLAIN = r"[A-Za-z0-9_./][A-Za-z0-9_./-]*\Z"
+_IN_PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-"
 _LIST_BELOW_KEY = r"(?m)^( *)(?:- )*[^#\s][^#\n]*:[ \t]*\r?\n(\1 *)- "
 
 
@@ -334,9 +334,9 @@ class _Editor:
 
     def _scalar(self, value: Any, *, quote: str = "") -> str:
         if isinstance(value, str):
-            if quote == "'" and re.match(_PLAIN, value):
+            if quote == "'" and _is_plain(value):
                 return f"'{value}'"
-            is_plain = re.match(_PLAIN, value) is not None and scalars.resolve(value) == value
+            is_plain = _is_plain(value) and scalars.resolve(value) == value
             if is_plain and quote != '"' and not self.is_json:
                 return value
         elif value.__class__ is int:
@@ -390,6 +390,11 @@ class _Editor:
         """Return how far this text indents a list below its key."""
         found = re.compile(_LIST_BELOW_KEY).search(self.text, self.root.start, self.root.end)
         return self._step if found is not None and len(found[2]) > len(found[1]) else 0
+
+
+def _is_plain(value: str) -> bool:
+    """Return whether a text has only letters, digits and `_./-`, and no `-` at its start."""
+    return value != "" and value[0] != "-" and not value.strip(_IN_PLAIN)
 
 
 def _has_item(parent: Node, at: int) -> bool:

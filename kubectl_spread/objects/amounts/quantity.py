@@ -16,9 +16,8 @@ FORMAT_WRONG = "quantities must match the regular expression '^([+-]?[0-9.]+)([e
 NUMERIC_WRONG = "unable to parse numeric part of quantity"
 SUFFIX_WRONG = "unable to parse quantity's suffix"
 
-# Compiled on first use.
-_NUMBER = r"([+-]?)([0-9]*)(?:\.([0-9]*))?"
-_SUFFIX = r"[eEinumkKMGTP]*[-+]?[0-9]*\Z"
+_DIGITS = "0123456789"
+_IN_SUFFIXES = "eEinumkKMGTP"
 _EXPONENT = r"[eE]([-+]?)0*([0-9]{1,18})\Z"
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
@@ -47,12 +46,12 @@ def parse(value: Any) -> int:
 
 @functools.lru_cache(maxsize=4096)  # a cluster has few different quantities
 def _parse(text: str) -> int:
-    match = re.match(_NUMBER, text)
-    if not text or match is None:
-        raise QuantityError(FORMAT_WRONG)
-    sign, whole, fraction = match.groups(default="")
-    suffix = text[match.end() :]
-    if re.match(_SUFFIX, suffix) is None:
+    sign = text[: text.startswith(("+", "-"))]
+    whole = _leading_digits(text[len(sign) :])
+    rest = text[len(sign) + len(whole) :]
+    fraction = _leading_digits(rest[1:]) if rest.startswith(".") else ""
+    suffix = rest[1 + len(fraction) :] if rest.startswith(".") else rest
+    if not text or not _has_form(suffix):
         raise QuantityError(FORMAT_WRONG)
     power = _power(suffix)
     digits = whole + fraction
@@ -60,6 +59,16 @@ def _parse(text: str) -> int:
         raise QuantityError(NUMERIC_WRONG)
     number = -int(digits or "0") if sign == "-" else int(digits or "0")
     return _scaled(number << _BINARY.get(suffix, 0), power - len(fraction) + 3)
+
+
+def _leading_digits(text: str) -> str:
+    return text[: len(text) - len(text.lstrip(_DIGITS))]
+
+
+def _has_form(suffix: str) -> bool:
+    """Return whether a suffix matches `[eEinumkKMGTP]*[-+]?[0-9]*`; to compile the pattern takes longer."""
+    exponent = suffix.lstrip(_IN_SUFFIXES)
+    return not exponent[exponent.startswith(("+", "-")) :].strip(_DIGITS)
 
 
 def milli(thousandths: int) -> int:
