@@ -15,7 +15,7 @@ that the third loses:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Optional
 
@@ -41,9 +41,11 @@ from kubectl_spread.timeline.state import (
     Step,
     Way,
 )
+from kubectl_spread.timeline.ways import Bindings, Ways
 from kubectl_spread.timeline.world import World
 
 _MOST_KNOWN = 20_000  # Most states whose steps are cached.
+_MANY_PODS = 500  # Steps of states with more pods than this are not cached, as such states hardly come again.
 _ENDING = (Deletion.TERMINATING, Deletion.PREEMPTED)
 _ACTS: dict[type, Callable[[Draft, int], bool]] = {
     deployment.DeploymentState: deployment.act,
@@ -92,7 +94,7 @@ class Moves:
         self._may_overtake = False  # whether a state was returned in which controllers have not acted yet
         self._priorities = (0, False)  # number of known classes, and whether their priorities differ
         self._twins = twins
-        self._known: dict[State, list[Way]] = {}
+        self._known: dict[State, Sequence[Way]] = {}
         self._world = world
         self._oracle = oracle
 
@@ -105,9 +107,9 @@ class Moves:
                 pass
         return draft.step()
 
-    def after(self, state: State) -> list[Way]:
+    def after(self, state: State) -> Sequence[Way]:
         """Return every step of a state, each computed when it is taken; empty if the state is steady."""
-        if not self._is_hasty:
+        if not self._is_hasty or len(state.pods) > _MANY_PODS:
             return self._after(state)
         found = self._known.get(state)
         if found is None:
@@ -116,7 +118,7 @@ class Moves:
                 self._known[state] = found
         return found
 
-    def _after(self, state: State) -> list[Way]:
+    def _after(self, state: State) -> Sequence[Way]:
         deciding = self._decided(state)
         if deciding:
             return deciding
@@ -124,18 +126,17 @@ class Moves:
         victims = self._victims(state)
         if victims:
             # The scheduler, kubelets and the user may be faster than the ReplicaSet.
-            return [*victims, *self._scheduled(state), *self._ended(state), *self._by_user(state)]
+            return [*victims, *Ways(self._scheduled(state)), *self._ended(state), *self._by_user(state)]
         lagging = self._lagging(state) or self._provisioned(state)
         if lagging:
             return lagging
-        found = [
-            *self._scheduled(state),
-            *self._ended(state),
-            *self._went_on(state),
-            *self._by_user(state),
-            *self._by_nodes(state),
-        ]
-        return found or self._rest(state) or self._given_up(state)
+        return Ways(self._free(state)) or self._rest(state) or self._given_up(state)
+
+    def _free(self, state: State) -> Iterator[Sequence[Way]]:
+        """Yield the steps that may come in any order."""
+        yield from self._scheduled(state)
+        for find in (self._ended, self._went_on, self._by_user, self._by_nodes):
+            yield list(find(state))
 
     def _decided(self, state: State) -> list[Way]:
         """Return ways to decide which pod has an ordinal that matters now to the controller of a StatefulSet."""
@@ -185,9 +186,11 @@ class Moves:
     def _waiting(self, state: State) -> list[P]:
         """Return one waiting pod of each kind; pods of one kind only differ in their ordinals."""
         found: dict[_Kind, P] = {}
-        for pod in [pod for pod in state.pods if pod.node == PENDING]:
-            if _is_waiting(pod):
+        last = None
+        for pod in [pod for pod in state.pods if pod.node == PENDING and not pod.end]:
+            if pod != last:  # perf: most waiting pods are equal, and next to each other
                 found.setdefault(self._kind(state, pod), pod)
+            last = pod
         return list(found.values())
 
     def _kind(self, state: State, pod: P) -> _Kind:
@@ -206,11 +209,11 @@ class Moves:
         group = ordinals.group_of(own.free, pod.ordinal)
         return pod.ordinal if group < 0 else own.free[group][0]
 
-    def _scheduled(self, state: State) -> list[Way]:
-        """Return the scheduler's attempts: pods wait for those of higher priority that it has not tried yet."""
-        return [way for _, ways in self._attempts(state) for way in ways]
+    def _scheduled(self, state: State) -> Iterator[Sequence[Way]]:
+        """Yield the scheduler's attempts: pods wait for those of higher priority that it has not tried yet."""
+        return (ways for _, ways in self._attempts(state))
 
-    def _attempts(self, state: State) -> Iterator[tuple[P, list[Way]]]:
+    def _attempts(self, state: State) -> Iterator[tuple[P, Sequence[Way]]]:
         """Yield waiting pods whose turn it may be, of each kind one, with the possible ends of an attempt."""
         limit: Optional[int] = None
         classes = self._world.classes
@@ -248,12 +251,12 @@ class Moves:
             self._priorities = (len(classes), any(cls.priority != classes[0].priority for cls in classes))
         return self._priorities[1]
 
-    def _tried(self, state: State, pod: P) -> list[Way]:
+    def _tried(self, state: State, pod: P) -> Sequence[Way]:
         hosts = self._oracle.hosts(pod, state)
         if hosts:
             others = len(hosts) - 1
             chosen = hosts if not others else first_twins(hosts, self._twins(state))
-            return [partial(self._bound, state, pod, node, others=others) for node in chosen]
+            return Bindings(partial(self._bound, state, pod, others=others), chosen)
         options = self._oracle.evictions(pod, state)
         if not options and pod.nominated != PENDING and self._oracle.loses_nomination(pod, state):
             return [partial(self._not_nominated, state, pod)]
@@ -330,7 +333,7 @@ class Moves:
         step = self.settle(Draft(self._world, state))
         if step.state == state:
             return []
-        before = self._scheduled(state) if is_scheduler_faster else []
+        before = Ways(self._scheduled(state)) if is_scheduler_faster else []
         return [*before, *self._by_user(state), lambda: step]
 
     def _before_controllers(self, draft: Draft) -> Step:

@@ -30,10 +30,13 @@ from kubectl_spread.timeline.world import World
 
 _LONGEST_LOG = 100_000  # Most bindings and removals before a scheduler is rebuilt.
 _MOST_SCHEDULERS = 64
+_MANY_KINDS = 500  # Pods of more kinds than this are a large state.
 _MOST_OPTIONS = 5000  # Most remembered preemptions.
 
+_NOMINATED = itemgetter(P._fields.index("nominated"))
 _KIND = itemgetter(*map(P._fields.index, ("cls", "node", "end")))
-Seen = tuple[tuple[int, int, int, int], ...]  # class, node, deletion state for the scheduler, and count
+_Key = tuple[int, int, int]  # class, node, deletion state for the scheduler
+Seen = frozenset[tuple[_Key, int]]  # pods of each kind
 
 
 class MorePods(Exception):  # noqa: N818 (no error: the world has to be made with more pods)
@@ -109,11 +112,14 @@ class Oracle:
         return self._ask(pod, state, _seen(state.pods)) if self.is_predictable(pod.cls) else ()
 
     def _looked_up(self, pod: P, state: State, seen: Seen) -> tuple[int, ...]:
-        nominated = _nominated(state.pods)
+        nominated = tuple([(other.cls, other.nominated) for other in _nominated(state.pods)])
         key = (pod.cls, pod.nominated, state.facts, state.claims, seen, nominated)
         found = self._answers.get(key)
         if found is None:
-            found = self._answers[key] = self._ask(pod, state, seen)
+            found = self._ask(pod, state, seen)
+            if len(seen) > _MANY_KINDS:
+                self._answers.clear()  # perf: the keys would fill the memory, and such states hardly come again
+            self._answers[key] = found
         return found
 
     def _ask(self, pod: P, state: State, seen: Seen) -> tuple[int, ...]:
@@ -273,8 +279,8 @@ class _Kept:
         self.world_node = [world.node_at[node.name] for node in cluster.nodes]
         self._is_numbered_alike = self.world_node == list(range(len(self.world_node)))
         self._column = {at: self.columns.index[node.name] for at, node in enumerate(facts.nodes) if node is not None}
-        self._shown: dict[tuple[int, int, int], list[Pod]] = {}
-        self._seen: Seen = ()
+        self._shown: dict[_Key, list[Pod]] = {}
+        self._seen: Seen = frozenset()
         self._made = 0
         self._nominated: tuple[P, ...] = ()
         self._pods: Sequence[P] = ()
@@ -285,19 +291,26 @@ class _Kept:
         """Return nodes by their indices in the world instead of those in the columns."""
         return tuple(columns) if self._is_numbered_alike else tuple([self.world_node[at] for at in columns])
 
-    def show(self, seen: Seen, pods: Sequence[P]) -> None:
+    def show(self, seen: Seen, pods: tuple[P, ...]) -> None:
         """Bind and remove pods until the scheduler sees the pods of a state."""
         if seen != self._seen:
-            self._show({(cls, node, end): count for cls, node, end, count in seen})
+            self._show([key for key, _ in self._seen - seen], dict(sorted(seen - self._seen)))
             self._seen = seen
         self._pods, self._names = pods, None
-        nominated = tuple(pod for pod in pods if pod.nominated != PENDING and pod.node == PENDING)
+        nominated = tuple(_nominated(pods))
         if nominated != self._nominated:
             self._nominated = nominated
             self.scheduler.renominate([self.pod(pod, number=at) for at, pod in enumerate(nominated)])
 
-    def _show(self, wanted: dict[tuple[int, int, int], int]) -> None:
-        for key, shown in list(self._shown.items()):
+    def _show(self, gone: Iterable[_Key], wanted: dict[_Key, int]) -> None:
+        """Bind and remove pods of some kinds.
+
+        Args:
+            gone: kinds whose number is another one, or 0.
+            wanted: kinds whose number is another one, with that number.
+        """
+        for key in sorted(gone):
+            shown = self._shown.get(key, [])
             for _ in range(len(shown) - wanted.get(key, 0)):
                 self.columns.unbind(shown.pop(), self._column[key[1]])
         for key, count in wanted.items():
@@ -381,19 +394,31 @@ def _end_for_scheduler(end: int) -> int:
 
 
 def _seen(pods: tuple[P, ...], without: tuple[P, ...] = ()) -> Seen:
-    counts: dict[tuple[int, int, int], int] = {}
-    for (cls, node, end), number in Counter(map(_KIND, pods)).items():  # perf: few kinds
-        if node == PENDING:
-            continue
-        key = (cls, node, _end_for_scheduler(end))
-        counts[key] = counts.get(key, 0) + number
+    counts: dict[_Key, int] = Counter(map(_KIND, pods))  # perf: few loops, as there may be thousands of kinds
+    for key in [key for key in counts if key[1] == PENDING]:
+        del counts[key]
+    if any(key[2] for key in counts):
+        counts = _by_seen_end(counts)
+    if not without:
+        return frozenset(counts.items())
     for pod in without:
         counts[pod.cls, pod.node, _end(pod)] -= 1
-    return tuple(sorted((*key, count) for key, count in counts.items() if count))
+    return frozenset(item for item in counts.items() if item[1])
 
 
-def _nominated(pods: tuple[P, ...]) -> tuple[tuple[int, int], ...]:
-    return tuple((pod.cls, pod.nominated) for pod in pods if pod.nominated != PENDING and pod.node == PENDING)
+def _by_seen_end(counts: dict[_Key, int]) -> dict[_Key, int]:
+    found: dict[_Key, int] = {}
+    for (cls, node, end), number in counts.items():
+        key = (cls, node, _end_for_scheduler(end))
+        found[key] = found.get(key, 0) + number
+    return found
+
+
+def _nominated(pods: tuple[P, ...]) -> list[P]:
+    """Return the waiting pods that have a nominated node."""
+    if set(map(_NOMINATED, pods)) <= {PENDING}:  # perf: in most states
+        return []
+    return [pod for pod in pods if pod.nominated != PENDING and pod.node == PENDING]
 
 
 def _owner_text(cls: object) -> str:

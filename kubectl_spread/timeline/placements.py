@@ -30,6 +30,7 @@ from kubectl_spread.timeline.binding import bind
 from kubectl_spread.timeline.oracle import Oracle
 from kubectl_spread.timeline.search import explore
 from kubectl_spread.timeline.state import NO_ORDINAL, on_node, P, PENDING, Stage, State, Step, Way
+from kubectl_spread.timeline.ways import Bindings
 from kubectl_spread.timeline.world import World
 
 _FEW_HOSTS = 100
@@ -140,20 +141,6 @@ def _waiting(state: State) -> list[P]:
     return [pod for pod in state.pods if pod.node == PENDING]
 
 
-class _Bindings(Sequence[Way]):
-    """Ways to bind a pod, one for each node; each is made when it is taken."""
-
-    def __init__(self, bound: Callable[[int], Step], nodes: Sequence[int]) -> None:
-        self._bound = bound
-        self._nodes = nodes
-
-    def __len__(self) -> int:
-        return len(self._nodes)
-
-    def __getitem__(self, at):  # type: ignore[no-untyped-def]
-        return partial(self._bound, self._nodes[at])
-
-
 class _Search:
     """States of new pods, and the steps between them.
 
@@ -203,7 +190,7 @@ class _Search:
             if hosts:
                 self.has_choice |= len(hosts) > 1
                 bound = partial(self._bound, _tried(state, refused), pod, others=len(hosts) - 1)
-                return _Bindings(bound, choose(hosts, state))
+                return Bindings(bound, choose(hosts, state))
             refused.append(pod)
         return ()
 

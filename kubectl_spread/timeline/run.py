@@ -18,7 +18,6 @@ from kubectl_spread.timeline.moves import Moves, no_twins, Twins
 from kubectl_spread.timeline.oracle import MorePods, Oracle
 from kubectl_spread.timeline.results import answer
 from kubectl_spread.timeline.results.answer import Outcome, View
-from kubectl_spread.timeline.results.domain_pods import domain_pods
 from kubectl_spread.timeline.results.interchange import Interchange
 from kubectl_spread.timeline.search import explore
 from kubectl_spread.timeline.search.explore import Exploration
@@ -95,10 +94,19 @@ class StepAnswer(NamedTuple):
         return self.is_endless or any(not item.is_complete for item in self.outcomes)
 
     def counts(self, key: OwnerKey, topology_key: str) -> dict[str, tuple[int, int]]:
-        """Return the fewest and most pods of a workload in each domain, over all outcomes."""
-        values = sorted({value for item in self.outcomes for value in item.domain_values(topology_key)})
-        found = domain_pods(values, ((), self.outcomes), [key], topology_key=topology_key)
-        return {item.value: (item.after.least, item.after.most) for item in found}
+        """Return the fewest and most pods of a workload in each domain, over all outcomes.
+
+        Domains that an earlier step made different keep the names that they have in the outcome of that step.
+        """
+        alike = self.symmetry.alike(topology_key)
+        found: dict[object, tuple[int, int]] = {}
+        domains: dict[str, object] = {}
+        for outcome in self.outcomes:
+            for domain, count in outcome.counts(key, topology_key).items():
+                kind = domains[domain] = alike.get(domain, domain)
+                least, most = found.get(kind, (count, count))
+                found[kind] = (min(least, count), max(most, count))
+        return {domain: found[kind] for domain, kind in domains.items()}
 
 
 class Watch:

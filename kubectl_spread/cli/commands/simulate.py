@@ -125,7 +125,7 @@ def command(
 
     \b
     Steps with kubectl's own arguments and flags:
-      rollout restart|undo|pause|resume, scale, set image
+      rollout restart|undo|pause|resume, scale, set image|resources|env
       create, apply, patch, delete, label, annotate
       drain, cordon, uncordon, taint
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kubectl_spread.timeline.commands import creation, deletion, domains, drain, nodes, rollout, workloads
+from kubectl_spread.timeline.commands import containers, creation, deletion, domains, drain, nodes, rollout, workloads
 from kubectl_spread.timeline.commands.editing import costs, labels, manifests, patching
 from kubectl_spread.timeline.commands.parsing import Command
 from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
@@ -17,7 +17,9 @@ _HANDLERS: dict[str, Handler] = {
     "rollout pause": rollout.pause,
     "rollout resume": rollout.resume,
     "scale": workloads.scale,
-    "set image": workloads.set_image,
+    "set image": containers.set_image,
+    "set resources": containers.set_resources,
+    "set env": containers.set_env,
     "apply": manifests.apply,
     "create": creation.create,
     "delete": deletion.delete,

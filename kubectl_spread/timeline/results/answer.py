@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
@@ -28,6 +29,8 @@ from kubectl_spread.timeline.state import (
     Step,
 )
 from kubectl_spread.timeline.world import World
+
+_PROGRESS = itemgetter(*map(P._fields.index, ("owner", "stage", "end")))
 
 
 class PodState(NamedTuple):
@@ -453,7 +456,10 @@ def fewest_ready(world: World, states: Iterable[State]) -> dict[OwnerKey, int]:
     """Return the lowest number of ready pods of each workload during the step."""
     found: dict[OwnerKey, int] = {}
     for state in states:
-        ready = Counter(pod.owner for pod in state.pods if pod.stage == Stage.READY and pod.end == Deletion.ALIVE)
+        ready: Counter[int] = Counter()
+        for (owner, stage, end), number in Counter(map(_PROGRESS, state.pods)).items():  # perf: few kinds
+            if stage == Stage.READY and end == Deletion.ALIVE:
+                ready[owner] += number
         for owner, own in enumerate(state.sets):
             if own is not None:
                 key = key_of(world, state, owner)

@@ -13,6 +13,7 @@ from kubectl_spread.timeline.counting.control import NotCountable
 from kubectl_spread.timeline.counting.rollouts import CountedRollouts, RolloutOutcomes
 from kubectl_spread.timeline.search.limit import Deadline, Limit, NEVER
 from kubectl_spread.timeline.state import State, Way
+from kubectl_spread.timeline.ways import by_kind
 
 Canonical = Callable[[State], State]
 _MOST_STEPS = 100_000  # A run with more steps counts as endless.
@@ -151,8 +152,7 @@ def one(
         if not steps:
             return Exploration((state,), False, len(came_from), came_from, runs=1)
         after = canonical(choose(steps)().state)
-        if after not in came_from:
-            came_from[after] = state
+        came_from.setdefault(after, state)  # perf: the hash of a large state takes a millisecond
         state = after
         if deadline.is_over():
             return Exploration((), False, len(came_from), came_from)  # The run was cut off, so its end is unknown.
@@ -175,10 +175,7 @@ def at_random(seed: int) -> Callable[[Sequence[Way]], Way]:
     generator = random.Random(seed)  # noqa: S311 (a simulation's choice, no secret)
 
     def choose(steps: Sequence[Way]) -> Way:
-        kinds: dict[object, list[Way]] = {}
-        for way in steps:
-            kinds.setdefault(getattr(way, "func", None), []).append(way)
-        return generator.choice(kinds[generator.choice(list(kinds))])
+        return generator.choice(generator.choice(by_kind(steps)))
 
     return choose
 

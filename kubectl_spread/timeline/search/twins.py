@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from kubectl_spread.timeline.state import P
 
 Twins = Sequence[tuple[list[int], list[int]]]  # Pairs of nodes or domains; nodes at one position correspond.
 
 
-def first_twins(nodes: Iterable[int], twins: Twins) -> list[int]:
+def first_twins(nodes: Sequence[int], twins: Twins) -> Sequence[int]:
     """Return one node for each set of nodes that correspond to each other, the first."""
+    if not twins:
+        return nodes
     later = {node for _, second in twins for node in second}
     found = list(nodes)
     kept = [node for node in found if node not in later]

@@ -124,7 +124,7 @@ def test_what_does_not_exist_is_told_as_kubectl_tells_it(
         (["rollout", "restrt", "deploy/web"], "unknown step `rollout restrt`; did you mean `rollout restart`?"),
         (["get", "pods"], "`get` is not simulated: it changes nothing"),
         (["rolout", "restart", "deploy/web"], "unknown step `rolout`; did you mean `rollout restart`?"),
-        (["set", "foo"], "unknown step `set foo`; the steps are set image"),
+        (["set", "foo"], "unknown step `set foo`; the steps are set image, set resources, set env"),
         (["create", "job", "x"], "either --image or --from must be specified"),
         (["edit", "deploy/web"], "`edit` is not simulated: use `patch`, or `apply -f` with the changed manifest"),
         (["drain", "a", "--forcee"], "unknown flag --forcee of `drain`; did you mean `--force`?"),
@@ -189,6 +189,11 @@ def test_a_space_past_the_limit_is_sampled(web: str, capsys: pytest.CaptureFixtu
         ("scale deploy/web --replicas=6", "completes", [2, 2, 2]),
         ("scale --replicas 0 deployment web", "completes", [0, 0, 0]),
         ("set image deploy/web c=web:2", "completes", None),
+        ("set resources deploy/web --requests=cpu=200m,memory=1Gi --limits=cpu=1", "completes", [1, 1, 1]),
+        ("set resources deploy web --requests cpu=900 -c 'c*'", "getsStuck", [1, 1, 1]),
+        ("set env deploy/web LEVEL=debug", "completes", None),
+        ("set env deploy/web LEVEL=debug; set env deploy/web LEVEL-", "completes", None),
+        ("set env deploy/web LEVEL-", "completes", [1, 1, 1]),
         ("delete pods -lapp=web", "completes", [1, 1, 1]),
         ("delete node/node-a1", "completes", [1, 2]),
         ("cordon node-a1; delete pod -l app=web", "getsStuck", [0, 1, 1]),
@@ -231,6 +236,8 @@ def test_every_verb_changes_what_it_names(
         (["rollout", "resume", "deploy/web"], 'error: deployments.apps "web" is not paused'),
         (["scale", "deploy/web", "--replicas=2", "--current-replicas=4"], "error: Expected replicas to be 4, was 3"),
         (["set", "image", "deploy/web", "x=y"], 'error: unable to find container named "x"'),
+        (["set", "resources", "deploy/web", "-c=x", "--limits=cpu=1"], "error: unable to find container named x"),
+        (["set", "env", "deploy/web", "-c=x", "A=b"], "error: unable to find container named x"),
         (["taint", "nodes", "node-a1", "k-"], 'error: taint "k" not found'),
         (
             ["label", "nodes", "node-a1", "topology.kubernetes.io/zone=b"],
@@ -603,3 +610,29 @@ def test_manifests_that_cannot_be_read_explain_why_an_object_is_missing(
     assert "" == printed.out
     errors = ["error: none.yaml: the path does not exist", *(error for _, error in BROKEN.values())]
     assert errors == sorted(printed.err.splitlines(), key=errors.index)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("set resources deploy/web", "you must specify an update to requests or limits (in the form of"),
+        ("set resources deploy/web --requests=cpu", "invalid argument syntax cpu, expected <resource>=<value>"),
+        ("set resources deploy/web --requests=cpu=x", "quantities must match the regular expression"),
+        ("set env deploy/web", "at least one environment variable must be provided"),
+        ("set env deploy/web =x", 'environment variables must be of the form key=value, and "=x" is not'),
+        ("set env deploy/web --from=configmap/x", "--from of `set env` is not simulated"),
+    ],
+)
+def test_wrong_usage_of_set(words: str, message: str, web: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert simulate("-f", web, *words.split()) == 2
+    assert capsys.readouterr().err.startswith(f"error: {message}")
+
+
+def test_new_values_of_the_environment_restart_every_pod(web: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = answer(capsys, "-f", web, "set", "env", "deploy/web", "LEVEL=debug", "--then", "set env deploy/web LEVEL-")
+
+    assert [3, 3] == [step["workloads"][0]["restarted"]["max"] for step in found["steps"]]
+    assert answer(capsys, "-f", web, "set", "env", "deploy/web", "LEVEL-")["steps"][0]["workloads"][0]["restarted"] == {
+        "min": 0,
+        "max": 0,
+    }
