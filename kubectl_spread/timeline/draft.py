@@ -46,7 +46,7 @@ class Draft:
     def create(self, rev: int, ordinal: int = NO_ORDINAL, *, node: str = "") -> None:
         """Create a pod for a controller; `node` is the node of a DaemonSet's pod."""
         made = self.world.revisions[rev]
-        cls = self.world.cls_of(rev, ordinal, node)
+        cls = self.world.cls_of(rev, ordinal, node, admission=self.world.admission(self.facts))
         pod = P(made.owner, rev, ordinal, cls, PENDING, Stage.WAITING)
         bound_to = self.world.classes[cls].node_name
         if bound_to and bound_to in self.world.node_at:

@@ -105,10 +105,15 @@ class World:
         self._clusters: list[Cluster] = []  # Keeps the clusters alive, so that their id() stays unique.
         self._class_at: dict[PodClass, int] = {}
         self._owner_at: dict[OwnerKey, int] = {}
-        self._cls_of: dict[tuple[int, int, str], int] = {}
+        self._cls_of: dict[tuple[int, int, str, int], int] = {}
+        self._written: list[Workload] = []  # by revision: as it is before admission
+        self._admissions: list[Cluster] = [cluster]  # with different objects that admission reads
+        self._admission_at: dict[int, int] = {}  # by facts
+        self._admission_of: dict[int, int] = {}  # by class
         self._known: dict[int, PodClass] = {}  # by revision, of a pod that runs
         self._shapes: dict[int, int] = {}
         self._shape_at: dict[PodClass, int] = {}
+        self._admission_of_shape: dict[int, int] = {}
         self._next_facts: dict[Any, int] = {}
 
     @property
@@ -154,6 +159,7 @@ class World:
             not self.kubelet.never_ends(workload),
         )
         self.revisions.append(made)
+        self._written.append(written)
         self._know_selector(workload)
         return made
 
@@ -175,13 +181,50 @@ class World:
             self.classes.append(cls)
         return at
 
-    def cls_of(self, rev: int, ordinal: int = NO_ORDINAL, node: str = "") -> int:
-        """Return the class of a pod that a controller creates from a revision; `node` is for a DaemonSet's pod."""
-        key = (rev, ordinal, node)
+    def cls_of(self, rev: int, ordinal: int = NO_ORDINAL, node: str = "", *, admission: int = 0) -> int:
+        """Return the class of a pod that a controller creates from a revision.
+
+        Args:
+            rev: the revision.
+            ordinal: of a StatefulSet's or an indexed Job's pod.
+            node: of a DaemonSet's pod.
+            admission: number of the objects that admission reads (`admission`).
+        """
+        key = (rev, ordinal, node, admission)
         at = self._cls_of.get(key)
         if at is None:
-            at = self._cls_of[key] = self.class_index(self._made(rev, ordinal, node))
+            made = self._made(rev, ordinal, node)
+            at = self._cls_of[key] = self.class_index(self._admitted(made, rev, admission) if admission else made)
+            self._admission_of.setdefault(at, admission)
         return at
+
+    def admission(self, facts: int) -> int:
+        """Return a number of the classes and limits that admission applies to new pods; 0 for those at the start."""
+        found = self._admission_at.get(facts)
+        if found is None:
+            cluster = self.facts[facts].cluster
+            known = [at for at, other in enumerate(self._admissions) if _admits_alike(cluster, other)]
+            if not known:
+                known = [len(self._admissions)]
+                self._admissions.append(cluster)
+            found = self._admission_at[facts] = known[0]
+        return found
+
+    def admission_of(self, cls: int) -> int:
+        """Return the number of the objects that admission read when a pod of a class was created."""
+        return self._admission_of.get(cls, 0)
+
+    def _admitted(self, made: PodClass, rev: int, admission: int) -> PodClass:
+        """Return the class of a new pod with the fields in which a later admission differs from the first one."""
+        before, after = (self._of_template(rev, self._admissions[at]) for at in (0, admission))
+        changed: dict[str, Any] = {
+            name: new for name, old, new in zip(PodClass._fields, before, after, strict=True) if old != new
+        }
+        return made._replace(**changed) if changed else made
+
+    def _of_template(self, rev: int, cluster: Cluster) -> PodClass:
+        owner = stored_workload(admitted_workload(self._written[rev], cluster), self.minor)
+        return daemon(owner, "").cls if owner.kind == "DaemonSet" else replica(owner, 0).cls
 
     def _made(self, rev: int, ordinal: int, node: str) -> PodClass:
         workload, known = self.revisions[rev].workload, self._known.get(rev)
@@ -222,7 +265,12 @@ class World:
                 volumes = tuple(volume._replace(claim=self._reach(full, volume)) for volume in full.volumes)
                 bare = full._replace(labels=_without_ordinal(full.labels), volumes=volumes)
             found = self._shapes[cls] = self._shape_at.setdefault(bare, len(self._shape_at))
+            self._admission_of_shape.setdefault(found, self.admission_of(cls))
         return found
+
+    def admission_of_shape(self, shape: int) -> int:
+        """Return the number of the objects that admission read when a pod of a shape was created."""
+        return self._admission_of_shape[shape]
 
     def is_anonymous(self, cls: int) -> bool:
         """Return whether pods that only differ in their ordinal are equivalent, including their volumes."""
@@ -320,6 +368,15 @@ class World:
         """Return a node in its current form; None if it does not exist."""
         nodes = self.facts[facts].nodes
         return nodes[at] if 0 <= at < len(nodes) else None
+
+
+def _admits_alike(one: Cluster, other: Cluster) -> bool:
+    """Return whether admission adds the same fields to new pods in two clusters."""
+    return (
+        one.priority_classes == other.priority_classes
+        and one.limit_ranges == other.limit_ranges
+        and one.runtime_classes == other.runtime_classes
+    )
 
 
 def same_template(one: Plain, other: Plain) -> bool:

@@ -146,7 +146,7 @@ def test_a_file_of_new_objects(facts: Path, tmp_path: Path, capsys: pytest.Captu
         ("create job once", 2, "error: either --image or --from must be specified"),
         ("create job once --from=cj/x", 1, 'Error from server (NotFound): cronjobs.batch "x" not found'),
         ("create job once --from=deploy/web", 1, "error: from must be an existing cronjob"),
-        ("create quota q", 2, "error: changes of quota by name are not simulated; use `apply -f` with a manifest"),
+        ("create limitrange q", 2, "error: `create limitrange` is not simulated: use `apply -f`"),
         ("create namespace x", 2, "error: `create namespace` is not simulated: use `apply -f`"),
         ("delete deploy/web --cascade=some", 2, "error: invalid cascade value (some)"),
         ("delete deploy/nope --cascade=orphan", 1, 'Error from server (NotFound): deployments.apps "nope" not found'),

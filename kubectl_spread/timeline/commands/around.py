@@ -25,6 +25,9 @@ KINDS = (
     "PersistentVolume",
     "StorageClass",
     "HorizontalPodAutoscaler",
+    "PriorityClass",
+    "LimitRange",
+    "ResourceQuota",
     "Namespace",
 )
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
@@ -53,6 +56,9 @@ _EXISTING: dict[str, Callable[[Cluster], Found]] = {
     "HorizontalPodAutoscaler": lambda cluster: (
         ((key.namespace, item.name), None) for key, item in cluster.autoscalers.items()
     ),
+    "PriorityClass": lambda cluster: ((("", name), None) for name in cluster.priority_classes),
+    "LimitRange": lambda cluster: (((item.namespace, item.name), None) for item in cluster.limit_ranges),
+    "ResourceQuota": lambda cluster: (((item.namespace, item.name), None) for item in cluster.quotas),
     "Namespace": _namespaces,
 }
 
@@ -129,6 +135,37 @@ def _autoscaler(namespace: str, name: str, situation: Situation) -> CommandEffec
     return CommandEffect(notes=(f"without autoscaler {name}, the workload keeps the replicas that it has",))
 
 
+def _priority_class(_: str, name: str, situation: Situation) -> CommandEffect:
+    """Delete a priority class: pods keep their priority, and new ones that name it are refused."""
+    cluster = situation.cluster
+    classes = {known: item for known, item in cluster.priority_classes.items() if known != name}
+    users = [
+        f"{key.kind} {key.name}"
+        for key, controller in sorted(cluster.controllers.items())
+        if key not in cluster.owners and _named_class(controller.workload.template) == name
+    ]
+    what = f"without priority class {name} is not simulated: they get the priority 0"
+    notes = tuple(f"that the API server refuses new pods of {user} {what}" for user in users[:1])
+    return _changed(situation, cluster._replace(priority_classes=classes)) + CommandEffect(notes=notes)
+
+
+def _named_class(template: Plain) -> str:
+    return str((template.get("spec") or {}).get("priorityClassName") or "")
+
+
+def _limit_range(namespace: str, name: str, situation: Situation) -> CommandEffect:
+    cluster = situation.cluster
+    left = tuple(item for item in cluster.limit_ranges if (item.namespace, item.name) != (namespace, name))
+    return _changed(situation, cluster._replace(limit_ranges=left))
+
+
+def _quota(namespace: str, name: str, situation: Situation) -> CommandEffect:
+    cluster = situation.cluster
+    left = tuple(item for item in cluster.quotas if (item.namespace, item.name) != (namespace, name))
+    situation.cluster = cluster._replace(quotas=left)
+    return CommandEffect(notes=(f"that quota {name} refused pods before is not simulated: no controller waits for it",))
+
+
 def _namespace(_: str, name: str, situation: Situation) -> CommandEffect:
     """Delete a namespace with everything in it."""
     cluster = situation.cluster
@@ -159,6 +196,9 @@ _DELETED: dict[str, Callable[[str, str, Situation], CommandEffect]] = {
     "PersistentVolume": _volume,
     "StorageClass": _class,
     "HorizontalPodAutoscaler": _autoscaler,
+    "PriorityClass": _priority_class,
+    "LimitRange": _limit_range,
+    "ResourceQuota": _quota,
     "Namespace": _namespace,
 }
 

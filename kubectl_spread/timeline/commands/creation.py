@@ -41,7 +41,7 @@ def _generated(command: Command, situation: Situation) -> Plain:
         raise StepError("must specify one of -f and -k, or `create deployment NAME` or `create job NAME`")
     word, *names = command.arguments
     kind = kind_of(word)
-    if kind not in ("Deployment", "Job"):
+    if kind not in _GENERATED:
         raise StepError(f"`create {word}` is not simulated: use `apply -f`")
     if not names or (
         len(names) > 1 and not command.has("image")
@@ -49,7 +49,34 @@ def _generated(command: Command, situation: Situation) -> Plain:
         raise StepError(f"exactly one NAME is required, got {len(names)}")
     _refuse_name(kind, names[0])
     metadata = {"name": names[0], "namespace": situation.namespace}
-    return _job(command, situation, metadata) if kind == "Job" else _deployment(command, metadata)
+    if kind == "Job":
+        return _job(command, situation, metadata)
+    return _GENERATED[kind](command, metadata)
+
+
+def _priority_class(command: Command, metadata: Plain) -> Plain:
+    """Return a PriorityClass.
+
+    Raises:
+        StepError: its value is no number.
+    """
+    text = command.value("value", "0")
+    if not text.removeprefix("-").isdecimal():
+        raise StepError(f'invalid argument "{text}" for "--value" flag: it takes a number')
+    plain: Plain = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "value": int(text)}
+    plain["globalDefault"] = command.has("global-default")
+    plain["preemptionPolicy"] = command.value("preemption-policy", "PreemptLowerPriority")
+    return {**plain, "metadata": {"name": metadata["name"]}}
+
+
+def _quota(command: Command, metadata: Plain) -> Plain:
+    pairs = [word.partition("=") for word in command.value("hard").split(",") if word]
+    if any(not equals for _, equals, _ in pairs):
+        raise StepError(f"Invalid argument syntax {command.value('hard')}, expected <resource>=<value>")
+    spec: Plain = {"hard": {name: amount for name, _, amount in pairs}}
+    if command.value("scopes"):
+        spec["scopes"] = command.value("scopes").split(",")
+    return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": spec}
 
 
 def _refuse_name(kind: str, name: str) -> None:
@@ -99,6 +126,9 @@ def _of_cron_job(text: str, situation: Situation, metadata: Plain) -> Plain:
     plain = plain_of(situation.cluster.controllers[target.key])
     made = copy.deepcopy((plain["spec"].get("jobTemplate") or {}).get("spec") or {})
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": made}
+
+
+_GENERATED = {"Deployment": _deployment, "Job": _deployment, "PriorityClass": _priority_class, "ResourceQuota": _quota}
 
 
 def _refuse_existing(plain: Plain, situation: Situation) -> None:

@@ -165,14 +165,15 @@ VERBS: dict[str, Verb] = {
         ),
         Verb(
             "create",
-            "-f FILE | deployment NAME --image=IMAGE | job NAME --from=cronjob/NAME",
+            "-f FILE | deployment NAME --image=IMAGE | job NAME --from=cronjob/NAME | priorityclass NAME --value=N",
             "create objects that do not exist",
             (
                 *_COMMON,
                 *_FILES,
                 *_RECORDED,
-                *_used("from", "image", "replicas"),
-                *_ignored("port"),
+                *_used("from", "image", "replicas", "value", "preemption-policy", "hard", "scopes"),
+                *_used("global-default", takes=Takes.NOTHING),
+                *_ignored("port", "description"),
                 *_ignored("validate", takes=Takes.MAYBE),
                 *_ignored("save-config", "windows-line-endings", takes=Takes.NOTHING),
                 *_refused("edit", takes=Takes.NOTHING),

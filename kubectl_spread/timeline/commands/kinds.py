@@ -18,9 +18,12 @@ OTHERS = {
         ("horizontalpodautoscaler", "horizontalpodautoscalers", "hpa"),
         "horizontalpodautoscalers.autoscaling",
     ),
+    "PriorityClass": (("priorityclass", "priorityclasses", "pc"), "priorityclasses.scheduling.k8s.io"),
+    "LimitRange": (("limitrange", "limitranges", "limits"), "limitranges"),
+    "ResourceQuota": (("resourcequota", "resourcequotas", "quota"), "resourcequotas"),
     "Namespace": (("namespace", "namespaces", "ns"), "namespaces"),
 }
-CLUSTER_WIDE = frozenset({"Node", "PersistentVolume", "StorageClass", "Namespace"})
+CLUSTER_WIDE = frozenset({"Node", "PersistentVolume", "StorageClass", "PriorityClass", "Namespace"})
 
 # Words for kinds that never affect pods directly.
 _IDLE = frozenset(
@@ -31,12 +34,7 @@ _IDLE = frozenset(
     )
 )
 # Words for kinds that are simulated only as manifests that are applied.
-_UNSIMULATED = frozenset(
-    (
-        *("priorityclass", "priorityclasses", "pc", "limitrange", "limitranges", "limits"),
-        *("resourcequota", "resourcequotas", "quota", "runtimeclass", "runtimeclasses"),
-    )
-)
+_UNSIMULATED = frozenset(("runtimeclass", "runtimeclasses"))
 
 
 def full_name(kind: str) -> str:

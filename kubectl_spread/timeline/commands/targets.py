@@ -145,7 +145,10 @@ def _selected(
 
 
 _WITHOUT_LABELS = frozenset(
-    {"PodDisruptionBudget", "Service", "PersistentVolumeClaim", "StorageClass", "HorizontalPodAutoscaler"}
+    (
+        *("PodDisruptionBudget", "Service", "PersistentVolumeClaim", "StorageClass", "HorizontalPodAutoscaler"),
+        *("PriorityClass", "LimitRange", "ResourceQuota"),
+    )
 )
 
 

@@ -99,7 +99,11 @@ def decide(draft: Draft, owner: int, ordinal: int, *, chosen: Optional[P]) -> No
 def _exchange(draft: Draft, ordinals: Iterable[tuple[Optional[P], int]]) -> None:
     """Give pods other ordinals, also in the remaining commands of the user."""
     world = draft.world
-    changed = {pod: pod._replace(ordinal=at, cls=world.cls_of(pod.rev, at)) for pod, at in ordinals if pod is not None}
+    changed = {
+        pod: pod._replace(ordinal=at, cls=world.cls_of(pod.rev, at, admission=world.admission_of(pod.cls)))
+        for pod, at in ordinals
+        if pod is not None
+    }
     draft.pods = [changed.get(pod, pod) for pod in draft.pods]
     slots = {slot(pod): slot(other) for pod, other in changed.items()}
     draft.todo = tuple(

@@ -59,7 +59,7 @@ class Alone:
     def _may_preempt(self, state: State, owner: int) -> bool:
         """Return whether waiting pods have a higher priority than some bound pod."""
         rev = self._world.specs[state.sets[owner].spec].rev
-        cls = self._world.cls_of(rev)
+        cls = self._world.cls_of(rev, admission=self._world.admission(state.facts))
         classes = self._world.classes
         priority = classes[cls].priority
         return self._world.lowest < priority or any(classes[pod.cls].priority < priority for pod in state.pods)

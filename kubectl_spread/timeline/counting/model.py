@@ -48,7 +48,8 @@ class Model:
         spec: DeploymentSpec = world.specs[self._own.spec]
         revision = world.revisions[spec.rev]
         self.kinds = PodKinds(spec.rev)
-        self._waiting = P(owner, spec.rev, NO_ORDINAL, world.cls_of(spec.rev), PENDING, Stage.WAITING)
+        cls = world.cls_of(spec.rev, admission=world.admission(rest.facts))
+        self._waiting = P(owner, spec.rev, NO_ORDINAL, cls, PENDING, Stage.WAITING)
         stage = int(Stage.BOUND if revision.becomes_ready else Stage.UNREADY)
         self._new = self.kinds.kind(at_stage(self._waiting, stage))
         self.controls = Controls(spec, self._own.spec, self.kinds, becomes_ready=revision.becomes_ready)

@@ -206,7 +206,8 @@ class Symmetry:
         left = pools.ordinals[key]
         lowest = min(left)
         left.remove(lowest)
-        return pod._replace(ordinal=lowest, cls=self._world.cls_of(pod.rev, lowest))
+        admission = self._world.admission_of_shape(pod.cls)
+        return pod._replace(ordinal=lowest, cls=self._world.cls_of(pod.rev, lowest, admission=admission))
 
     def alike(self, key: str) -> dict[str, Any]:
         """Return a signature of each domain of a key; domains with equal signatures are interchangeable."""

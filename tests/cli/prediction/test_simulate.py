@@ -18,6 +18,7 @@ from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
 
 Plain = dict[str, Any]
+CLASSES = "priorityclasses.scheduling.k8s.io"
 
 WEB = """\
 apiVersion: apps/v1
@@ -130,7 +131,19 @@ def test_what_does_not_exist_is_told_as_kubectl_tells_it(
         (["drain", "a", "--forcee"], "unknown flag --forcee of `drain`; did you mean `--force`?"),
         (["drain", "a", "--force=perhaps"], 'invalid argument "perhaps" for "--force" flag: it takes true or false'),
         (["drain"], "name a node: `drain NODE...`"),
-        (["delete", "pc", "x"], "changes of pc by name are not simulated; use `apply -f` with a manifest"),
+        (
+            ["delete", "runtimeclass", "x"],
+            "changes of runtimeclass by name are not simulated; use `apply -f` with a manifest",
+        ),
+        (["create", "priorityclass", "x", "--value=y"], 'invalid argument "y" for "--value" flag: it takes a number'),
+        (
+            ["create", "quota", "x", "--hard=pods"],
+            "invalid argument syntax pods, expected <resource>=<value>",
+        ),
+        (
+            ["patch", "pc", "system-node-critical", "-p", "value: 1"],
+            "a patch of priorityclasses.scheduling.k8s.io is not simulated; use `delete` and `create`",
+        ),
         (["drain", "a", "--pod-selector"], "flag needs an argument: --pod-selector"),
         (["rollout", "undo", "depoy/a"], 'the server doesn\'t have a resource type "depoy"; did you mean `deploy`?'),
         (["cordon", "a", "--outcomes=x"], "invalid value for '--outcomes': x is not all, first or sample=N"),
@@ -249,6 +262,15 @@ def test_every_verb_changes_what_it_names(
             'The Deployment "web" is invalid: spec.selector: Invalid value: field is immutable',
         ),
         (["delete", "pod", "web-0"], 'Error from server (NotFound): pods "web-0" not found'),
+        (["delete", "limits", "x"], 'Error from server (NotFound): limitranges "x" not found'),
+        (
+            ["delete", "pc", "x"],
+            f'Error from server (NotFound): {CLASSES} "x" not found',
+        ),
+        (
+            ["create", "pc", "system-node-critical"],
+            f'Error from server (AlreadyExists): {CLASSES} "system-node-critical" already exists',
+        ),
         (
             ["patch", "deploy/web", "-p", '{"metadata":{"name":"other"}}'],
             "Error from server (BadRequest): the name of the object (other) does not match the name on the URL (web)",
@@ -636,3 +658,85 @@ def test_new_values_of_the_environment_restart_every_pod(web: str, capsys: pytes
         "min": 0,
         "max": 0,
     }
+
+
+def low_and_high(replicas: int, **requests: str) -> str:
+    """Two Deployments; the pods of `low` fill three nodes with 4 CPU, and `high` starts without pods."""
+    return json.dumps(
+        {
+            "apiVersion": "v1",
+            "kind": "List",
+            "items": [
+                {
+                    "apiVersion": "apps/v1",
+                    "kind": "Deployment",
+                    "metadata": {"name": name},
+                    "spec": {
+                        "replicas": count,
+                        "selector": {"matchLabels": {"app": name}},
+                        "template": {
+                            "metadata": {"labels": {"app": name}},
+                            "spec": {"containers": [{"name": "c", "image": "i", "resources": {"requests": requests}}]},
+                        },
+                    },
+                }
+                for name, count in (("low", replicas), ("high", 0))
+            ],
+        }
+    )
+
+
+LIMITS = """\
+apiVersion: v1
+kind: LimitRange
+metadata: {name: defaults}
+spec: {limits: [{type: Container, defaultRequest: {cpu: "3"}}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "verdict"),
+    [
+        ("create priorityclass big --value=100", "getsStuck"),  # no pod names it
+        ("create priorityclass big --value=100 --global-default", "completes"),
+        ("create pc big --value=100 --global-default; delete priorityclass big", "getsStuck"),
+        ("create pc big --value=100 --global-default --preemption-policy=Never", "getsStuck"),
+    ],
+)
+def test_new_pods_get_the_priority_of_the_classes_at_that_time(
+    first: str, verdict: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The nodes are full of pods that were created before, so a new pod needs a higher priority."""
+    path = tmp_path / "low.json"
+    path.write_text(low_and_high(3, cpu="3"))
+    step, *others = (*first.split("; "), "scale deploy/high --replicas=1")
+    then = [word for other in others for word in ("--then", other)]
+    found = answer(capsys, "-f", str(path), *shlex.split(step), *then, "--topology", "zones=3,nodes=1,cpu=4")
+    last = found["steps"][-1]
+
+    assert {item["object"]["name"]: item["verdict"] for item in last["workloads"]}["high"] == verdict
+
+
+@pytest.mark.parametrize(("then", "pending"), [("", 1), ("delete limitrange defaults", 0)])
+def test_new_pods_get_the_requests_of_a_limit_range(
+    then: str, pending: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Four pods that request 3 CPU by default do not fit on three nodes with 4 CPU; the pods before stay."""
+    manifest, limits = tmp_path / "low.json", tmp_path / "limits.yaml"
+    manifest.write_text(low_and_high(1))
+    limits.write_text(LIMITS)
+    steps = [step for step in (f"apply -f {limits}", then, "scale deploy/high --replicas=4") if step]
+    more = [word for step in steps[1:] for word in ("--then", step)]
+    found = answer(capsys, "-f", str(manifest), *steps[0].split(), *more, "--topology", "zones=3,nodes=1,cpu=4")
+
+    assert found["steps"][0]["workloads"][0]["restarted"] == {"min": 0, "max": 0}
+    assert pending == sum(item["pods"]["max"] for item in found["steps"][-1]["pending"])
+
+
+def test_a_quota_says_that_it_is_not_simulated(web: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = answer(capsys, "-f", web, "create", "quota", "few", "--hard=pods=3", "--then", "delete quota few")
+
+    assert [step["notes"] for step in found["steps"]] == [
+        ["that quota few refuses new pods is not simulated; `check` does it"],
+        ["that quota few refused pods before is not simulated: no controller waits for it"],
+    ]

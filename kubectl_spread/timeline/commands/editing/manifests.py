@@ -73,7 +73,9 @@ def _around(objects: list[Plain], situation: Situation) -> CommandEffect:
     cluster = situation.cluster
     budgets = tuple(item for item in cluster.budgets if (item.namespace, item.name) not in named)
     situation.cluster = apply_manifests.add_objects(cluster._replace(budgets=budgets), objects, situation.namespace)
-    return CommandEffect((steps.ChangeFacts(situation.cluster),))
+    quotas = [str(plain["metadata"].get("name")) for plain in objects if plain.get("kind") == "ResourceQuota"]
+    notes = tuple(f"that quota {name} refuses new pods is not simulated; `check` does it" for name in quotas)
+    return CommandEffect((steps.ChangeFacts(situation.cluster),), notes=notes)
 
 
 def _pod(plain: Plain, situation: Situation) -> CommandEffect:

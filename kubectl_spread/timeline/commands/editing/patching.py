@@ -178,6 +178,8 @@ def _budget(target: CommandTarget, change: Any, kind: str, situation: Situation)
 
 def _around(target: CommandTarget, change: Any, kind: str, situation: Situation) -> CommandEffect:
     """Patch the fields of a Service, a volume or the like that matter to pods."""
+    if target.kind in _APPLIED:
+        raise StepError(f"a patch of {full_name(target.kind)} is not simulated; use `delete` and `create`")
     name = (target.namespace, target.name)
     after = _with(around.plain_of(target.kind, name, situation.cluster), change, kind, target)
     problems = decode.problems(after, SHAPES[target.kind])
@@ -185,6 +187,9 @@ def _around(target: CommandTarget, change: Any, kind: str, situation: Situation)
         where = decode.path_text(problems[0].route)
         raise RefusedError(f"Error from server (BadRequest): {where}: {problems[0].message}")
     return around.apply_patch(target.kind, name, after, situation)
+
+
+_APPLIED = frozenset({"PriorityClass", "LimitRange", "ResourceQuota"})
 
 
 def _replaced(
