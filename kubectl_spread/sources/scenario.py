@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Optional
 
-from kubectl_spread.errors import ConfigError, SourceError
+from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import files, single_document
@@ -130,7 +130,8 @@ class _Reading:
     def __init__(self, source: SourceFile, root: Node) -> None:
         self.source = source
         self.root = root
-        self.problems: list[SourceError] = []
+        self._errors = single_document.DocumentErrors(source, root)
+        self._place, self._note = self._errors.place, self._errors.note
         self.places: dict[str, tuple[int, int]] = {}
 
     def scenario(self) -> Scenario:
@@ -140,9 +141,11 @@ class _Reading:
             ConfigError: it has errors.
         """
         plain = nodes.to_plain(self.root)
-        self._check_shape(plain)
+        # A field that the schema forbids is removed, so that the rest can be read.
+        for violation in self._errors.check_shape("scenario"):
+            _clear(plain, violation.route)
         if not isinstance(plain, dict):
-            raise ConfigError(tuple(self.problems))
+            self._errors.throw()
         if plain.get("topology") is not None and plain.get("snapshot"):
             self._note(("snapshot",), "`topology` and `snapshot` exclude each other")
         first = self._expectation(("expect",), plain.get("expect"))
@@ -163,8 +166,7 @@ class _Reading:
         )
         if found.topology is not None:
             self._remember(("topology",))
-        if self.problems:
-            raise ConfigError(tuple(sorted(self.problems, key=lambda item: (item.line, item.column))))
+        self._errors.throw()
         return found._replace(places=tuple(self.places.items()))
 
     def _paths(self, name: str, plain: Plain, directory: str) -> tuple[str, ...]:
@@ -178,27 +180,6 @@ class _Reading:
         for at, item in enumerate(items):
             if item is not None:
                 yield self._step(("steps", at), item)
-
-    def _check_shape(self, plain: Any) -> None:
-        """Report fields that the schema forbids, and remove them from the plain value, so that the rest can be read."""
-        from kubectl_spread import schemas
-        from kubectl_spread.sources import json_schema
-
-        for mapping in nodes.mappings(self.root):
-            for duplicate in mapping.duplicates():
-                line, column = self.source.position(nodes.span(duplicate.again).start)
-                what = f"`{duplicate.text}` is written twice"
-                self.problems.append(SourceError(self.source.name, what, line=line, column=column))
-        for violation in json_schema.violations(self.root, schemas.load("scenario")):
-            self._note(violation.route, violation.message, key=violation.is_key)
-            _clear(plain, violation.route)
-
-    def _place(self, route: Route, *, key: bool = False) -> tuple[int, int]:
-        return self.source.position(nodes.place(self.root, route, key=key).start)
-
-    def _note(self, route: Route, message: str, *, key: bool = False) -> None:
-        line, column = self._place(route, key=key)
-        self.problems.append(SourceError(self.source.name, message, line=line, column=column))
 
     def _refuse(self, route: Route, message: str) -> None:
         """Note a mistake with the path of its field."""

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
-from kubectl_spread.errors import ConfigError, SourceError
 from kubectl_spread.objects.constraints import constraint_reader
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.selectors.labels import key_errors, value_errors
@@ -40,7 +39,8 @@ class _Reading:
     def __init__(self, source: SourceFile, root: Node) -> None:
         self.source = source
         self.root = root
-        self.problems: list[SourceError] = []
+        self._errors = single_document.DocumentErrors(source, root)
+        self._place, self._note = self._errors.place, self._errors.note
         self._wrong: set[Route] = set()
 
     def policy(self) -> Policy:
@@ -49,7 +49,7 @@ class _Reading:
         Raises:
             ConfigError: it has errors.
         """
-        self._check_shape()
+        self._wrong |= {violation.route for violation in self._errors.check_shape("policy")}
         groups = nodes.follow(self.root, ("groups",))
         found = Policy(
             tuple(self._group(("groups", at)) for at in range(len(getattr(groups, "items", ())))),
@@ -57,22 +57,8 @@ class _Reading:
             self.source.name,
             self._regimes(),
         )
-        if self.problems:
-            raise ConfigError(tuple(sorted(self.problems, key=lambda item: (item.line, item.column))))
+        self._errors.throw()
         return found
-
-    def _check_shape(self) -> None:
-        from kubectl_spread import schemas
-        from kubectl_spread.sources import json_schema
-
-        for mapping in nodes.mappings(self.root):
-            for duplicate in mapping.duplicates():
-                line, column = self.source.position(nodes.span(duplicate.again).start)
-                what = f"`{duplicate.text}` is written twice"
-                self.problems.append(SourceError(self.source.name, what, line=line, column=column))
-        for violation in json_schema.violations(self.root, schemas.load("policy")):
-            self._note(violation.route, violation.message, key=violation.is_key)
-            self._wrong.add(violation.route)
 
     def _regimes(self) -> tuple[Regime, ...]:
         written = self._value(("regimes",))
@@ -218,13 +204,6 @@ class _Reading:
     def _text(self, route: Route) -> str:
         node = nodes.follow(self.root, route)
         return nodes.scalar_text(node) if isinstance(node, nodes.Scalar) else ""
-
-    def _place(self, route: Route, *, key: bool = False) -> tuple[int, int]:
-        return self.source.position(nodes.place(self.root, route, key=key).start)
-
-    def _note(self, route: Route, message: str, *, key: bool = False) -> None:
-        line, column = self._place(route, key=key)
-        self.problems.append(SourceError(self.source.name, message, line=line, column=column))
 
 
 _RULES = (_Reading.shares, _Reading.counts, _Reading.domains, _Reading.separate_rules, _Reading.losses)
