@@ -35,11 +35,28 @@ def beforehand(known: Workloads, keys: Iterable[OwnerKey]) -> Iterator[Obstacle]
             yield Obstacle(ObstacleKind.CONTROLLER, key)
         elif key not in known.cluster.controllers:
             yield Obstacle(ObstacleKind.ABSENT, key)
+        lost = _with_unknown_claims(known.cluster, key)
+        if lost:
+            yield Obstacle(ObstacleKind.UNKNOWN_CLAIMS, key, lost)
         for item in of[key].constraints:
             if item.state is ConstraintState.VIOLATED and not item.counts.domains:
                 yield Obstacle(ObstacleKind.NO_DOMAIN, key, topology_keys=(item.topology_key,))
             elif item.state is ConstraintState.PARTLY_COUNTED and item.uncounted is not None:
                 yield Obstacle(ObstacleKind.UNCOUNTED, key, item.uncounted.pods, topology_keys=(item.topology_key,))
+
+
+def _with_unknown_claims(cluster: Cluster, key: OwnerKey) -> tuple[str, ...]:
+    """Return the running pods of a workload whose claims are not in the facts. Ephemeral claims end with their pods."""
+    found = [
+        pod.name
+        for pod in cluster.bound_pods()
+        if pod.cls.volumes and cluster.top_owner(pod) == key
+        if any(
+            item.claim and not item.is_ephemeral and ObjectKey(pod.namespace, item.claim) not in cluster.storage.claims
+            for item in pod.cls.volumes
+        )
+    ]
+    return tuple(sorted(found))
 
 
 def of_search(known: Workloads, keys: Iterable[OwnerKey], proposal: GroupSearchResult) -> Iterator[Obstacle]:

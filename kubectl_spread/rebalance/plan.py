@@ -145,6 +145,7 @@ class ObstacleKind(Enum):
     """Reason why evictions do not repair the constraints.
 
     CONTROLLER: what the controller does is not simulated. ABSENT: the controller is not in the cluster facts.
+    UNKNOWN_CLAIMS: claims of running pods are not in the facts, so that their volumes may keep the pods in a zone.
     UNSETTLED: a rollout or another change is under way. UNCOUNTED: the selector misses running pods. NO_DOMAIN: no node
     counts. UNREACHABLE: no distribution of the movable pods satisfies the constraint. CONFLICT: none satisfies all
     constraints together. PINNED: volumes keep pods in their domain. PENDING: a replacement finds no node. UNCREATED: it
@@ -156,6 +157,7 @@ class ObstacleKind(Enum):
 
     CONTROLLER = "controller"
     ABSENT = "absent"
+    UNKNOWN_CLAIMS = "unknownClaims"
     UNSETTLED = "unsettled"
     UNCOUNTED = "uncounted"
     NO_DOMAIN = "noDomain"

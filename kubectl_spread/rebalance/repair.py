@@ -139,7 +139,8 @@ class _Repairing:
     def _repair(self, keys: tuple[OwnerKey, ...], deadline: float) -> Repair:
         clear = tuple(obstacles.beforehand(self._known, keys))
         if clear:
-            restarts = self._restarts(keys, None, deadline)
+            is_unknown = any(item.kind is ObstacleKind.UNKNOWN_CLAIMS for item in clear)
+            restarts = None if is_unknown else self._restarts(keys, None, deadline)
             return self._result(keys, None, restarts=restarts, reasons=clear)
         now = time.monotonic()
         group = RepairGroup(keys, tuple(self._repaired), tuple(self._evicted))

@@ -121,3 +121,21 @@ def test_running_pods_keep_their_names(tmp_path: Path, capsys: pytest.CaptureFix
     assert _way([_stateful_set(), *nodes, *pods], tmp_path, capsys, "sts/db", "--snapshot") == [
         "1. Pod db-1 goes to a1."
     ]
+
+
+def test_running_pods_have_claims_that_the_facts_may_lack(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Their volumes keep them in their zones, so that no constraints are recommended as if the volumes were new."""
+    claim = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
+    items = [_stateful_set(volumeClaimTemplates=[claim]), _node("a1", "a"), _node("b1", "b"), _pod(0, "a1")]
+    path = tmp_path / "facts.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    words = ["--snapshot", str(path), "--max-share", "zone<1", "--regime", "restarts", "--recommend", "-o", "json"]
+    run(["guarantee", "sts/db", *words])
+    (group,) = json.loads(capsys.readouterr().out)["groups"]
+
+    (note,) = group["notes"]
+    assert note == (
+        "StatefulSet db: its claims can keep its pods in the zones of their volumes. Whether the pods find nodes, and "
+        "violations that need them in other zones, are not decided"
+    )
+    assert group["recommendation"]["options"] == []

@@ -342,6 +342,19 @@ def test_more_evictions_than_allowed_are_no_plan() -> None:
     assert found.remedies == ()
 
 
+@pytest.mark.parametrize("kind", ["StatefulSet", "Deployment"])
+def test_claims_that_are_not_in_the_facts_may_keep_the_pods_in_their_zones(kind: str) -> None:
+    """An evicted pod whose volume is in its old zone would stay Pending; nor is a restart recommended."""
+    pods = copy.deepcopy(workload("a1 a1 b1", kind=kind))
+    for item in pods:
+        if item["kind"] == "Pod":
+            name = item["metadata"]["name"]
+            item["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": f"data-{name}"}}]
+    found = repair(SIX, pods)
+
+    assert (found.verdict, reasons(found), found.restarts) == (RepairVerdict.NO_PLAN, ["unknownClaims"], ())
+
+
 def test_a_rollout_under_way_is_left_to_end() -> None:
     """Its pods are about to be replaced anyway."""
     changed = workload("a1 a1 b1")

@@ -177,11 +177,14 @@ class _Search:
         return self._effort.deadline is not None and time.monotonic() > self._effort.deadline
 
     def _is_bounded(self, candidate: tuple[Hard, ...]) -> bool:
-        """Return whether bounds alone prove every rule but that each pod finds a node."""
+        """Return whether bounds alone prove every rule but that each pod finds a node; the hardest regime is first."""
         others = [rule for rule in self._rules if rule.kind is not RuleKind.PLACED]
         effort = self._effort._replace(is_quick=True)
-        result = self._proved(candidate, self._regimes, others, effort=effort, members=self._bare)
-        return result.verdict is ProofStatus.PROVED
+        for regime in reversed(self._regimes):
+            result = self._proved(candidate, [regime], others, effort=effort, members=self._bare)
+            if result.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED):
+                return False
+        return True
 
     def _is_kept(self, candidate: tuple[Hard, ...]) -> bool:
         """Return whether a candidate keeps the policy without disruptions; note why it does not."""

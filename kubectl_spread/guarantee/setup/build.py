@@ -198,8 +198,9 @@ class GroupBuilder:
         if any(volume.claim and not volume.claim.startswith(tuple(created)) for volume in volumes):
             return GapKind.CLAIMS
         claims = [item for item in self.cluster.storage.claims if item.namespace == key.namespace]
-        if any(item.name.startswith(start) for item in claims for start in created):
-            return GapKind.CLAIMS
+        has_pods = any(pods for owner, pods in self._running if owner == key)
+        if created and (has_pods or any(item.name.startswith(tuple(created)) for item in claims)):
+            return GapKind.CLAIMS  # Running pods have claims, whether or not the facts hold them.
         return GapKind.VOLUMES if created else None
 
     def _examine_others(self) -> None:

@@ -46,6 +46,14 @@ def _absent(item: Obstacle) -> str:
     )
 
 
+def _unknown_claims(item: Obstacle) -> str:
+    return (
+        f"the PersistentVolumeClaims of {_pods(item)} are not in the cluster facts: their volumes may keep the pods in "
+        "their zones, and a new pod would then stay Pending; add PersistentVolumeClaims, PersistentVolumes and "
+        "StorageClasses to the facts"
+    )
+
+
 def _uncounted(item: Obstacle) -> str:
     verb = "is" if len(item.pods) == 1 else "are"
     return (
@@ -130,6 +138,7 @@ def _gave_up(item: Obstacle) -> str:
 _OBSTACLES = {
     ObstacleKind.CONTROLLER: _controller,
     ObstacleKind.ABSENT: _absent,
+    ObstacleKind.UNKNOWN_CLAIMS: _unknown_claims,
     ObstacleKind.UNSETTLED: _unsettled,
     ObstacleKind.UNCOUNTED: _uncounted,
     ObstacleKind.NO_DOMAIN: _no_domain,

@@ -30,6 +30,7 @@ _MOST_EVICTIONS = 40
 _UNTRIED = (  # obstacles with which not every remedy is tried
     ObstacleKind.CONTROLLER,
     ObstacleKind.ABSENT,
+    ObstacleKind.UNKNOWN_CLAIMS,
     ObstacleKind.UNSETTLED,
     ObstacleKind.UNCOUNTED,
     ObstacleKind.NO_DOMAIN,
