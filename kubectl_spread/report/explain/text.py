@@ -57,7 +57,7 @@ def lines(report: PodReport, style: Style) -> list[str]:
         out += table.wrap(f"The same holds for {comma_list(explanation.others, most=_MOST_NAMES)}.", style.width)
     if explanation.verdict is PodVerdict.NOT_PREDICTABLE:
         needs = " and ".join(explanation.beyond)
-        what = f"It depends on {needs}, which the dry run does not evaluate."
+        what = f"It depends on {needs}, which this program does not evaluate."
         out += table.wrap(what, style.width)
     if explanation.ignored.fields:
         out.append(verdict.ignored_sentence(explanation.ignored))
