@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Optional, Union
+from typing import Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.errors import ClusterError, NotFoundError, RequestError, SourceError, SpreadError
-from kubectl_spread.lint.check_source import check_source
-from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.operations import pod_reports
 from kubectl_spread.operations.inputs import cluster_facts, live_cluster, rule_choice
@@ -21,7 +17,11 @@ from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.sources.files import Input, inputs
 from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.sources.supporting_objects import looks_like_facts
-from kubectl_spread.text.source import SourceFile
+
+if TYPE_CHECKING:
+    from kubectl_spread.lint.workload import Subject
+    from kubectl_spread.objects.workloads.manifest import Manifest
+    from kubectl_spread.text.source import SourceFile
 
 
 class ExplainRequest(NamedTuple):
@@ -165,6 +165,9 @@ class _Manifests(NamedTuple):
 
 
 def _read(read: Iterable[Union[Input, SourceError]], namespace: str, errors: list[SourceError]) -> _Manifests:
+    from kubectl_spread.lint.check_source import check_source  # 8 ms; pods of a cluster do not need the linter
+    from kubectl_spread.lint.grouping.project import Project
+
     subjects: list[Subject] = []
     others: list[Manifest] = []
     sources: list[SourceFile] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from enum import Enum
 
@@ -120,6 +119,8 @@ def _near(key: str, columns: Columns) -> str:
     """Return the node label that resembles a key most: with another prefix, or spelt similarly; empty without one."""
     labels = sorted({label for node in columns.nodes for label in node.labels})
     same = [label for label in labels if label.rpartition("/")[2] == key.rpartition("/")[2]]
+    import difflib  # 3 ms
+
     return next(iter(same or difflib.get_close_matches(key, labels, 1, cutoff=0.8)), "")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Sequence
 
 from kubectl_spread.explain.explanation import Explanation, IgnoredFields, PodVerdict
@@ -186,6 +185,8 @@ def _broken_by_now(explanation: Explanation) -> str:
 def _scheduler(explanation: Explanation) -> str:
     pods, own = explanation.scheduler, explanation.pod.cls.scheduler_name
     what = "which is not a known scheduler profile"
+    import difflib  # 3 ms
+
     near = difflib.get_close_matches(own, pods.known, 1)
     if pods.placed:
         what += f"; {count_noun(pods.placed, 'pod')} that use it are on nodes, so it existed"
