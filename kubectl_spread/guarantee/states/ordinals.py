@@ -53,7 +53,7 @@ class OrdinalRollouts:
         kinds = [self._kind(owner, ordinal, state) for ordinal in range(state[3][owner])]
         return [at for at in kinds if not placed[at]]
 
-    def created(self, owner: int, state: State, placed: Sequence[int], *, dead: Iterable[int]) -> list[int]:
+    def kinds_to_create(self, owner: int, state: State, placed: Sequence[int], *, dead: Iterable[int]) -> list[int]:
         """Return the kinds of the missing pods that the controller creates now; dead: lost nodes.
 
         With podManagementPolicy OrderedReady, all pods before a new one are ready. Those on lost nodes are not.

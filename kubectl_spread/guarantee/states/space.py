@@ -171,7 +171,7 @@ class Space:
             if not self._ordinals[owner]:
                 found += [at for at in mine if self.size(state, at) > placed[at]]
                 continue
-            found += self.ordinals.created(owner, state, placed, dead=self.dead(state[2]))
+            found += self.ordinals.kinds_to_create(owner, state, placed, dead=self.dead(state[2]))
         return found
 
     def size(self, state: State, kind: int) -> int:
