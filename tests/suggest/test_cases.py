@@ -48,8 +48,9 @@ FIRST = {
     "o27": ("drop hostPort 80, so that a node takes more than one of these pods", 2),
     "o28": (
         (
-            "add nvidia.com/gpu.present: true to nodeSelector, as only such nodes have nvidia.com/gpu, and label b1 "
-            "so, and set maxSurge: 0 and maxUnavailable: 1, so that an old pod is deleted before a new one is created"
+            "add nvidia.com/gpu.present: true to nodeSelector, as only such nodes have nvidia.com/gpu, and give b1 "
+            "this label, and set maxSurge: 0 and maxUnavailable: 1, so that an old pod is deleted before a new one is "
+            "created"
         ),
         1,
     ),
