@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.reading import read
@@ -104,7 +106,7 @@ def test_other_changes_of_nodes_move_nothing() -> None:
 
 def test_a_surge_beside_an_unavailable_pod_is_one_more() -> None:
     """One node has no room: it gets its new pod at once, and maxSurge still allows one on another node."""
-    nodes = [node("a1", "a", cpu="1500m"), node("b1", "b", cpu="500m"), node("c1", "c", cpu="1500m")]
+    nodes = [node("a1", "a", cpu="1500m"), node("b1", "b", cpu="500m"), node("c1", "c", cpu="1600m")]
     workload, *_ = agents()
     workload["spec"]["updateStrategy"] = {
         "type": "RollingUpdate",
@@ -118,3 +120,72 @@ def test_a_surge_beside_an_unavailable_pod_is_one_more() -> None:
     }
     assert answer.is_exact
     assert updated == {("a1",), ("c1",)}
+
+
+def pinned(pods: list[Plain]) -> list[Plain]:
+    """Running pods with the node affinity that the DaemonSet controller gives them."""
+    for pod in pods:
+        field = {"key": "metadata.name", "operator": "In", "values": [pod["spec"]["nodeName"]]}
+        required = {"nodeSelectorTerms": [{"matchFields": [field]}]}
+        pod["spec"]["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    return pods
+
+
+def outcomes(nodes: list[Plain], pods: list[Plain], workload: Plain, ops: list[Any]) -> tuple[Any, StepAnswer]:
+    """The nodes of new and of old pods in each outcome, the fewest ready pods, and the answer."""
+    answer = play(cluster_of([*nodes, workload, *pods]), profiles(), ops, limits=Limits()).last
+    assert answer.is_exact
+    ends = {tuple(sorted((pod.number, pod.node) for pod in outcome.pods)) for outcome in answer.outcomes}
+    return (ends, answer.fewest_ready), answer
+
+
+@pytest.mark.parametrize("is_new", [True, False], ids=["new", "running"])
+@pytest.mark.parametrize(
+    "rolling", [{"maxUnavailable": 2}, {"maxSurge": 2, "maxUnavailable": 0}], ids=["down", "surge"]
+)
+@pytest.mark.parametrize("ports", [[], [{"containerPort": 80, "hostPort": 80}]], ids=["plain", "host port"])
+def test_equal_nodes_give_the_result_of_different_ones(is_new: bool, rolling: Plain, ports: list[Plain]) -> None:
+    """Pods follow their nodes when equal nodes are exchanged; fewer states are visited."""
+    names = ("a1", "a2", "b1", "b2")
+    workload, *pods = agents(*(() if is_new else names))
+    template = workload["spec"]["template"]
+    for spec in (template["spec"], *(pod["spec"] for pod in pods)):
+        spec["containers"] = [{"name": "c", "image": "i", "ports": ports}]
+    workload["spec"]["updateStrategy"] = {"type": "RollingUpdate", "rollingUpdate": rolling}
+    ops = [(), steps.Restart(OwnerKey("DaemonSet", "app", "agent"))]
+    equal = [node(name, name[0]) for name in names]
+    different = [node(name, name[0], cpu=str(8 + at)) for at, name in enumerate(names)]
+
+    merged, answer = outcomes(equal, pinned(pods), workload, ops)
+    separate, full = outcomes(different, pinned(pods), workload, ops)
+
+    assert merged == separate
+    assert answer.states < full.states
+
+
+def test_a_daemonset_that_is_created_fills_all_equal_nodes() -> None:
+    """No pod is without a node, and none is on the node of another one."""
+    workload, *_ = agents()
+    nodes = [node(f"{zone}{at}", zone, cpu="1") for zone in "abc" for at in range(3)]
+    controller = cluster_of([*nodes, workload]).controllers[OwnerKey("DaemonSet", "app", "agent")]
+    answer = play(cluster_of(nodes), profiles(), [steps.Apply(controller)], limits=Limits()).last
+
+    assert answer.is_exact
+    assert places(answer, "DaemonSet") == {tuple(sorted(item["metadata"]["name"] for item in nodes))}
+    assert answer.states < 100
+
+
+def test_a_condition_on_labels_keeps_nodes_apart() -> None:
+    """Only nodes with the label get a pod of the new DaemonSet."""
+    workload, *_ = agents()
+    terms = [{"matchExpressions": [{"key": "disk", "operator": "In", "values": ["ssd"]}]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    workload["spec"]["template"]["spec"]["affinity"] = {"nodeAffinity": required}
+    nodes = [node(f"a{at}", "a", cpu="1") for at in range(4)]
+    for item in nodes[1:3]:
+        item["metadata"]["labels"]["disk"] = "ssd"
+    controller = cluster_of([*nodes, workload]).controllers[OwnerKey("DaemonSet", "app", "agent")]
+    answer = play(cluster_of(nodes), profiles(), [steps.Apply(controller)], limits=Limits()).last
+
+    assert answer.is_exact
+    assert places(answer, "DaemonSet") == {("a1", "a2")}

@@ -46,9 +46,15 @@ class DaemonVerdict(NamedTuple):
     stays: bool
 
 
-def verdict_of(world: World, rev: int, node: Node) -> DaemonVerdict:
-    """Return whether a node gets a pod of a revision, and whether an existing one may stay."""
-    return verdict_on(world.revisions[rev].workload, node)
+def verdicts(world: World, facts: int, rev: int) -> tuple[Optional[DaemonVerdict], ...]:
+    """Return the verdict of a revision on each node; None for nodes that do not exist."""
+    found = world.daemon_verdicts.get((facts, rev))
+    if found is None:
+        workload = world.revisions[rev].workload
+        nodes = world.facts[facts].nodes
+        found = tuple(None if node is None else verdict_on(workload, node) for node in nodes)
+        world.daemon_verdicts[facts, rev] = found
+    return found
 
 
 def verdict_on(workload: Workload, node: Node) -> DaemonVerdict:
@@ -69,12 +75,11 @@ def act(draft: Draft, owner: int) -> bool:
     mine = draft.of(owner)
     covered = {pod.ordinal for pod in mine}
     done = False
-    for at, node in enumerate(draft.world.facts[draft.facts].nodes):
-        if node is None:
+    for at, says in enumerate(verdicts(draft.world, draft.facts, spec.rev)):
+        if says is None:
             continue
-        says = verdict_of(draft.world, spec.rev, node)
         if says.runs and at not in covered:
-            draft.create(spec.rev, at, node=node.name)
+            draft.create(spec.rev, at, node=draft.world.node_names[at])
             done = True
         elif not says.stays:
             pods = [pod for pod in mine if pod.ordinal == at and pod.end == Deletion.ALIVE]
@@ -102,8 +107,7 @@ def updates(world: World, state: State, owner: int) -> list[Choice]:
 
 def _eligible(world: World, state: State, rev: int) -> list[int]:
     """Return the nodes that get a pod of a revision."""
-    nodes = enumerate(world.facts[state.facts].nodes)
-    return [at for at, node in nodes if node is not None and verdict_of(world, rev, node).runs]
+    return [at for at, says in enumerate(verdicts(world, state.facts, rev)) if says is not None and says.runs]
 
 
 class _Progress(Enum):

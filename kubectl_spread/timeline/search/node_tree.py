@@ -10,13 +10,15 @@ from kubectl_spread.cluster.nested_domains import refines
 from kubectl_spread.objects.affinity import NodeSelectorTerm, PodAffinityTerm
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.objects.storage import Storage
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.timeline.search.arrangement import TopologyTree
-from kubectl_spread.timeline.state import State
-from kubectl_spread.timeline.world import World
+from kubectl_spread.timeline.search.pins import Pins, with_node
+from kubectl_spread.timeline.state import P, State
+from kubectl_spread.timeline.world import Revision, World
 
 
 class NodeTree(NamedTuple):
@@ -32,7 +34,13 @@ class NodeTree(NamedTuple):
 
 
 def node_tree(
-    world: World, start: State, named: Iterable[str], *, joined: Collection[Node], marks: Mapping[str, object]
+    world: World,
+    start: State,
+    named: Iterable[str],
+    *,
+    joined: Collection[Node],
+    marks: Mapping[str, object],
+    pins: Pins,
 ) -> NodeTree:
     """Return the tree of domains and nodes.
 
@@ -42,11 +50,18 @@ def node_tree(
         named: nodes that the user's steps name.
         joined: nodes as the steps create them; a domain that one of them joins is unique.
         marks: other distinctions between nodes, by name.
+        pins: pods of DaemonSets, which do not distinguish nodes by requiring them.
     """
-    classes = _classes(world)
+    classes = _classes(world, pins)
     nodes = {at: node for at, node in enumerate(world.facts[start.facts].nodes) if node is not None}
     keys = _node_keys(world, classes, nodes)
-    traits = _traits(world, start, nodes, {name for name in named if name in world.node_at})
+    contents = _contents(pins.nameless(start.pods))
+    down = world.facts[start.facts].down
+    seen: dict[tuple[int, bool], str] = {}
+    traits: dict[int, Any] = {
+        at: (at in down, contents.get(at), _color(world, node, seen)) for at, node in nodes.items()
+    }
+    traits |= {world.node_at[name]: ("named", name) for name in named if name in world.node_at}
     claims_bind_late = _claims_bind_late(world)
     domains = _joined_domains(keys.topology, joined, nodes.values())
     signed: dict[int, str] = {}
@@ -61,13 +76,21 @@ def node_tree(
     return NodeTree(root, signed, {key: _signatures(key, nodes, paths, depth) for key, depth in keys.depths()})
 
 
-def _classes(world: World) -> list[PodClass]:
-    made = [
-        world.classes[world.cls_of(rev.at, rev.workload.first_ordinal)]
-        for rev in world.revisions
-        if rev.workload.kind != "DaemonSet"
-    ]
-    return [*world.classes, *made, *world.background_affinities]
+def _classes(world: World, pins: Pins) -> list[PodClass]:
+    """Return the classes of all pods, those of DaemonSets without the node that they require."""
+    made = [_made(world, rev) for rev in list(world.revisions)]
+    homes = pins.homes()
+    known = [with_node(cls, "") if at in homes else cls for at, cls in enumerate(world.classes)]
+    return [*dict.fromkeys(known), *made, *world.background_affinities]
+
+
+def _made(world: World, rev: Revision) -> PodClass:
+    """Return the class of new pods; for a DaemonSet, with the conditions on its nodes."""
+    workload = rev.workload
+    if workload.kind == "DaemonSet":
+        spec = workload.template.get("spec") or {}
+        return read.pod({"metadata": {"namespace": workload.namespace}, "spec": spec}).cls
+    return world.classes[world.cls_of(rev.at, workload.first_ordinal)]
 
 
 class _NodeKeys(NamedTuple):
@@ -101,17 +124,12 @@ def _node_keys(world: World, classes: Sequence[PodClass], nodes: dict[int, Node]
     return _NodeKeys(sorted(selecting), topology, levels, loose)
 
 
-def _traits(world: World, start: State, nodes: dict[int, Node], named: Collection[str]) -> dict[int, Any]:
-    """Return the traits that distinguish each node, except labels; a node that the user's steps name is unique."""
-    contents: dict[int, list[tuple[int, ...]]] = defaultdict(list)
-    for pod in start.pods:
-        contents[pod.node].append((*pod[:4], *pod[5:]))
-    down = world.facts[start.facts].down
-    seen: dict[tuple[int, bool], str] = {}
-    traits: dict[int, Any] = {
-        at: (at in down, contents.get(at), _color(world, node, seen)) for at, node in nodes.items()
-    }
-    return traits | {world.node_at[name]: ("named", name) for name in named}
+def _contents(pods: Iterable[P]) -> dict[int, list[tuple[int, ...]]]:
+    """Return the pods of each node, without its name."""
+    found: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+    for pod in pods:
+        found[pod.node].append((*pod[:4], *pod[5:]))
+    return found
 
 
 def _claims_bind_late(world: World) -> bool:

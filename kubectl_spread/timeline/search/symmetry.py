@@ -18,6 +18,7 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.timeline.controllers import deployment, ordinals, statefulset
 from kubectl_spread.timeline.search.arrangement import Arrangement
 from kubectl_spread.timeline.search.node_tree import node_tree
+from kubectl_spread.timeline.search.pins import Pins
 from kubectl_spread.timeline.state import at_stage, NO_ORDINAL, on_node, P, PENDING, Stage, State
 from kubectl_spread.timeline.world import World
 
@@ -67,7 +68,8 @@ class Symmetry:
         self._named, self._joined = tuple(named), joined
         self._keeps_ordinals = keeps_ordinals
         self.facts = start.facts
-        tree = node_tree(world, start, self._named, joined=joined, marks=marks)
+        self._pins = Pins(world)
+        tree = node_tree(world, start, self._named, joined=joined, marks=marks, pins=self._pins)
         self.traits: Mapping[int, str] = tree.traits  # by node; interchangeable nodes have equal traits
         self.nodes = Arrangement(tree.root)
         self.is_trivial = self.nodes.is_trivial
@@ -90,10 +92,10 @@ class Symmetry:
         pods = list(state.pods) if state.todo else self._anonymous(state, pools)
         todo = state.todo
         if not self.is_trivial:
-            place = self.nodes.places(self.nodes.contents(pods))
+            place = self.nodes.places(self.nodes.contents(self._pins.nameless(pods)))
             if place is not None:
                 pods = [self._placed(pod, place) for pod in pods]
-                todo = tuple(_moved(item, place) for item in todo)
+                todo = tuple(self._moved_item(item, place) for item in todo)
         pods.sort()
         found = tuple(sorted(self._all_named(pods, pools)) if pools.is_used else pods)
         if (found, todo) == (state.pods, state.todo):
@@ -108,10 +110,13 @@ class Symmetry:
         if self.is_trivial or any(item[0] in ("delete", "evict") for item in state.todo):
             return []
         pods = state.pods if state.todo else self._anonymous(state, _Pools())
-        return self.nodes.twins(self.nodes.contents(pods))
+        return self.nodes.twins(self.nodes.contents(self._pins.nameless(pods)))
 
     def _placed(self, pod: P, place: dict[int, int]) -> P:
         """Return a pod on the new node of its node."""
+        followed = self._pins.moved(pod, place)
+        if followed is not None:
+            return followed
         node = place.get(pod.node, pod.node)
         if pod.nominated != PENDING:
             return pod._replace(node=node, nominated=place.get(pod.nominated, pod.nominated))
@@ -122,6 +127,13 @@ class Symmetry:
         if found is None:
             found = known[pod] = on_node(pod, node)
         return found
+
+    def _moved_item(self, item: tuple[Any, ...], place: dict[int, int]) -> tuple[Any, ...]:
+        """Return one of the user's remaining steps, with the pods that it names at their new nodes."""
+        if item[0] not in ("delete", "evict"):
+            return item
+        slots = sorted(self._pins.moved_slot(slot, place) for slot in item[1])
+        return (item[0], tuple(slots), *item[2:])
 
     def _role(self, own: Any) -> Any:
         """Return which pods of a workload lose their readiness or their ordinal: the kind, and the revision."""
@@ -212,11 +224,3 @@ class Symmetry:
     def alike(self, key: str) -> dict[str, Any]:
         """Return a signature of each domain of a key; domains with equal signatures are interchangeable."""
         return self._domains.get(key, {})
-
-
-def _moved(item: tuple[Any, ...], place: dict[int, int]) -> tuple[Any, ...]:
-    """Return the user's remaining steps, with the pods that they name at their new nodes."""
-    if item[0] not in ("delete", "evict"):
-        return item
-    slots = sorted((*slot[:4], place.get(slot[4], slot[4]), *slot[5:]) for slot in item[1])
-    return (item[0], tuple(slots), *item[2:])
