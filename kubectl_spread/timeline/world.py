@@ -100,6 +100,8 @@ class World:
         self.restarted: dict[tuple[int, int], int] = {}  # new revision by old revision and identity of the step
         self.slot_of: dict[str, Any] = {}  # by uid of an initial pod
         self.daemon_verdicts: dict[tuple[int, int], Any] = {}  # by facts and revision
+        self.looks: dict[tuple[int, bool], int] = {}  # of background pods: by id of the class, and whether they end
+        self.look_numbers: dict[str, int] = {}
         self._evicting: dict[int, frozenset[int]] = {}  # by facts
         self._on_node: Optional[dict[str, list[Pod]]] = None
         self._volume_of: Optional[dict[ObjectKey, Volume]] = None

@@ -57,10 +57,7 @@ def node_tree(
     keys = _node_keys(world, classes, nodes)
     contents = _contents(pins.nameless(start.pods))
     down = world.facts[start.facts].down
-    seen: dict[tuple[int, bool], str] = {}
-    traits: dict[int, Any] = {
-        at: (at in down, contents.get(at), _color(world, node, seen)) for at, node in nodes.items()
-    }
+    traits: dict[int, Any] = {at: (at in down, contents.get(at), _color(world, node)) for at, node in nodes.items()}
     traits |= {world.node_at[name]: ("named", name) for name in named if name in world.node_at}
     claims_bind_late = _claims_bind_late(world)
     domains = _joined_domains(keys.topology, joined, nodes.values())
@@ -157,23 +154,24 @@ def _joined_domains(keys: Iterable[str], joined: Iterable[Node], nodes: Iterable
     return sorted(found)
 
 
-def _color(world: World, node: Node, seen: dict[tuple[int, bool], str]) -> Any:
-    """Return the traits that distinguish a node, except labels and own pods; `seen` caches texts of pod classes."""
-    others = sorted(_seen(pod, seen) for pod in world.on_node(node.name))
+def _color(world: World, node: Node) -> Any:
+    """Return the traits that distinguish a node, except labels and own pods."""
+    others = sorted(_look(world, pod) for pod in world.on_node(node.name))
     room = tuple(sorted(node.allocatable.items()))
     return (node.taints, node.unschedulable, room, node.images, node.features, others)
 
 
-def _seen(pod: Pod, seen: dict[tuple[int, bool], str]) -> str:
-    """Return `_as_seen` as text.
+def _look(world: World, pod: Pod) -> int:
+    """Return a number that is equal for pods that look the same to other pods, see `_as_seen`.
 
     The world keeps its pods' classes alive, so an id always refers to the same class.
     """
     key = (id(pod.cls), pod.terminating)
-    text = seen.get(key)
-    if text is None:
-        text = seen[key] = repr(_as_seen(pod.cls, terminating=pod.terminating))
-    return text
+    found = world.looks.get(key)
+    if found is None:
+        text = repr(_as_seen(pod.cls, terminating=pod.terminating))
+        found = world.looks[key] = world.look_numbers.setdefault(text, len(world.look_numbers))
+    return found
 
 
 def _as_seen(cls: PodClass, *, terminating: bool) -> Any:
