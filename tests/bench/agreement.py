@@ -1,6 +1,7 @@
 """Compare the engine over time with the slow controllers of `tests/naive` on 300 random scenarios.
 
-`python -m tests.bench.agreement [FIRST LAST]` prints what only one of them sees, and exits with 1 where there is any.
+`python -m tests.bench.agreement [FIRST LAST [daemons]]` prints what only one of them sees, and exits with 1 if there is
+any.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from tests.judge import agreement
 LIMIT = 5000
 
 
-def main(first: int = 0, last: int = 300) -> int:
+def main(first: int = 0, last: int = 300, *, daemons: bool = False) -> int:
     counts: Counter[str] = Counter()
     for seed in range(first, last):
-        scenario = agreement.scenario(seed)
+        scenario = agreement.scenario(seed, daemons=daemons)
         if scenario is None:
             counts["no scenario"] += 1
             continue
@@ -33,4 +34,4 @@ def main(first: int = 0, last: int = 300) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:3])))
+    sys.exit(main(*map(int, sys.argv[1:3]), daemons="daemons" in sys.argv[3:]))

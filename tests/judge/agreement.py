@@ -47,14 +47,15 @@ class Sides(NamedTuple):
     engine: Optional[set[State]]
 
 
-def scenario(seed: int) -> Optional[Scenario]:
-    """A small cluster that stands still, and a step."""
-    world = clusters.small(seed)
+def scenario(seed: int, *, daemons: bool = False) -> Optional[Scenario]:
+    """A small cluster that stands still, and a step; `daemons`: the cluster has a DaemonSet."""
+    world = clusters.small_with_daemons(seed) if daemons else clusters.small(seed)
     if world is None:
         return None
     chance = random.Random(seed)
     items = clusters.snapshot(world)
-    choices = [one for make in _STEPS if (one := make(world, chance)) is not None]
+    made = _STEPS_WITH_DAEMONS if daemons else _STEPS
+    choices = [one for make in made if (one := make(world, chance)) is not None]
     script, ops = chance.choice(choices)
     return Scenario(items, script, ops, f"{script}")
 
@@ -87,7 +88,14 @@ def _scale(world: World, chance: random.Random) -> Any:
 
 
 def _restart(world: World, chance: random.Random) -> Any:
-    item = _workload(world, ("Deployment", "StatefulSet"))
+    return _restarted(_workload(world, ("Deployment", "StatefulSet")))
+
+
+def _restart_daemons(world: World, chance: random.Random) -> Any:
+    return _restarted(_workload(world, ("DaemonSet",)))
+
+
+def _restarted(item: Optional[Plain]) -> Any:
     if item is None:
         return None
     return (("restart", {**_reference(item), "value": "1"}),), (steps.Restart(_key(item)),)
@@ -126,11 +134,36 @@ def _node_down(world: World, chance: random.Random) -> Any:
 def _roll_out(world: World, chance: random.Random) -> Any:
     """Another template, which may fit nowhere."""
     item = _workload(world, ("Deployment", "StatefulSet"))
+    return _rolled_out(world, item, chance, ["cpu", "selector", "constraints"])
+
+
+def _roll_out_daemons(world: World, chance: random.Random) -> Any:
+    """Another template of the DaemonSet, which may want other nodes."""
+    return _rolled_out(world, _workload(world, ("DaemonSet",)), chance, ["cpu", "selector"])
+
+
+def _create_daemons(world: World, chance: random.Random) -> Any:
+    """A second DaemonSet, whose pods may be on the ports of the first."""
+    manifest = copy.deepcopy(_workload(world, ("DaemonSet",)))
+    if manifest is None:
+        return None
+    spec = manifest["spec"]
+    labels = {"app": "helper"}
+    spec["selector"], spec["template"]["metadata"] = {"matchLabels": labels}, {"labels": labels}
+    container = spec["template"]["spec"]["containers"][0]
+    container["resources"]["requests"]["cpu"] = chance.choice(["100m", "1", "2500m"])
+    container["ports"] = [{"containerPort": 80, "hostPort": chance.choice([80, 90]), "protocol": "TCP"}]
+    manifest = {**manifest, "metadata": {"name": "helper", "namespace": "shop"}}
+    manifest.pop("status", None)
+    return (("apply", manifest),), (steps.Become(cluster_of([*clusters.snapshot(world), manifest])),)
+
+
+def _rolled_out(world: World, item: Optional[Plain], chance: random.Random, fields: list[str]) -> Any:
     if item is None:
         return None
     after = copy.deepcopy(item)
     spec = after["spec"]["template"]["spec"]
-    what = chance.choice(["cpu", "selector", "constraints"])
+    what = chance.choice(fields)
     if what == "cpu":
         spec["containers"][0]["resources"]["requests"]["cpu"] = chance.choice(["200m", "2500m", "6"])
     elif what == "selector":
@@ -160,6 +193,18 @@ _STEPS = (
     _node_down,
     _roll_out,
     _roll_out,
+)
+
+
+_STEPS_WITH_DAEMONS = (
+    *(_restart_daemons,) * 3,
+    *(_roll_out_daemons,) * 3,
+    *(_create_daemons,) * 2,
+    _delete_pod,
+    _taint,
+    _delete_node,
+    _node_down,
+    _restart,
 )
 
 

@@ -50,10 +50,14 @@ class Maker:
     def _settle(self) -> None:
         self.world, _ = explore.walk(self.world, self.chance, most=_STEPS)
 
-    def _facts(self) -> None:
-        zones = self.one(["abc", "abc", "ab", "aabbc", "abcc", "aab", "abcd"])
+    def _facts(self, zones: str = "", *, equal: bool = False) -> None:
+        zones = zones or self.one(["abc", "abc", "ab", "aabbc", "abcc", "aab", "abcd"])
+        like = self._node("", "") if equal else None
         for number, zone in enumerate(zones):
-            admission.create(self.world, self._node(f"{zone}{number}", zone))
+            node = self._node(f"{zone}{number}", zone) if like is None else copy.deepcopy(like)
+            node["metadata"]["name"] = f"{zone}{number}"
+            node["metadata"]["labels"] |= {HOSTNAME: f"{zone}{number}"} | ({ZONE: zone} if like is not None else {})
+            admission.create(self.world, node)
         admission.create(self.world, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _NAMESPACE}})
         for name, mode in (("late", "WaitForFirstConsumer"), ("fast", "Immediate")):
             admission.create(
@@ -147,6 +151,32 @@ class Maker:
     def _daemon_set(self) -> Plain:
         item = self._workload("apps/v1", "DaemonSet", "agent", {})
         item["spec"]["template"]["spec"] = {"containers": [_container("100m")]}
+        return item
+
+    def _living(self, items: list[Plain]) -> Optional[World]:
+        """Create workloads, few of their pods, and perhaps budgets; None if the cluster never stands still."""
+        for item in items:
+            spec = item["spec"]
+            if "replicas" in spec:
+                spec["replicas"] = min(spec["replicas"], 3 if len(items) == 1 else 2)
+            if item["kind"] == "Job":
+                spec["parallelism"] = spec["completions"] = min(spec["parallelism"], 3)
+            admission.create(self.world, item, namespace=_NAMESPACE)
+            if self.often(0.2):
+                admission.create(self.world, self.budget(item), namespace=_NAMESPACE)
+        self._settle()
+        return self.world if explore.is_steady(self.world) else None
+
+    def _varied_daemon_set(self) -> Plain:
+        item = self._daemon_set()
+        rolling = [{"maxUnavailable": 1}, {"maxUnavailable": 2}, {"maxUnavailable": 0, "maxSurge": 1}]
+        item["spec"]["updateStrategy"] = {"type": "RollingUpdate", "rollingUpdate": self.one(rolling)}
+        spec = item["spec"]["template"]["spec"]
+        spec["containers"] = [_container(self.one(["100m", "1", "1500m", "2500m"]))]
+        if self.often(0.3):
+            spec["containers"][0]["ports"] = [{"containerPort": 80, "hostPort": 80, "protocol": "TCP"}]
+        if self.often(0.2):
+            spec["nodeSelector"] = {"disk": "ssd"}
         return item
 
     def _bare_pod(self, number: int) -> Plain:
@@ -288,18 +318,14 @@ def small(seed: int) -> Optional[World]:
     """A cluster small enough to look at everything that may happen to it."""
     maker = Maker(seed)
     maker._facts()
-    items = [item for item in maker._workloads() if objects.name_of(item) != "agent"][:2]
-    for item in items:
-        spec = item["spec"]
-        if "replicas" in spec:
-            spec["replicas"] = min(spec["replicas"], 3 if len(items) == 1 else 2)
-        if item["kind"] == "Job":
-            spec["parallelism"] = spec["completions"] = min(spec["parallelism"], 3)
-        admission.create(maker.world, item, namespace=_NAMESPACE)
-        if maker.often(0.2):
-            admission.create(maker.world, maker.budget(item), namespace=_NAMESPACE)
-    maker._settle()
-    return maker.world if explore.is_steady(maker.world) else None
+    return maker._living([item for item in maker._workloads() if objects.name_of(item) != "agent"][:2])
+
+
+def small_with_daemons(seed: int) -> Optional[World]:
+    """A small cluster of mostly equal nodes, with a DaemonSet and perhaps another workload."""
+    maker = Maker(seed)
+    maker._facts(zones=maker.one(["ab", "abc", "aabb", "aab"]), equal=maker.often(0.7))
+    return maker._living([maker._varied_daemon_set(), *(maker._workloads()[:1] if maker.often(0.4) else [])])
 
 
 def snapshot(world: World) -> list[Plain]:

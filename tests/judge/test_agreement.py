@@ -9,13 +9,20 @@ from tests.judge import agreement
 # `python -m tests.bench.agreement` looks at 300.
 ADOPTED = (31, 172)  # a ReplicaSet has adopted a pod that is not like its template
 SEEDS = (*range(0, 90, 3), *ADOPTED)
+WITH_DAEMONS = range(0, 60, 3)
 _LIMIT = 3000
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_both_models_end_in_the_same_states(seed: int) -> None:
+@pytest.mark.parametrize(
+    ("seed", "daemons"),
+    [
+        *(pytest.param(seed, False, id=f"{seed}") for seed in SEEDS),
+        *(pytest.param(seed, True, id=f"{seed} with a DaemonSet") for seed in WITH_DAEMONS),
+    ],
+)
+def test_both_models_end_in_the_same_states(seed: int, daemons: bool) -> None:
     """The engine sees nothing that cannot be, and everything that can."""
-    scenario = agreement.scenario(seed)
+    scenario = agreement.scenario(seed, daemons=daemons)
     if scenario is None:
         return
     sides = agreement.both(scenario, limit=_LIMIT)
