@@ -9,6 +9,7 @@ from typing import Optional, Union
 from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError
 from kubectl_spread.operations.inputs import cluster_facts, live_cluster
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
+from kubectl_spread.operations.quota_notes import quota_notes
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.files import Input, inputs
 from kubectl_spread.sources.kustomizing import kustomize as kustomizations
@@ -138,7 +139,10 @@ def simulate(
     watch = watch or Watch()
     scene = SimulationSetup(read)
     with unreadable_first(scene):
-        effects = [effect(command, scene.situation) for command in commands]
+        effects, moments = [], [scene.situation.cluster]
+        for command in commands:
+            effects.append(effect(command, scene.situation))
+            moments.append(scene.situation.cluster)
     answer = scene.play((item.ops for item in effects), limits, watch)
     summaries = tuple(
         PlayedStep(
@@ -149,7 +153,8 @@ def simulate(
         )
         for at, (command, done, step) in enumerate(zip(commands, effects, answer.steps, strict=True), 1)
     )
-    return SimulateResult(Simulation(summaries, answer.notes, watch.is_stopped), read.known, scene.errors)
+    notes = (*answer.notes, *quota_notes(read.known.cluster, moments))
+    return SimulateResult(Simulation(summaries, notes, watch.is_stopped), read.known, scene.errors)
 
 
 class SimulationSetup:

@@ -42,6 +42,13 @@ def _deployment(workload: Workload, spec: Plain, rev: int) -> deployment.Deploym
     )
 
 
+def max_surge(controller: Controller) -> int:
+    """Return how many pods a controller may have beyond its replicas during a rolling update."""
+    if controller.workload.kind != "Deployment":
+        return 0
+    return _deployment(controller.workload, controller.spec, 0).max_surge
+
+
 def _statefulset(workload: Workload, spec: Plain, rev: int) -> statefulset.StatefulSetSpec:
     strategy = fields(spec.get("updateStrategy"))
     partition = fields(strategy.get("rollingUpdate")).get("partition")

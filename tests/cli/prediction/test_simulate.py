@@ -733,6 +733,56 @@ def test_new_pods_get_the_requests_of_a_limit_range(
     assert pending == sum(item["pods"]["max"] for item in found["steps"][-1]["pending"])
 
 
+FREE = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: web}]}
+"""
+QUOTA = """\
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: Node
+  metadata: {name: a1, labels: {kubernetes.io/hostname: a1}}
+  status: {allocatable: {cpu: "8", memory: 16Gi, pods: "110"}}
+- apiVersion: v1
+  kind: ResourceQuota
+  metadata: {name: few, namespace: default}
+  spec: {hard: {pods: "3"}}
+  status: {hard: {pods: "3"}, used: {pods: "0"}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "is_refused"),
+    [
+        ("scale deploy/web --replicas=3", False),
+        ("scale deploy/web --replicas=4", True),
+        ("rollout restart deploy/web", True),
+        ("scale deploy/web --replicas=2", False),
+    ],
+)
+def test_a_quota_that_would_refuse_pods_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], step: str, is_refused: bool
+) -> None:
+    """The quota has room for three pods; a rollout needs one more."""
+    facts, manifest = tmp_path / "facts.yaml", tmp_path / "web.yaml"
+    facts.write_text(QUOTA)
+    manifest.write_text(FREE)
+    run(["simulate", "-f", str(manifest), *step.split(), "--snapshot", str(facts), "-o", "json"])
+    found = json.loads(capsys.readouterr().out)
+
+    text = "exceeded quota: few, requested: pods=1, used: pods=3, limited: pods=3"
+    assert found["notes"] == [f"Deployment default/web: the API server refuses new pods: {text}"] * is_refused
+
+
 def test_a_quota_says_that_it_is_not_simulated(web: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = answer(capsys, "-f", web, "create", "quota", "few", "--hard=pods=3", "--then", "delete quota few")
 
