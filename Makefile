@@ -38,7 +38,7 @@ lint: $(STAMP)
 	$(BIN)/mypy
 
 bench: $(STAMP)
-	$(BIN)/python -m compileall -q kubectl_spread
+	$(BIN)/python -m compileall -q $(CURDIR)/kubectl_spread
 	@failed=0; for name in startup linting scheduling explain live simulation pages exporter guarantee rebalance; do $(BIN)/python -m tests.bench.$$name || failed=1; done; exit $$failed
 
 fuzz: $(STAMP)

@@ -8,23 +8,22 @@ a package in a zip file, is left to Python's finders.
 
 from __future__ import annotations
 
+import marshal
 import os
 import sys
 from importlib import _bootstrap_external  # importlib.util costs 2 ms
 from importlib.machinery import ModuleSpec, SourceFileLoader
+from types import CodeType
 
 TYPE_CHECKING = False  # `typing` is imported by what needs it, see cli/click_start
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from types import CodeType
+    from collections.abc import Sequence
     from typing import Optional
 
 _PREFIX = f"{__name__.partition('.')[0]}."
 _BEFORE, _, _AFTER = _bootstrap_external.cache_from_source("@.py").partition("@")  # of the name of a compiled file
-_BY_TIME = _bootstrap_external.MAGIC_NUMBER + bytes(
-    4
-)  # the beginning of a compiled file that names the time and size of its source
-_code: Callable[..., CodeType] = _bootstrap_external._compile_bytecode  # type: ignore[attr-defined] # noqa: SLF001
+# The beginning of a compiled file that names the time and size of its source.
+_BY_TIME = _bootstrap_external.MAGIC_NUMBER + bytes(4)
 
 
 class _OwnLoader(SourceFileLoader):
@@ -38,14 +37,19 @@ class _OwnLoader(SourceFileLoader):
         )
 
     def get_code(self, fullname: str) -> Optional[CodeType]:
-        """Return the code in the compiled file, or let Python's loader make it if that file is not up to date."""
+        """Return the code in the compiled file.
+
+        Python's loader makes it if the file is not up to date, or was compiled elsewhere and names another path.
+        """
         try:
             with open(self._compiled, "rb", 0) as file:
                 content = file.read()
         except OSError:
             return super().get_code(fullname)
         if content[: len(self._header)] == self._header:
-            return _code(memoryview(content)[len(self._header) :], fullname, None, self.path)
+            code = marshal.loads(memoryview(content)[len(self._header) :])  # noqa: S302 (as Python's loader does)
+            if isinstance(code, CodeType) and code.co_filename == self.path:
+                return code
         return super().get_code(fullname)
 
 
