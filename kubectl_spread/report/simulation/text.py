@@ -113,6 +113,8 @@ class _Step:
 
     def _spread(self, spread: WorkloadSpread, revision: int = 0) -> list[str]:
         """Return a table. With a revision, add the number of its pods if some outcome also has pods of others."""
+        if not spread.domains:
+            return [f"  no node has the label {spread.topology_key}"]
         old = bool(revision) and _is_mixed(spread, revision)
         head = (spread.topology_key, "before", "after", *(("old", "new") if old else ()))
         rows = [(domain.value, span(domain.before), span(domain.after), *(_revisions(domain, revision) if old else ()))

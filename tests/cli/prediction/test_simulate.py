@@ -594,6 +594,12 @@ def broken(folder: Path) -> str:
     return "-f none.yaml -f latin.yaml -f utf16.yaml"
 
 
+def assert_broken_are_reported(printed: str) -> None:
+    """Each of these files has its error, and there is no other."""
+    errors = ["error: none.yaml: the path does not exist", *(error for _, error in BROKEN.values())]
+    assert sorted(errors) == sorted(printed.splitlines())
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -610,8 +616,7 @@ def test_every_manifest_that_cannot_be_read_is_reported_and_the_others_are_used(
     assert 3 == run(words.format(bad=broken(tmp_path)).split())
     printed = capsys.readouterr()
     assert "Deployment default/web" in printed.out
-    errors = ["error: none.yaml: the path does not exist", *(error for _, error in BROKEN.values())]
-    assert errors == sorted(printed.err.splitlines(), key=errors.index)
+    assert_broken_are_reported(printed.err)
 
 
 @pytest.mark.parametrize(
@@ -630,8 +635,7 @@ def test_manifests_that_cannot_be_read_explain_why_an_object_is_missing(
     assert 3 == run(words.format(bad=broken(tmp_path)).split())
     printed = capsys.readouterr()
     assert "" == printed.out
-    errors = ["error: none.yaml: the path does not exist", *(error for _, error in BROKEN.values())]
-    assert errors == sorted(printed.err.splitlines(), key=errors.index)
+    assert_broken_are_reported(printed.err)
 
 
 @pytest.mark.parametrize(
@@ -790,3 +794,16 @@ def test_a_quota_says_that_it_is_not_simulated(web: str, capsys: pytest.CaptureF
         ["that quota few refuses new pods is not simulated; `check` does it"],
         ["that quota few refused pods before is not simulated: no controller waits for it"],
     ]
+
+
+def test_a_key_that_no_node_has_is_named_instead_of_an_empty_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts, manifest = tmp_path / "facts.yaml", tmp_path / "web.yaml"
+    facts.write_text(QUOTA.replace("kubernetes.io/hostname: a1", "disk: ssd"))
+    manifest.write_text(FREE)
+
+    assert 0 == run(
+        ["simulate", "-f", str(manifest), *"scale deploy/web --replicas=2".split(), "--snapshot", str(facts)]
+    )
+    assert "\n  no node has the label kubernetes.io/hostname\n" in capsys.readouterr().out
