@@ -63,7 +63,7 @@ class RegimeSearch:
         return self.found | {at: self._undecided(at, states) for at in self._left(rules)} | self._in_order()
 
     def _left(self, rules: Sequence[int]) -> list[int]:
-        """Return the rules without a verdict, except those that only a search with ordinals can decide."""
+        """Return the rules that still have no verdict and that a search without ordinals may decide."""
         return [at for at in rules if at not in self.found and at not in self._disordered]
 
     def _in_order(self) -> dict[int, RuleVerdict]:

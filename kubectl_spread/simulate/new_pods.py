@@ -26,7 +26,10 @@ _ITS_OWN = {
 
 
 def new_pods(rehearsal: Rehearsal, profiles: Mapping[str, Profile], *, all_nodes: bool) -> NewPods:
-    """Return the missing pods of the only workload of a rehearsal, without those that admission refuses."""
+    """Return the pods that the workload of a rehearsal still lacks; the rehearsal must have only one workload.
+
+    Pods that admission refuses are left out.
+    """
     (owner,) = rehearsal.owners
     pods = list(_created(owner, rehearsal))
     are_equal = not pods or not (pods[0].cls.volumes or as_replicaset(pods[0], owner, len(pods)) is None)

@@ -90,9 +90,9 @@ class _Search:
         return Suggestions(tuple(items), self._tried, len(items) + len(left), self._not_tried, harmful)
 
     def _judged(self, best: list[TriedChange], most: int) -> tuple[list[TriedChange], list[TriedChange]]:
-        """Simulate changes over time; return those that help in the end, and those that were not simulated.
+        """Simulate changes over time, the best first, until `most` of them help.
 
-        The best changes are simulated first, until `most` of them help.
+        Returns the changes that help, and the changes that were not simulated.
 
         Harmful changes restart or end running pods, or lose data. By default they are left out if any other change
         helps.

@@ -181,8 +181,8 @@ WEIGHTS_DIFFER = switch(
 )
 POD_AFFINITY_NAMES_ONE = switch(
     "pod-affinity-names-one", "InterPodAffinity", f"{_POD_AFFINITY}/filtering.go", Impact.TEXT, "1.22",
-    off="gives two reasons: a general one and that of the rule",
-    on="names the rule that a node breaks",
+    off="names the rule that a node breaks, after a general reason for all rules",
+    on="names only the rule that a node breaks",
 )
 POD_AFFINITY_ANY = texts(
     "pod-affinity-any", "InterPodAffinity", f"{_POD_AFFINITY}/filtering.go",

@@ -243,7 +243,7 @@ def daemons(surge: int, cpu: str) -> list[Plain]:
     return [*nodes, workload, *pods]
 
 
-@pytest.mark.parametrize(
+DAEMON_ROLLOUTS = pytest.mark.parametrize(
     ("surge", "cpu", "basis", "verdict", "code"),
     [
         (0, "600m", "enoughRoom", "completes", 0),
@@ -252,6 +252,9 @@ def daemons(surge: int, cpu: str) -> list[Plain]:
     ],
     ids=["in the room of the old pod", "a surge on full nodes", "a surge with room"],
 )
+
+
+@DAEMON_ROLLOUTS
 def test_next_rollout_of_a_daemon_set(
     surge: int, cpu: str, basis: str, verdict: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -263,15 +266,7 @@ def test_next_rollout_of_a_daemon_set(
     assert (found, item["basis"], item["verdict"]) == (code, basis, verdict)
 
 
-@pytest.mark.parametrize(
-    ("surge", "cpu", "basis", "verdict", "code"),
-    [
-        (0, "600m", "enoughRoom", "completes", 0),
-        (1, "600m", "allOutcomes", "getsStuck", 1),
-        (1, "300m", "allOutcomes", "completes", 0),
-    ],
-    ids=["in the room of the old pod", "a surge on full nodes", "a surge with room"],
-)
+@DAEMON_ROLLOUTS
 def test_next_rollout_of_a_new_daemon_set(
     surge: int, cpu: str, basis: str, verdict: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
