@@ -804,6 +804,6 @@ def test_a_key_that_no_node_has_is_named_instead_of_an_empty_table(
     manifest.write_text(FREE)
 
     assert 0 == run(
-        ["simulate", "-f", str(manifest), *"scale deploy/web --replicas=2".split(), "--snapshot", str(facts)]
+        ["simulate", "-f", str(manifest), *["scale", "deploy/web", "--replicas=2"], "--snapshot", str(facts)]
     )
     assert "\n  no node has the label kubernetes.io/hostname\n" in capsys.readouterr().out
