@@ -41,7 +41,7 @@ def _generated(command: Command, situation: Situation) -> Plain:
         raise StepError("must specify one of -f and -k, or `create deployment NAME` or `create job NAME`")
     word, *names = command.arguments
     kind = kind_of(word)
-    if kind not in _GENERATED:
+    if kind != "Job" and kind not in _GENERATED:
         raise StepError(f"`create {word}` is not simulated: use `apply -f`")
     if not names or (
         len(names) > 1 and not command.has("image")
@@ -128,7 +128,7 @@ def _of_cron_job(text: str, situation: Situation, metadata: Plain) -> Plain:
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": made}
 
 
-_GENERATED = {"Deployment": _deployment, "Job": _deployment, "PriorityClass": _priority_class, "ResourceQuota": _quota}
+_GENERATED = {"Deployment": _deployment, "PriorityClass": _priority_class, "ResourceQuota": _quota}
 
 
 def _refuse_existing(plain: Plain, situation: Situation) -> None:
