@@ -1,4 +1,4 @@
-# make demo     show the main commands on an example
+# make demo     install what running needs, list the steps of a tour of the main commands, then run them on an example
 # make test     run everything: tests, import contracts, lint, types
 # make check    run the fast part of it
 # make bench    measure the speed and compare it with the budgets
@@ -11,17 +11,25 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat
+RUN := $(VENV)/.installed
+STAMP := $(VENV)/.installed-test
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test check lint bench fuzz docs site release lock clean
 
-$(STAMP): setup.cfg pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]' --config-settings editable_mode=compat
-	touch $@
+$(RUN): setup.cfg pyproject.toml
+	@echo "installing kubectl spread and the libraries that it needs into $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) --editable .
+	@touch $@
 
-demo: $(STAMP)
+$(STAMP): $(RUN)
+	@echo "installing what the tests need into $(VENV)"
+	@$(PIP) --editable '.[test]'
+	@touch $@
+
+demo: $(RUN)
 	@$(BIN)/kubectl-spread demo
 
 test: $(STAMP)
@@ -49,7 +57,7 @@ docs: $(STAMP)
 	PYTHONPATH=. $(BIN)/python docs/examples.py
 
 site: $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]' --config-settings editable_mode=compat
+	$(PIP) --editable '.[docs]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 release: $(STAMP)

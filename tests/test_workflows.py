@@ -92,6 +92,15 @@ def test_what_make_is_asked_for_is_in_the_makefile() -> None:
     assert set(asked) <= set(targets)
 
 
+def test_the_readme_names_the_commands_of_a_fresh_clone() -> None:
+    development = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Development\n")[2]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+
+    assert ["make demo", "make test"] == re.findall(r"^make \w+", development, re.MULTILINE)
+    assert re.search(r"^demo: \$\(RUN\)$", makefile, re.MULTILINE)  # without what only the tests need
+    assert re.search(r"^\$\(RUN\):.*\n(?:\t.*\n)*\t@\$\(PIP\) --editable \.\n", makefile, re.MULTILINE)
+
+
 def test_files_that_workflows_name_are_there() -> None:
     """As a word of a command, or as a value for an action."""
     values = [str(value) for step in steps() for value in (step.get("with") or {}).values()]

@@ -39,8 +39,8 @@ def _names(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> lis
 def command(ctx: click.Context, steps: tuple[str, ...], lists: bool, save: Optional[str]) -> int:
     """Show the main commands on an example: a shop whose pods do not spread as intended.
 
-    The demo needs neither files nor a cluster. It prints each command with its output. STEP is the name of a step;
-    without STEP, all of them run.
+    The demo needs neither files nor a cluster. It lists its steps, then runs them in this order and prints each command
+    with its output. STEP is the name of a step; without STEP, all of them run.
 
     \b
     Exit codes:
@@ -67,11 +67,14 @@ def command(ctx: click.Context, steps: tuple[str, ...], lists: bool, save: Optio
         if steps or lists:
             raise click.UsageError("--save writes files, and runs no step", ctx)
         return _save(save)
+    width = max(len(step.name) for step in shop.STEPS)
+    rows = [f"{step.name.ljust(width)}   {step.reason}" for step in chosen]
     if lists:
-        width = max(len(step.name) for step in shop.STEPS)
-        for step in chosen:
-            click.echo(f"{step.name.ljust(width)}   {step.reason}")
+        click.echo("\n".join(rows))
         return Exit.CLEAN
+    if len(chosen) > 1:
+        click.echo(f"This demo runs {len(chosen)} commands on an example, a shop whose pods do not spread as intended:")
+        click.echo("".join(f"  {number}. {row}\n" for number, row in enumerate(rows, start=1)))
     for number, step in enumerate(chosen):
         _show(step, is_first=number == 0)
     click.echo("\nTo run these commands yourself, write the files: kubectl spread demo --save DIR")

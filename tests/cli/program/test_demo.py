@@ -36,6 +36,20 @@ def test_the_demo_runs_every_step(capsys: pytest.CaptureFixture[str], elsewhere:
     assert Path.cwd() == elsewhere
 
 
+def test_the_demo_lists_its_steps_before_the_first(capsys: pytest.CaptureFixture[str]) -> None:
+    """In the order in which they run; a single step needs no list."""
+    assert 0 == run(["demo", "status", "mistakes"])
+    before = capsys.readouterr().out.partition("\n# ")[0].splitlines()
+
+    assert [
+        "This demo runs 2 commands on an example, a shop whose pods do not spread as intended:",
+        "  1. status     Another day: a node is cordoned, and a scale-down left the running pods uneven.",
+        "  2. mistakes   A manifest with four mistakes. The API server would refuse it.",
+    ] == before[:3]
+    assert 0 == run(["demo", "mistakes"])
+    assert capsys.readouterr().out.startswith("# A manifest with four mistakes.")
+
+
 def test_chosen_steps_run_in_their_order(capsys: pytest.CaptureFixture[str]) -> None:
     assert 0 == run(["demo", "status", "mistakes", "status"])
     shown = [line.split()[3] for line in capsys.readouterr().out.splitlines() if line.startswith("$ ")]
