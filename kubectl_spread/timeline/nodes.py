@@ -1,7 +1,7 @@
 """Changes of nodes: labels, taints, cordons, nodes that come and go, and kubelets that stop answering.
 
 Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go, processTaintBaseEviction, handleDisruption,
-ComputeZoneState; pkg/controller/tainteviction/taint_eviction.go (v1.36.2).
+ComputeZoneState, doNoScheduleTaintingPass; pkg/controller/tainteviction/taint_eviction.go (v1.36.2).
 Difference: no time passes; a rate is either 0 or not.
 """
 
@@ -28,7 +28,7 @@ def with_nodes(facts: WorldFacts, nodes: Iterable[tuple[int, Optional[Node]]]) -
     changed = list(facts.nodes)
     for at, node in nodes:
         changed += [None] * (at + 1 - len(changed))
-        changed[at] = node
+        changed[at] = None if node is None else tainted_as_cordoned(node)
     return facts._replace(nodes=tuple(changed))
 
 
@@ -36,6 +36,15 @@ def set_cordon(node: Node, *, is_cordoned: bool) -> Node:
     """Return a node with or without its cordon, and the taint that follows from it."""
     taints = tuple(taint for taint in node.taints if taint != UNSCHEDULABLE)
     return node._replace(unschedulable=is_cordoned, taints=(*taints, UNSCHEDULABLE) if is_cordoned else taints)
+
+
+def tainted_as_cordoned(node: Node) -> Node:
+    """Return a node with the taint of a cordon if, and only if, it is cordoned: the node controller sees to it."""
+    return (
+        node
+        if (UNSCHEDULABLE in node.taints) == node.unschedulable
+        else set_cordon(node, is_cordoned=node.unschedulable)
+    )
 
 
 def keeps(node: Node, taint: Taint) -> bool:

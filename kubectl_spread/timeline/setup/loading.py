@@ -16,7 +16,7 @@ from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline import likeness
 from kubectl_spread.timeline.controllers import deployment, statefulset
-from kubectl_spread.timeline.nodes import UNREACHABLE
+from kubectl_spread.timeline.nodes import tainted_as_cordoned, UNREACHABLE
 from kubectl_spread.timeline.setup import reading
 from kubectl_spread.timeline.setup.ages import age_classes
 from kubectl_spread.timeline.state import Deletion, NO_ORDINAL, P, PENDING, slot, Stage, State
@@ -70,6 +70,7 @@ def load(
         kubelet: behaviour of bound pods.
         patience_s: simulated time within a step, in seconds.
     """
+    cluster = cluster._replace(nodes=tuple(map(tainted_as_cordoned, cluster.nodes)))
     world = World(cluster, profiles, kubelet=kubelet, patience_s=patience_s)
     return _Loading(cluster, world).load(frozenset(touched), frozenset(nodes))
 
