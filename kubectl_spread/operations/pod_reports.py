@@ -100,6 +100,8 @@ def reason_without_pod(placement: Placement) -> str:
         return (
             f"its {count_noun(len(placement.placed), 'pod')} already {'runs' if len(placement.placed) == 1 else 'run'}"
         )
+    if placement.not_created and placement.workload.is_paused:
+        return "it is paused from the start, so it creates no pods"
     return "its number of replicas is 0"
 
 

@@ -14,7 +14,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_
 from kubectl_spread.simulate.pending_claims import NewClaims
 from kubectl_spread.simulate.refusals import lasting_refusal, QuotaUsage
 from kubectl_spread.simulate.replicas import Rehearsal
-from kubectl_spread.simulate.running.controllers import missing_replicas
+from kubectl_spread.simulate.running.controllers import creates_no_pods, missing_replicas
 from kubectl_spread.timeline.placements import NewPods
 
 # Labels whose value is different for each pod.
@@ -48,7 +48,7 @@ def _created(owner: Workload, rehearsal: Rehearsal) -> Iterator[Pod]:
     """Yield the pods that the controller creates if each finds a node, without volumes that are unknown."""
     claims, quotas = NewClaims(rehearsal.cluster), QuotaUsage(rehearsal.cluster)
     lasting = lasting_refusal(owner, rehearsal.cluster)
-    for pod in () if lasting else missing_replicas(owner, rehearsal.owned):
+    for pod in () if lasting or creates_no_pods(owner, rehearsal.owned) else missing_replicas(owner, rehearsal.owned):
         if not quotas.refusal(owner):
             yield claims.without(pod, owner)
         elif owner.is_ordered:

@@ -32,6 +32,7 @@ from kubectl_spread.simulate.placement import Certainty, PlacedPod, Placement, R
 from kubectl_spread.simulate.placing import first_by_name, Pick, Placer
 from kubectl_spread.simulate.refusals import lasting_refusal, QuotaUsage, unknown_class
 from kubectl_spread.simulate.running.controllers import (
+    creates_no_pods,
     MAX_REPLICAS,
     missing_replicas,
     running_pods,
@@ -167,6 +168,7 @@ class _Placing:
         self._new_claims = NewClaims(cluster)
         self._first: Optional[Pod] = None
         self._coming = missing_replicas(owner, run.owned, create=self._replica)
+        self._is_held = creates_no_pods(owner, run.owned)
         self._refusal = lasting_refusal(owner, cluster)
         self._refused: list[RefusedPod] = []
         self.queue = Queue(owner.namespace, run.placer, explains=run.explains)
@@ -195,7 +197,7 @@ class _Placing:
         Returns whether it created any.
         """
         has_created = False
-        for created in self._coming:
+        for created in () if self._is_held else self._coming:
             has_created = True
             refusal = self._refusal or self._run.quotas.refusal(self.owner)
             if refusal:

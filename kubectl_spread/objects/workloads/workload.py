@@ -81,6 +81,7 @@ class Workload(NamedTuple):
     is_foreign: bool = False  # the fields that its controller adds to the pods are unknown
     group: PodGroup = PodGroup()  # of a LeaderWorkerSet
     is_ordered: bool = False  # a StatefulSet that creates each pod only once all pods before it are ready
+    is_paused: bool = False  # a Deployment that changes only the size of the ReplicaSets that it has
 
     @property
     def revision_hash(self) -> str:
@@ -141,6 +142,7 @@ def _settings(spec: Plain, kind: str) -> dict[str, Any]:
         "claims": templates,
         "is_indexed": _job_spec(spec, kind).get("completionMode") == "Indexed",
         "is_ordered": kind == "StatefulSet" and spec.get("podManagementPolicy") != "Parallel",
+        "is_paused": kind == "Deployment" and spec.get("paused") is True,
     }
 
 

@@ -53,15 +53,17 @@ def _refused(placement: Placement) -> list[str]:
 
 
 def _not_created(placement: Placement) -> list[str]:
-    """Return lines about the pods of an ordered StatefulSet after the first one that does not run."""
+    """Return lines about the pods of a paused Deployment, or of a StatefulSet after the first one that waits."""
     if not placement.not_created:
         return []
+    names = comma_list(placement.not_created, most=_MOST)
+    if placement.workload.is_paused:
+        return [f"  not created: {safe(names)}", "    a Deployment that is paused from the start creates no pods"]
     waiting, *_ = (
         *(item.pod.name for item in placement.pending),
         *(item.pod for item in placement.gated),
         *(item.pod for item in placement.refused),
     )
-    names = comma_list(placement.not_created, most=_MOST)
     why = f"podManagementPolicy OrderedReady creates them only once {safe(waiting)} is ready"
     return [f"  not created: {safe(names)}", f"    {why}"]
 

@@ -88,7 +88,7 @@ class _Step:
         if item.is_deleted:
             yield f"{name(item.key)} is deleted; {pods(item.restarted)} gone"
             return
-        paused = "; it is paused, so its changed template is not rolled out" if item.is_paused else ""
+        paused = f"; it is paused, so {_held_back(item)}" if item.is_paused else ""
         yield f"{name(item.key)} {verdict}{paused}"
         yield from wrap(numbers(item), self.width, indent="  ", hanging="  ")
         if self._is_brief and not self.is_wide:
@@ -197,6 +197,11 @@ def numbers(item: WorkloadSummary) -> str:
     if item.not_created.most:
         parts.append(f"{span(item.not_created)} not created")
     return ", ".join(parts)
+
+
+def _held_back(item: WorkloadSummary) -> str:
+    """Return what a paused Deployment does not do: one without any ReplicaSet creates no pods."""
+    return "its changed template is not rolled out" if item.updated.most or item.ready.most else "it creates no pods"
 
 
 def _earlier(found: Range) -> str:

@@ -127,6 +127,17 @@ def missing_replicas(
             yield pod._replace(name=name, uid=f"{owner.namespace}/{name}")
 
 
+def creates_no_pods(owner: Workload, owned: OwnedPods) -> bool:
+    """Return whether a Deployment is paused before it has a ReplicaSet.
+
+    Source: pkg/controller/deployment/deployment_controller.go, syncDeployment; sync.go, sync, scale (v1.36.2).
+    """
+    if not owner.is_paused or owned.of(key_of(owner)):
+        return False
+    made = (known for known, above in owned.cluster.owners.items() if above == key_of(owner))
+    return not any(key in owned.cluster.controllers for key in made)
+
+
 def running_pods(owner: Workload, owned: OwnedPods) -> list[Pod]:
     """Return the workload's pods that are on a node and not terminating."""
     return [pod for pod in _own(owner, owned) if pod.node_name and pod.is_visible and not pod.terminating]

@@ -203,3 +203,13 @@ def test_a_domain_that_is_not_eligible_neither_fits_nor_not(printed: Printed) ->
 
     assert "-" == row.split()[-1]
     assert not [line for line in lines if "no usable node" in line]
+
+
+def test_a_deployment_that_is_paused_from_the_start_creates_no_pods(printed: Printed) -> None:
+    lines = printed("check", WEB.replace("replicas: 3", "replicas: 3\n  paused: true"), HEAD + TAINTED_ZONE)
+
+    assert lines[0] == "Deployment default/web: 0 of 3 replicas placed, 3 not created"
+    assert lines[-2:] == [
+        "  not created: web-1, web-2, web-3",
+        "    a Deployment that is paused from the start creates no pods",
+    ]
