@@ -151,7 +151,7 @@ def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
     if controller is not None and (state.wanted is not None or not state.running):
         owner = controller.workload
         replicas = len(state.running) + max(1, state.missing)
-        (placement,) = place([owner._replace(replicas=replicas)], asked.known, explain_first=True)
+        (placement,) = place([owner._replace(replicas=replicas, is_paused=False)], asked.known, explain_first=True)
         for report in _placement(placement, asked):
             explanation = report.explanation
             if state.missing and explanation.verdict in (PodVerdict.PENDING, PodVerdict.SCHEDULABLE):
