@@ -76,6 +76,7 @@ WELL_KNOWN = {
     "ebs.csi.aws.com/agent-not-ready": "waiting for its EBS driver",
 }
 
+UNREACHABLE = "node.kubernetes.io/unreachable"
 UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable", "", NO_SCHEDULE)
 
 # The DefaultTolerationSeconds admission plugin adds these to every pod without such a toleration.

@@ -160,7 +160,7 @@ def _delete_pods(draft: Draft, op: steps.DeletePods) -> None:
 
 
 def _delete_selected(draft: Draft, op: steps.DeleteSelected) -> None:
-    found = tuple(slot(pod) for pod in draft.pods if pod.end != Deletion.LOST and _is_selected(draft.world, pod, op))
+    found = tuple(slot(pod) for pod in draft.pods if _is_selected(draft.world, pod, op))
     draft.todo = (("delete", found, op.is_forced), *draft.todo)
 
 
@@ -238,9 +238,7 @@ def _delete_nodes(draft: Draft, op: steps.DeleteNodes) -> None:
         draft.facts, repr(op), lambda facts: nodes.with_nodes(facts, [(at, None) for at in gone])
     )
     for pod in list(draft.pods):
-        if pod.node in gone:
-            draft.replace(pod, pod._replace(end=Deletion.LOST))
-        elif pod.nominated in gone:
+        if pod.nominated in gone:
             draft.replace(pod, pod._replace(nominated=PENDING))
 
 
@@ -251,8 +249,7 @@ def _nodes_down(draft: Draft, op: steps.NodesDown) -> None:
     )
     for pod in list(draft.pods):
         if pod.node in found:
-            end = Deletion.HELD if pod.end in (Deletion.TERMINATING, Deletion.PREEMPTED) else pod.end
-            draft.replace(pod, pod._replace(stage=Stage.UNREADY, end=end, age=0))
+            draft.replace(pod, pod._replace(stage=Stage.UNREADY, age=0))
 
 
 def _nodes_up(draft: Draft, op: steps.NodesUp) -> None:
@@ -263,10 +260,7 @@ def _nodes_up(draft: Draft, op: steps.NodesUp) -> None:
     for pod in list(draft.pods):
         if pod.node not in found:
             continue
-        made = draft.world.revisions[pod.rev] if pod.rev >= 0 else None
-        becomes_ready = made is None or made.becomes_ready
-        end = Deletion.TERMINATING if pod.end == Deletion.HELD and (made is None or made.ends) else pod.end
-        draft.replace(pod, pod._replace(stage=Stage.BOUND if becomes_ready else Stage.UNREADY, end=end))
+        draft.replace(pod, pod._replace(stage=draft.stage_of_bound(pod.rev, pod.node)))
 
 
 def _change_facts(draft: Draft, op: steps.ChangeFacts) -> None:

@@ -12,6 +12,7 @@ from kubectl_spread.timeline.state import (
     EventKind,
     Move,
     NO_ORDINAL,
+    NodeStatus,
     P,
     PENDING,
     Stage,
@@ -50,19 +51,23 @@ class Draft:
         pod = P(made.owner, rev, ordinal, cls, PENDING, Stage.WAITING)
         bound_to = self.world.classes[cls].node_name
         if bound_to and bound_to in self.world.node_at:
-            pod = pod._replace(node=self.world.node_at[bound_to], stage=self._stage_of_bound(rev))
+            at = self.world.node_at[bound_to]
+            pod = pod._replace(node=at, stage=self.stage_of_bound(rev, at))
         self.pods.append(pod)
         self.moves.append(Move(EventKind.CREATED, pod))
 
     def bind(self, pod: P, node: int, *, others: int = 0) -> None:
         """Bind a pod, as the scheduler does."""
         self.replace(
-            pod, pod._replace(node=node, nominated=PENDING, stage=self._stage_of_bound(pod.rev), is_tried=False)
+            pod, pod._replace(node=node, nominated=PENDING, stage=self.stage_of_bound(pod.rev, node), is_tried=False)
         )
         self.moves.append(Move(EventKind.SCHEDULED, pod, node, others=others))
 
-    def _stage_of_bound(self, rev: int) -> int:
-        return Stage.BOUND if rev < 0 or self.world.revisions[rev].becomes_ready else Stage.UNREADY
+    def stage_of_bound(self, rev: int, node: int) -> int:
+        """Return the stage of a pod of a revision right after it got its node."""
+        is_started = rev < 0 or self.world.revisions[rev].becomes_ready
+        is_up = self.world.node_status(self.facts, node) is NodeStatus.UP
+        return Stage.BOUND if is_started and is_up else Stage.UNREADY
 
     def make_ready(self, pod: P) -> None:
         self.replace(pod, at_stage(pod, _READY))
@@ -77,14 +82,8 @@ class Draft:
             if pod.node == PENDING:
                 self.pods.remove(pod)
             else:
-                self.replace(pod, ending(pod, self._end(pod, kind)))
-
-    def _end(self, pod: P, kind: EventKind) -> int:
-        if pod.rev >= 0 and not self.world.revisions[pod.rev].ends:
-            return Deletion.HELD
-        if pod.node in self.world.facts[self.facts].down:
-            return Deletion.HELD
-        return Deletion.PREEMPTED if kind is EventKind.PREEMPTED else Deletion.TERMINATING
+                is_preempted = kind is EventKind.PREEMPTED
+                self.replace(pod, ending(pod, Deletion.PREEMPTED if is_preempted else Deletion.TERMINATING))
 
     def remove(self, pod: P) -> None:
         """Finish a pod's deletion."""

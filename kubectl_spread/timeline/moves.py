@@ -29,9 +29,11 @@ from kubectl_spread.timeline.overtaking import may_overtake_controllers, may_ove
 from kubectl_spread.timeline.search.twins import distinct, first_twins
 from kubectl_spread.timeline.state import (
     Deletion,
+    ENDING,
     EventKind,
     Move,
     NO_ORDINAL,
+    NodeStatus,
     of_owner,
     P,
     PENDING,
@@ -44,9 +46,9 @@ from kubectl_spread.timeline.state import (
 from kubectl_spread.timeline.ways import Bindings, Ways
 from kubectl_spread.timeline.world import World
 
+_MOST_ACTS = 1_000  # Times that a controller acts in one step, besides once for each pod; then it has no end.
 _MOST_KNOWN = 20_000  # Most states whose steps are cached.
 _MANY_PODS = 500  # Steps of states with more pods than this are not cached, as such states hardly come again.
-_ENDING = (Deletion.TERMINATING, Deletion.PREEMPTED)
 _ACTS: dict[type, Callable[[Draft, int], bool]] = {
     deployment.DeploymentState: deployment.act,
     statefulset.StatefulSetState: statefulset.act,
@@ -99,13 +101,13 @@ class Moves:
         self._oracle = oracle
 
     def settle(self, draft: Draft, owners: Optional[Iterable[int]] = None) -> Step:
-        """Return the step after controllers have made all changes without a choice; `owners` limits the controllers."""
+        """Return the step after controllers have made all changes without a choice; `owners` limits the controllers.
+
+        It ends in any case: a controller that goes on for ever leaves a step that is not settled.
+        """
         indices = range(len(draft.sets)) if owners is None else {owner for owner in owners if owner >= 0}
-        for owner in indices:
-            own = draft.sets[owner]
-            while own is not None and _ACTS[type(own)](draft, owner):
-                pass
-        return draft.step()
+        is_settled = all(_settle_controller(draft, owner) for owner in indices)
+        return draft.step()._replace(is_settled=is_settled)
 
     def after(self, state: State) -> Sequence[Way]:
         """Return every step of a state, each computed when it is taken; empty if the state is steady."""
@@ -282,18 +284,24 @@ class Moves:
 
     def _ended(self, state: State) -> Iterator[Way]:
         """Yield ways in which deletions finish that a controller or a waiting pod depends on."""
-        ending = list(dict.fromkeys([pod for pod in state.pods if pod.end in _ENDING]))
-        if not ending:
+        every = self._ending(state)
+        if not every:
             return
+        ending = list(dict.fromkeys(every))
         awaited = [pod for pod in ending if self._is_awaited(state, pod)]
-        for pods in [[pod] for pod in awaited] or self._noticed(state, ending):
+        for pods in [[pod] for pod in awaited] or self._noticed(state, every):
             yield partial(self._gone, state, pods)
             if self._has_overtaking(state):
                 yield partial(self._gone, state, pods, is_noticed=False)
 
-    def _noticed(self, state: State, ending: list[P]) -> list[list[P]]:
+    def _ending(self, state: State) -> list[P]:
+        """Return the pods whose deletion finishes."""
+        world, facts = self._world, state.facts
+        return [pod for pod in state.pods if pod.end and world.ends(facts, pod)]
+
+    def _noticed(self, state: State, every: list[P]) -> list[list[P]]:
         """Return the deletions whose end lets a waiting pod find other nodes: all together, or a decisive one."""
-        every = [pod for pod in state.pods if pod.end in _ENDING]
+        ending = list(dict.fromkeys(every))
         if self._is_hasty:
             single = [[pod] for pod in ending] if len(every) > 1 else []
             return [every, *single] if self._waiting(state) else []
@@ -406,7 +414,7 @@ class Moves:
 
     def _then_deleted(self, before: Step, pods: tuple[P, ...]) -> Step:
         after = self._deleted(before.state, pods)
-        return Step(before.moves + after.moves, after.state)
+        return Step(before.moves + after.moves, after.state, before.is_settled and after.is_settled)
 
     def _made_room(self, state: State, owner: int, ready: list[P], sets: tuple[deployment.Set, ...]) -> Step:
         draft = Draft(self._world, state)
@@ -495,8 +503,7 @@ class Moves:
     def _is_draining(self, state: State, item: Any) -> bool:
         """Return whether a drained node still has terminating pods."""
         return item[0] == "drain" and any(
-            pod.node == item[1] and pod.end in (*_ENDING, Deletion.HELD) and self._is_taken(state, item, pod)
-            for pod in state.pods
+            pod.node == item[1] and pod.end and self._is_taken(state, item, pod) for pod in state.pods
         )
 
     def _to_evict(self, state: State, item: Any) -> list[P]:
@@ -525,7 +532,7 @@ class Moves:
         # The user's commands follow each other at once: tolerationSeconds do not end before the last one.
         patience_s = 0 if any(item[0] == "op" for item in state.todo) else self._world.patience_s
         for pod in dict.fromkeys(pod for pod in state.pods if pod.node in taken):
-            if pod.end == Deletion.LOST:
+            if self._world.node_status(state.facts, pod.node) is NodeStatus.MISSING:
                 yield partial(self._gone, state, [pod])
             elif pod.end == Deletion.ALIVE:
                 node = self._world.node(state.facts, pod.node)
@@ -538,11 +545,11 @@ class Moves:
         bound = [pod for pod in state.pods if pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE]
         if bound:
             return [partial(self._ready, state, bound)]
-        return [partial(self.finish_deletions, state)] if without_ending(state) is not state else []
+        return [partial(self.finish_deletions, state)] if self._ending(state) else []
 
     def finish_deletions(self, state: State) -> Step:
         """Return the step in which all deletions finish."""
-        return self._gone(state, [pod for pod in state.pods if pod.end in _ENDING])
+        return self._gone(state, self._ending(state))
 
     def _given_up(self, state: State) -> list[Way]:
         """Return ways to end a command whose evictions stay refused, and to continue with the next."""
@@ -563,13 +570,24 @@ class Moves:
 _Kind = tuple[int, int, int, int, bool, bool, int]
 
 
+def _settle_controller(draft: Draft, owner: int) -> bool:
+    """Let a controller act until it has nothing to do; return False if it goes on without an end."""
+    for _ in range(_MOST_ACTS + len(draft.pods)):
+        own, moves = draft.sets[owner], len(draft.moves)
+        if own is None or not _ACTS[type(own)](draft, owner):
+            return True
+        if own is draft.sets[owner] and moves == len(draft.moves):
+            return False  # It reports a change and has changed nothing.
+    return False
+
+
 def _is_waiting(pod: P) -> bool:
     return pod.node == PENDING and not pod.end
 
 
 def without_ending(state: State) -> State:
     """Return the state without the pods whose deletion finishes; the same one if there are none."""
-    pods = tuple([pod for pod in state.pods if pod.end not in _ENDING])
+    pods = tuple([pod for pod in state.pods if pod.end not in ENDING])
     return state if len(pods) == len(state.pods) else state._replace(pods=pods)
 
 

@@ -13,10 +13,9 @@ from typing import Optional
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors.labels import REGION, ZONE
-from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint, UNSCHEDULABLE
+from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint, UNREACHABLE, UNSCHEDULABLE
 from kubectl_spread.timeline.world import WorldFacts
 
-UNREACHABLE = "node.kubernetes.io/unreachable"
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 _FEW_NODES = 50  # large-cluster-size-threshold
 _UNHEALTHY_SHARE = 0.55

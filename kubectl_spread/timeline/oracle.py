@@ -388,9 +388,7 @@ def _end(pod: P) -> int:
 
 
 def _end_for_scheduler(end: int) -> int:
-    if end in (Deletion.ALIVE, Deletion.LOST):
-        return Deletion.ALIVE
-    return Deletion.PREEMPTED if end == Deletion.PREEMPTED else Deletion.TERMINATING
+    return Deletion.PREEMPTED if end == Deletion.PREEMPTED else min(end, Deletion.TERMINATING)
 
 
 def _seen(pods: tuple[P, ...], without: tuple[P, ...] = ()) -> Seen:
@@ -401,7 +399,7 @@ def _seen(pods: tuple[P, ...], without: tuple[P, ...] = ()) -> Seen:
         counts = _by_seen_end(counts)
     if not without:
         return frozenset(counts.items())
-    for pod in without:
+    for pod in [item for item in without if item.node != PENDING]:
         counts[pod.cls, pod.node, _end(pod)] -= 1
     return frozenset(item for item in counts.items() if item[1])
 

@@ -28,7 +28,7 @@ from kubectl_spread.timeline.setup import reading
 from kubectl_spread.timeline.setup.become import steps_to
 from kubectl_spread.timeline.setup.daemons import creating
 from kubectl_spread.timeline.setup.loading import load, with_owners
-from kubectl_spread.timeline.state import forget_refusals, P, State
+from kubectl_spread.timeline.state import forget_refusals, P, State, Step
 from kubectl_spread.timeline.world import Kubelet, World
 
 Written = Union[steps.Op, Sequence[steps.Op]]
@@ -287,16 +287,17 @@ class _Player:
         view = View(self._world, self._start, message=lambda *_: "")
         return Outcome(view, self._start, path=tuple)
 
-    def _begun(self, start: State, todo: tuple[object, ...]) -> State:
-        """Return the state at the start of a step, after controllers have acted on pending changes."""
+    def _begun(self, start: State, todo: tuple[object, ...]) -> Step:
+        """Return the beginning of a step, after controllers have acted on pending changes."""
         pods = tuple(sorted(pod._replace(is_new=False) if pod.is_new else pod for pod in start.pods))
-        return self._moves.settle(Draft(self._world, start._replace(pods=pods, todo=todo))).state
+        return self._moves.settle(Draft(self._world, start._replace(pods=pods, todo=todo)))
 
-    def _step(self, starts: list[State], befores: tuple[Outcome, ...], *, is_exact: bool) -> StepAnswer:
-        if not starts:
+    def _step(self, begun: list[Step], befores: tuple[Outcome, ...], *, is_exact: bool) -> StepAnswer:
+        if not begun:
             return StepAnswer((), False, 0, 0, {}, {}, self._symmetry(self._start))
+        starts = [item.state for item in begun]
         symmetries = [self._symmetry(start) for start in starts]
-        found = self._look(starts, symmetries)
+        found = self._look(begun, symmetries)
         states = [state for item in found for state in (*item.came_from, *item.extremes)]
         outcomes: dict[State, Outcome] = {}
         for item, start, symmetry, before in zip(found, starts, symmetries, befores, strict=False):
@@ -337,11 +338,14 @@ class _Player:
     def _message(self, pod: P, state: State) -> str:
         return self._oracle.message(pod, state) if self._limits.has_messages else ""
 
-    def _look(self, starts: list[State], symmetries: list[Symmetry]) -> list[Exploration]:
+    def _look(self, begun: list[Step], symmetries: list[Symmetry]) -> list[Exploration]:
         limits = self._limits
         deadline = NEVER if limits.seconds is None else Deadline(limits.clock() + limits.seconds, limits.clock)
         found: list[Exploration] = []
-        for start, symmetry in zip(starts, symmetries, strict=True):
+        for (_, start, is_settled), symmetry in zip(begun, symmetries, strict=True):
+            if not is_settled:
+                found.append(Exploration((), False, 1, {start: None}, loops=(start,)))
+                continue
             if found and deadline.later(_GRACE_S).is_over():
                 break
             if limits.mode is Mode.FIRST:
@@ -363,7 +367,7 @@ class _Player:
                 if item.is_exhaustive:
                     found.append(item)
                     continue
-            runs, more = divmod(limits.samples, len(starts))
+            runs, more = divmod(limits.samples, len(begun))
             runs = max(1, runs + (len(found) < more))  # All starts together have as many runs as asked for.
             found.append(self._sampled(start, symmetry, runs=runs, deadline=deadline, before=item))
         return found
@@ -377,7 +381,7 @@ class _Player:
         """
         came_from = {} if before is None else dict(before.came_from)
         steady: dict[State, None] = {} if before is None else dict.fromkeys(before.steady)
-        loops: dict[State, None] = {}
+        loops: dict[State, None] = {} if before is None else dict.fromkeys(before.loops)
         done = 0
         for at in range(runs):
             chooser = explore.first if at == 0 else explore.at_random(self._limits.seed * 1_000_003 + at)

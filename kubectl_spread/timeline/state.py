@@ -23,13 +23,24 @@ class Stage(IntEnum):
 
 
 class Deletion(IntEnum):
-    """Deletion state of a pod."""
+    """Deletion state of a pod. Whether a deletion finishes depends on the pod's node, too: see `World.ends`."""
 
     ALIVE = 0
     TERMINATING = 1
     PREEMPTED = 2  # terminating, because the scheduler evicted it
-    HELD = 3  # terminating without an end
-    LOST = 4  # its node was deleted; the pod garbage collector removes it
+    HELD = 3  # terminating, and a finalizer keeps it
+
+
+ENDING = (Deletion.TERMINATING, Deletion.PREEMPTED)
+
+
+class NodeStatus(Enum):
+    """Status of the node of a pod."""
+
+    UNBOUND = "unbound"  # The pod has no node.
+    MISSING = "missing"  # The node was deleted, or the facts never had it: the pod garbage collector removes its pods.
+    DOWN = "down"  # Its kubelet does not answer: no pod becomes ready there, and no deletion finishes.
+    UP = "up"
 
 
 class P(NamedTuple):
@@ -141,10 +152,14 @@ class Move(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A move with its immediate consequences, and the state after it."""
+    """A move with its immediate consequences, and the state after it.
+
+    is_settled: the controllers have finished; otherwise a controller acts again and again without an end.
+    """
 
     moves: tuple[Move, ...]
     state: State
+    is_settled: bool = True
 
 
 Way = Callable[[], Step]  # A step that is computed when it is taken.

@@ -14,12 +14,12 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.storage import ObjectKey, Volume
-from kubectl_spread.objects.taints import NO_EXECUTE
+from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, UNREACHABLE
 from kubectl_spread.objects.workloads.replica import controller_of, controller_selector, daemon, replica
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.timeline.state import NO_ORDINAL
+from kubectl_spread.timeline.state import ENDING, NO_ORDINAL, NodeStatus, P, PENDING
 
 Plain = dict[str, Any]
 
@@ -47,6 +47,11 @@ class WorldFacts(NamedTuple):
     @property
     def budgets(self) -> tuple[DisruptionBudget, ...]:
         return self.cluster.budgets
+
+
+def is_unreachable(node: Node) -> bool:
+    """Return whether a node's kubelet does not answer, by the taint that the node controller sets then."""
+    return any(taint.key == UNREACHABLE and taint.effect in (NO_EXECUTE, NO_SCHEDULE) for taint in node.taints)
 
 
 class Revision(NamedTuple):
@@ -90,7 +95,8 @@ class World:
         self.specs: list[Any] = []
         self.node_names: list[str] = [node.name for node in cluster.nodes]
         self.node_at = {name: at for at, name in enumerate(self.node_names)}
-        self.facts: list[WorldFacts] = [WorldFacts(cluster.nodes, cluster._replace(pods=()))]
+        down = frozenset(at for at, node in enumerate(cluster.nodes) if is_unreachable(node))
+        self.facts: list[WorldFacts] = [WorldFacts(cluster.nodes, cluster._replace(pods=()), down)]
         self.background: tuple[Pod, ...] = ()
         self.bound: Optional[Columns] = None  # Bound pods at the start, if they are counted already.
         self.names: dict[Any, list[str]] = {}  # names of the initial pods, by their fields
@@ -350,7 +356,7 @@ class World:
         return self._on_node.get(name, [])
 
     def evicting(self, facts: int) -> frozenset[int]:
-        """Return the nodes that no longer exist, or have a NoExecute taint."""
+        """Return the nodes that do not exist, or have a NoExecute taint."""
         found = self._evicting.get(facts)
         if found is None:
             nodes = self.facts[facts].nodes
@@ -366,6 +372,22 @@ class World:
     def keep(self, cluster: Cluster) -> None:
         """Keep a cluster alive whose identity is used as a key."""
         self._clusters.append(cluster)
+
+    def node_status(self, facts: int, at: int) -> NodeStatus:
+        """Return the status of the node of a pod, by the node's index."""
+        if at == PENDING:
+            return NodeStatus.UNBOUND
+        if self.node(facts, at) is None:
+            return NodeStatus.MISSING
+        return NodeStatus.DOWN if at in self.facts[facts].down else NodeStatus.UP
+
+    def ends(self, facts: int, pod: P) -> bool:
+        """Return whether a kubelet, or the API server for a pod without a node, finishes the deletion of a pod."""
+        if pod.end not in ENDING:
+            return False
+        status = self.node_status(facts, pod.node)
+        is_held = pod.rev >= 0 and not self.revisions[pod.rev].ends
+        return status is NodeStatus.UNBOUND or (status is NodeStatus.UP and not is_held)
 
     def node(self, facts: int, at: int) -> Optional[Node]:
         """Return a node in its current form; None if it does not exist."""

@@ -38,7 +38,7 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors.labels import HOSTNAME
-from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint
+from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint, UNREACHABLE
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, revision_label, Workload
 from kubectl_spread.policy.policy import Regime, REGIMES, ReplicaBounds
@@ -46,7 +46,7 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
 from kubectl_spread.scheduler.unsupported import unsupported_features
-from kubectl_spread.timeline.nodes import add_taint, set_cordon, UNREACHABLE
+from kubectl_spread.timeline.nodes import add_taint, set_cordon
 
 _PLAIN = TopologySpreadConstraint(0, 1, HOSTNAME, SCHEDULE_ANYWAY)  # without it, default constraints would apply
 _NEW_HASH = "guarantee-new"

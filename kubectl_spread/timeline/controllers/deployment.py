@@ -21,7 +21,6 @@ from kubectl_spread.timeline.state import Deletion, EventKind, Move, P, Stage
 from kubectl_spread.timeline.world import World
 
 _ALIVE, _READY = int(Deletion.ALIVE), int(Stage.READY)  # perf: members of enums are slow
-_ACTIVE = (int(Deletion.ALIVE), int(Deletion.LOST))
 
 
 class DeploymentSpec(NamedTuple):
@@ -117,7 +116,7 @@ def see(pods: Iterable[P], owner: int) -> RevisionPods:
     for (of, rev, end, stage), number in Counter(map(_KIND, pods)).items():  # perf: few kinds
         if of != owner:
             continue
-        active[rev] = active.get(rev, 0) + number * (end in _ACTIVE)
+        active[rev] = active.get(rev, 0) + number * (end == _ALIVE)
         if end == _ALIVE and stage == _READY:
             available[rev] = available.get(rev, 0) + number
     return RevisionPods(available, active)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import Optional, TYPE_CHECKING
 
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.state import Deletion, P, slot, Stage
+from kubectl_spread.timeline.state import P, slot, Stage
 from kubectl_spread.timeline.world import World
 
 if TYPE_CHECKING:
@@ -63,11 +63,7 @@ def _is_updated_next(
         return True
     if group[-1] < first or not any(pod.ordinal in group and pod.rev != spec.rev for pod in pods):
         return False
-    updated = {
-        pod.ordinal
-        for pod in pods
-        if pod.rev == spec.rev and pod.stage == Stage.READY and pod.end in (Deletion.ALIVE, Deletion.LOST)
-    }
+    updated = {pod.ordinal for pod in pods if pod.rev == spec.rev and pod.stage == Stage.READY and not pod.end}
     return all(ordinal in updated for ordinal in spec.ordinals if ordinal > group[-1])
 
 

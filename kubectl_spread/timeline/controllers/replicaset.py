@@ -16,13 +16,12 @@ from typing import Any
 
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.state import Deletion, P, PENDING, Stage
+from kubectl_spread.timeline.state import P, PENDING, Stage
 from kubectl_spread.timeline.world import World
 
 Plain = dict[str, Any]
 _FIRST = itemgetter(0)
-_ACTIVE = (int(Deletion.ALIVE), int(Deletion.LOST))  # perf: members of enums are slow
-_READY = int(Stage.READY)
+_READY = int(Stage.READY)  # perf: members of enums are slow
 _RUNNING = (int(Stage.UNREADY), _READY)
 
 MOST_CHOICES = 1_000  # A search that meets as many choices at once is not exhaustive.
@@ -43,7 +42,7 @@ class ReplicaSetState(NamedTuple):
 
 def is_active(pod: P) -> bool:
     """Return whether a pod counts for its ReplicaSet (IsPodActive)."""
-    return pod.end in _ACTIVE
+    return not pod.end
 
 
 def active(pods: Iterable[P], owner: int, rev: int) -> list[P]:

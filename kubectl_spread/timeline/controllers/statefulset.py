@@ -48,7 +48,7 @@ def act(draft: Draft, owner: int) -> bool:
     """Run the controller once, and return whether it changed anything."""
     own: StatefulSetState = draft.sets[owner]
     spec: StatefulSetSpec = draft.world.specs[own.spec]
-    pods = draft.of(owner)
+    pods = [pod for pod in draft.of(owner) if pod.ordinal >= 0]  # Other names are ignored (newStatefulSetPods).
     if ordinals.undecided_ordinal(draft.world, own, pods) is not None:
         return False
     by_ordinal = {pod.ordinal: pod for pod in pods}
@@ -74,8 +74,8 @@ def _finish(draft: Draft, owner: int, *, spec: StatefulSetSpec, by_ordinal: dict
 
 
 def is_terminating(pod: P) -> bool:
-    """Return whether a pod's deletion was requested; a pod on a lost node counts as running."""
-    return pod.end not in (Deletion.ALIVE, Deletion.LOST)
+    """Return whether a pod's deletion was requested."""
+    return pod.end != Deletion.ALIVE
 
 
 def is_healthy(pod: Optional[P]) -> bool:

@@ -14,6 +14,8 @@ from kubectl_spread.timeline.controllers import deployment
 from kubectl_spread.timeline.controllers.deployment import DeploymentSpec, DeploymentState, RevisionPods
 from kubectl_spread.timeline.counting.kinds import PodKinds
 
+_MOST_SYNCS = 1_000
+
 
 class NotCountable(Exception):  # noqa: N818 (no error: the search continues in another way)
     """The counts alone do not decide what happens."""
@@ -151,7 +153,7 @@ class Controls:
 
     def _settled(self, control: Control) -> Control:
         """Return the control after all changes without a choice."""
-        while True:
+        for _ in range(_MOST_SYNCS):
             seen = self._seen(control)
             found = deployment.sync(self._spec, self._state(control), seen)
             if found is not None and not found.is_scale_down:
@@ -164,6 +166,7 @@ class Controls:
             if more <= 0:
                 return control
             control = control._replace(waiting=control.waiting + more)
+        raise NotCountable  # the controller does not come to an end
 
     def _rolled(self, control: Control) -> Iterator[ScaledDown]:
         """Yield the controls after some pods have become ready and old ReplicaSets were scaled down."""

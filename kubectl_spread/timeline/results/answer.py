@@ -229,7 +229,7 @@ class View:
             pod.ordinal if pod.ordinal != NO_ORDINAL and key is not None and key.kind != "DaemonSet" else None,
             self._node(pod.node),
             pod.stage == Stage.READY,
-            pod.end not in (Deletion.ALIVE, Deletion.LOST),
+            pod.end != Deletion.ALIVE,
             self._node(pod.nominated),
             not pod.is_new,
             self._words(pod, state, messages) if is_pending else "",
@@ -292,7 +292,7 @@ class View:
 
     def _workload(self, state: State, owner: int) -> SteadyWorkload:
         spec = self.world.specs[state.sets[owner].spec]
-        mine = [pod for pod in state.pods if pod.owner == owner and pod.end in (Deletion.ALIVE, Deletion.LOST)]
+        mine = [pod for pod in state.pods if pod.owner == owner and not pod.end]
         desired = spec.replicas if hasattr(spec, "replicas") else len(mine)
         return SteadyWorkload(
             desired,

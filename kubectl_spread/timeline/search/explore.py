@@ -34,9 +34,9 @@ class Exploration(NamedTuple):
 
     steady: states in which no further move is possible. is_exhaustive: there are no other steady states. states: number
     of visited states. came_from: predecessor of each visited state on a shortest path. loops: states that a random run
-    repeats forever. tails: for steady states of rollouts, functions that return the way from one of the visited
-    states. extremes: states of rollouts with the largest skews and the fewest ready pods. is_literal: the states were
-    not exchanged for equivalent ones.
+    repeats forever, or in which a controller acts without an end. tails: for steady states of rollouts, functions that
+    return the way from one of the visited states. extremes: states of rollouts with the largest skews and the fewest
+    ready pods. is_literal: the states were not exchanged for equivalent ones.
     """
 
     steady: tuple[State, ...]
@@ -80,9 +80,10 @@ def everything(
     steady = (*visit.steady, *tails)
     return Exploration(
         steady,
-        is_finished and rolled.is_exhaustive and bool(steady) and not moves.is_cut,
+        is_finished and rolled.is_exhaustive and bool(steady) and not moves.is_cut and not visit.loops,
         len(visit.came_from) + rolled.states,
         visit.came_from,
+        loops=tuple(visit.loops),
         tails=tails,
         extremes=rolled.extremes,
     )
@@ -100,6 +101,7 @@ class _Visit:
         self.came_from: dict[State, Optional[State]] = {}
         self.queue: deque[State] = deque()
         self.steady: dict[State, None] = {}
+        self.loops: dict[State, None] = {}
         self.rolled = RolloutOutcomes({}, True, 0, ())
 
     def run(self) -> bool:
@@ -130,10 +132,14 @@ class _Visit:
         for way in steps:
             if self._limit.is_late():
                 return
-            after = self._canonical(way().state)
+            step = way()
+            after = self._canonical(step.state)
             if after not in self.came_from:
                 self.came_from[after] = state
-                self.queue.append(after)
+                if step.is_settled:
+                    self.queue.append(after)
+                else:
+                    self.loops[after] = None
 
 
 def one(
@@ -151,13 +157,16 @@ def one(
         steps = moves.after(state)
         if not steps:
             return Exploration((state,), False, len(came_from), came_from, runs=1)
-        after = canonical(choose(steps)().state)
+        step = choose(steps)()
+        after = canonical(step.state)
         came_from.setdefault(after, state)  # perf: the hash of a large state takes a millisecond
         state = after
+        if not step.is_settled:
+            break
         if deadline.is_over():
             return Exploration((), False, len(came_from), came_from)  # The run was cut off, so its end is unknown.
         if at > 50 * len(came_from) + 1000:
-            break  # The run is in a loop.
+            break  # The run repeats itself.
     return Exploration((), False, len(came_from), came_from, runs=1, loops=(state,))
 
 

@@ -73,7 +73,7 @@ class Questions:
                 found[node].append(number)
             else:
                 found[node] = [number]
-        for pod in without:
+        for pod in [item for item in without if item.node != PENDING]:
             found[pod.node].remove(3 * like[pod.cls] + _SEEN_END[pod.end])
         for numbers in found.values():
             if len(numbers) > 1:
@@ -107,7 +107,6 @@ _SEEN_END: dict[int, int] = {
     Deletion.TERMINATING: 1,
     Deletion.PREEMPTED: 2,
     Deletion.HELD: 1,
-    Deletion.LOST: 0,
 }
 
 

@@ -10,13 +10,12 @@ from kubectl_spread.cluster.building.stored import admitted_workload, stored_wor
 from kubectl_spread.cluster.ownership import inferred_deployment, OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.objects.taints import NO_EXECUTE
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, revision_label, Workload
 from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline import likeness
 from kubectl_spread.timeline.controllers import deployment, statefulset
-from kubectl_spread.timeline.nodes import tainted_as_cordoned, UNREACHABLE
+from kubectl_spread.timeline.nodes import tainted_as_cordoned
 from kubectl_spread.timeline.setup import reading
 from kubectl_spread.timeline.setup.ages import age_classes
 from kubectl_spread.timeline.state import Deletion, NO_ORDINAL, P, PENDING, slot, Stage, State
@@ -111,10 +110,15 @@ class _Loading:
         return LoadedWorld(self.world, State(tuple(sorted(pods)), sets, 0), live)
 
     def _involved(self, pods: Iterable[Pod], nodes: frozenset[str]) -> frozenset[OwnerKey]:
-        """Return the workloads that have unfinished work, or pods on some nodes."""
+        """Return the workloads that have unfinished work, or pods on some nodes.
+
+        Pods on nodes that the facts do not have are unfinished work, too, unless the facts have no nodes at all.
+        """
         found = set()
+        known = self.world.node_at
         for pod in pods:
-            if not pod.node_name or pod.terminating or pod.node_name in nodes:
+            is_lost = bool(known) and pod.node_name not in known
+            if not pod.node_name or pod.terminating or is_lost or pod.node_name in nodes:
                 key = self.cluster.top_owner(pod)
                 if key is not None:
                     found.add(key)
@@ -293,10 +297,7 @@ class _Loading:
                 self.world.notes[
                     f"{key.kind} {key.namespace}/{key.name} is not in the facts: its pods are not created again"
                 ] = None
-        node = self.world.node_at.get(pod.node_name, PENDING)
-        if pod.node_name and node == PENDING:
-            return P(owner, rev, NO_ORDINAL, self.world.class_index(pod.cls), self.world.node_index(pod.node_name),
-                     Stage.UNREADY, Deletion.LOST, is_new=False)  # fmt: skip
+        node = self.world.node_index(pod.node_name) if pod.node_name else PENDING
         return P(
             owner,
             rev,
@@ -304,7 +305,7 @@ class _Loading:
             self.world.class_index(pod.cls),
             node,
             stage_of(pod),
-            self._end(pod, node),
+            _end(pod),
             self.world.node_at.get(pod.nominated_node, PENDING) if node == PENDING else PENDING,
             is_new=False,
             age=self._ages.get(pod.uid, 0),
@@ -329,16 +330,13 @@ class _Loading:
         text = dict(pod.cls.labels).get("batch.kubernetes.io/job-completion-index", "") if key.kind == "Job" else ""
         return int(text) if text.isdecimal() else NO_ORDINAL
 
-    def _end(self, pod: Pod, node: int) -> int:
-        if not pod.terminating:
-            return Deletion.ALIVE
-        found = self.world.node(0, node)
-        is_dead = found is not None and any(
-            taint.key == UNREACHABLE and taint.effect == NO_EXECUTE for taint in found.taints
-        )
-        if is_dead or pod.finalizers:
-            return Deletion.HELD
-        return Deletion.PREEMPTED if pod.is_preempted else Deletion.TERMINATING
+
+def _end(pod: Pod) -> Deletion:
+    if not pod.terminating:
+        return Deletion.ALIVE
+    if pod.finalizers:
+        return Deletion.HELD
+    return Deletion.PREEMPTED if pod.is_preempted else Deletion.TERMINATING
 
 
 def _pinned(cls: PodClass) -> str:

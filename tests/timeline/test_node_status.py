@@ -1,0 +1,97 @@
+"""Pods on nodes that are missing or do not answer, terminating pods without a node, controllers without an end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kubectl_spread.cli.main import run as command
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.timeline import moves, steps
+from kubectl_spread.timeline.controllers import statefulset
+from kubectl_spread.timeline.draft import Draft
+from tests.timeline.test_condemned import created
+from tests.timeline.test_run import run, THREE_ZONES
+
+CASES = Path(__file__).parents[1] / "cases" / "engine"
+DB = OwnerKey("StatefulSet", "app", "db")
+
+
+@pytest.mark.parametrize(
+    ("line", "facts", "first", "code"),
+    [
+        ("rollout restart sts/db", "node-not-in-facts.json", "rollout restart sts/db: completes", 0),
+        ("scale sts/db --replicas=5", "node-not-in-facts.json", "scale sts/db --replicas=5: completes", 0),
+        ("delete pod db-2", "node-not-in-facts.json", "delete pod db-2: completes", 0),
+        ("set image sts/db a=x:2", "node-not-in-facts.json", "set image sts/db a=x:2: completes", 0),
+        ("drain n00000", "node-not-in-facts.json", "drain n00000: gets stuck", 1),
+        ("rollout restart sts/db -n shop", "statefulset-on-lost-node.yaml", "rollout restart sts/db: completes", 0),
+        (
+            "scale sts/db --replicas=2 -n shop",
+            "statefulset-on-lost-node.yaml",
+            "scale sts/db --replicas=2: completes",
+            0,
+        ),
+    ],
+)
+def test_a_pod_of_a_statefulset_on_a_missing_node(
+    line: str, facts: str, first: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The garbage collector removes it, and its controller creates it again: no command takes forever."""
+    assert command(["simulate", *line.split(), "--snapshot", str(CASES / facts)]) == code
+    assert capsys.readouterr().out.splitlines()[0] == first
+
+
+def test_explain_a_pod_on_a_missing_node(capsys: pytest.CaptureFixture[str]) -> None:
+    """The answer says what happens to the pod."""
+    command(["explain", "pod", "db-2", "--snapshot", str(CASES / "node-not-in-facts.json")])
+
+    first = "Pod default/db-2 is bound to node gone, which does not exist: no kubelet will run it."
+    assert capsys.readouterr().out.startswith(first)
+
+
+def test_a_terminating_pod_without_a_node(capsys: pytest.CaptureFixture[str]) -> None:
+    """It ends, and takes no room on any node."""
+    manifest, facts = CASES / "terminating-manifest.json", CASES / "terminating-snapshot.json"
+
+    assert command(["simulate", "apply", "-f", str(manifest), "--snapshot", str(facts)]) == 1
+    assert "Gone, and no controller creates them again: pt" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("then", "left"),
+    [
+        ((), {0, 1, 2, 3}),
+        ((steps.DeleteNodes(("b1",)),), {0, 1, 2, 3}),
+        ((steps.NodesUp(("b1",)),), {0, 1, 2, 3}),
+    ],
+    ids=["the node stays dead", "the node is deleted", "the node comes back"],
+)
+def test_a_dead_node_keeps_its_pods(then: tuple[steps.Op, ...], left: set[int]) -> None:
+    """A terminating pod of a StatefulSet keeps its name until its node answers, or its Node object is deleted."""
+    answer = run(list(THREE_ZONES), created(), steps.NodesDown(("b1",)), *then)
+
+    for outcome in answer.last.outcomes:
+        assert {pod.ordinal for pod in outcome.pods} == left
+        assert [pod for pod in outcome.pods if pod.is_terminating and pod.node != "b1"] == []
+        assert any(pod.is_terminating for pod in outcome.pods) == (not then)
+        assert outcome.is_complete == bool(then)
+
+
+@pytest.mark.parametrize("changes", [False, True], ids=["it changes nothing", "it takes back its change"])
+def test_a_controller_without_an_end(*, changes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search says that the command does not settle; it does not wait for the controller."""
+
+    def act(draft: Draft, owner: int) -> bool:
+        if changes:
+            own = draft.sets[owner]
+            draft.sets[owner] = own._replace(current=1 - own.current)
+        return True
+
+    monkeypatch.setitem(moves._ACTS, statefulset.StatefulSetState, act)
+    answer = run(list(THREE_ZONES), created())
+
+    assert answer.last.is_endless
+    assert not answer.last.is_exact
+    assert not answer.last.is_complete
