@@ -6,10 +6,7 @@ import contextlib
 import gc
 import os
 import sys
-
-TYPE_CHECKING = False  # `typing` is imported by what needs it, see cli/click_start
-if TYPE_CHECKING:
-    from typing import NoReturn
+from typing import NoReturn
 
 
 def main() -> NoReturn:
@@ -19,12 +16,7 @@ def main() -> NoReturn:
     takes back anyway: together a sixth of its time (mypy's hard_exit does the same).
     """
     gc.disable()
-    from kubectl_spread.cli import own_modules  # after gc.disable: imports are most of what is allocated
-
-    own_modules.install()
-    from kubectl_spread.cli.click_start import import_click
-
-    import_click()
+    # The imports follow gc.disable, as they allocate most.
     if os.path.basename(sys.argv[0]).startswith("kubectl_complete"):
         from kubectl_spread.cli import completion
 

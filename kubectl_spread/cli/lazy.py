@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from typing import Optional, TYPE_CHECKING
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 import click
-
-from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-from typing import Optional, Protocol, TYPE_CHECKING
+from typing import NamedTuple, Optional, Protocol, TYPE_CHECKING
 
 from kubectl_spread.objects.node_reason import NodeReason
-from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # 10 ms
     from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.objects.admission import LimitRange, Quota, RuntimeClass
 from kubectl_spread.objects.node import Node
@@ -11,7 +11,6 @@ from kubectl_spread.objects.selectors.labels import Labels
 from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.objects.storage import Storage
 from kubectl_spread.objects.workloads.workload import Workload
-from kubectl_spread.records import NamedTuple
 
 
 class Service(NamedTuple):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.taints import first_untolerated, Taint, Toleration
-from kubectl_spread.records import NamedTuple
 
 
 class FirstTaints(NamedTuple):

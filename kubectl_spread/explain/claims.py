@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent, OwnerKey
 from kubectl_spread.objects.pod import PodClass, PodVolume
 from kubectl_spread.objects.storage import Claim, ObjectKey
-from kubectl_spread.records import NamedTuple
 
 _CLAIM = "PersistentVolumeClaim"
 

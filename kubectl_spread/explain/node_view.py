@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport
@@ -12,7 +12,6 @@ from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.amounts.resources import PODS
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.taints import Taint
-from kubectl_spread.records import NamedTuple
 
 
 class NotConsidered(Enum):

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
-from typing import Optional, TYPE_CHECKING
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent, OwnerKey
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import Storage
-from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # hundreds of regular expressions
     from kubectl_spread.messages.compare import Comparison

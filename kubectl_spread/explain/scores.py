@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Optional
+from typing import NamedTuple, Optional
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler, Scores
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import NodeIndices, ScoreError

@@ -6,11 +6,10 @@ import gc
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Optional, TYPE_CHECKING
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import SpreadError
 from kubectl_spread.operations.status import StatusReader, StatusRequest, StatusStream
-from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:
     from kubectl_spread.simulate.running.status import WorkloadStatus

@@ -7,11 +7,10 @@ import gzip
 import socket
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 from kubectl_spread.exporter.health import health_text, registry_of
 from kubectl_spread.exporter.polling import Poller
-from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

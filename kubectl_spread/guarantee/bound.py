@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.guarantee.gap import GapEffect
 from kubectl_spread.guarantee.model import Alive, Filters, GroupModel, KindFilters, Spread
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
-from kubectl_spread.records import NamedTuple
 
 
 class BoundKind(Enum):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.guarantee.event import State
 from kubectl_spread.guarantee.model import Alive, Spread
 from kubectl_spread.guarantee.states.space import Space
 from kubectl_spread.policy.policy import Regime, REGIMES
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
-from kubectl_spread.records import NamedTuple
 
 _NEVER = 1_000_000  # events: the rule cannot be violated any more
 

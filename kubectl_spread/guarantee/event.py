@@ -11,9 +11,7 @@ A state is `(contents, sizes, facts, desired)`:
 from __future__ import annotations
 
 from enum import Enum
-from typing import Optional
-
-from kubectl_spread.records import NamedTuple
+from typing import NamedTuple, Optional
 
 State = tuple[tuple[int, ...], tuple[int, ...], int, tuple[int, ...]]
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.records import NamedTuple
 
 
 class GapEffect(Enum):

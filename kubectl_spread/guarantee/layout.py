@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.nested_domains import refines
-from kubectl_spread.records import NamedTuple
 
 
 class Partition(NamedTuple):

@@ -8,12 +8,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 from enum import Enum
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.guarantee.gap import Gap, GapEffect, has_effect
 from kubectl_spread.policy.policy import ReplicaBounds
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers.deployment import DeploymentSpec
 
 BITS: int = 12  # of a kind's number of pods on a node, in an integer

@@ -7,12 +7,11 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.guarantee.distance import distance_of
 from kubectl_spread.guarantee.event import Event, State
 from kubectl_spread.guarantee.states.space import Space
-from kubectl_spread.records import NamedTuple
 
 _EVERY = 16  # states between two reports of their number
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from enum import Enum
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.guarantee.bound import Bound
@@ -12,7 +12,6 @@ from kubectl_spread.guarantee.gap import Gap
 from kubectl_spread.guarantee.witness import Witness
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
-from kubectl_spread.records import NamedTuple
 
 
 class ProofStatus(Enum):

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.guarantee.event import TransitionKind
 from kubectl_spread.guarantee.model import LossKind
 from kubectl_spread.guarantee.search import TraceStep
 from kubectl_spread.guarantee.states.space import Space
-from kubectl_spread.records import NamedTuple
 
 _MOST_NAMINGS = 500  # that are followed at a time
 

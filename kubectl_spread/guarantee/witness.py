@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.guarantee.event import State, TransitionKind
@@ -13,7 +13,6 @@ from kubectl_spread.guarantee.states.space import Space
 from kubectl_spread.guarantee.way_ordinals import way_ordinals
 from kubectl_spread.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
-from kubectl_spread.records import NamedTuple
 
 
 class WitnessEvent(NamedTuple):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Container
-from typing import Optional, TYPE_CHECKING
+from functools import cached_property
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.admission import fixes
 from kubectl_spread.lint.admission.validate import check_object
@@ -23,7 +24,6 @@ from kubectl_spread.objects.workloads.manifest import (
     may_hold_constraints,
 )
 from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workload
-from kubectl_spread.records import cached_property, NamedTuple
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
@@ -234,8 +234,6 @@ def _separator_texts(source: SourceFile, findings: list[Finding], is_relevant: C
 
 def _duplicate_keys(document: compose.Document) -> list[Finding]:
     found: list[Finding] = []
-    if document.is_simple:
-        return found
     for mapping in nodes.mappings(document.root):
         for duplicate in mapping.duplicates():
             place = Place(document.source, nodes.span(duplicate.again))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Optional, TYPE_CHECKING
+from enum import Enum
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.records import Enum, NamedTuple
 from kubectl_spread.text.source import SourceFile, Span
 
 if TYPE_CHECKING:  # needed where something is fixed, and where rules run

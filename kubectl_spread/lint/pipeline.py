@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Optional, TYPE_CHECKING
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.catalogue.registry import RULES
 from kubectl_spread.lint.check_source import check_source, Result
@@ -15,7 +15,6 @@ from kubectl_spread.lint.run_rules import sort_findings
 from kubectl_spread.lint.selection.policy import Config, LintPolicy
 from kubectl_spread.objects.workloads.kinds import BUILT_IN, with_paths
 from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workload
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.source import SourceFile
 
 if TYPE_CHECKING:  # needed where something is suppressed, or kinds are named

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from kubectl_spread.lint.finding import Place, RuleFinding
 from kubectl_spread.objects.constraints import spread_args
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.field_errors import FieldPlace, LocatedError
 from kubectl_spread.objects.workloads.manifest import Manifest
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import did_you_mean

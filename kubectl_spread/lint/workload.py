@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from functools import cached_property
 from typing import Any, Optional
 
 from kubectl_spread.lint.finding import DocumentFix, Fix, ObjectRef, Place
@@ -25,7 +26,6 @@ from kubectl_spread.objects.workloads.workload import (
     Workload,
     workload,
 )
-from kubectl_spread.records import cached_property
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Node, Route
 

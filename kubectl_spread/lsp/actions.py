@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from lsprotocol import types
 
@@ -16,7 +16,6 @@ from kubectl_spread.lsp.ignoring import ignore_edit
 from kubectl_spread.lsp.positions import offset, span_range
 from kubectl_spread.lsp.review import Review, ReviewedDocument
 from kubectl_spread.operations.inputs.documents import DocumentChecker
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.edit import Edit
 from kubectl_spread.text.source import SourceFile, Span
 

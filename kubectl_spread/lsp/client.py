@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from lsprotocol import types
 from pygls.capabilities import get_capability
-
-from kubectl_spread.records import NamedTuple
 
 
 class Client(NamedTuple):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Optional, Union
-
-from kubectl_spread.records import NamedTuple
+from typing import Any, NamedTuple, Optional, Union
 
 PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS = -32700, -32600, -32602  # codes of JSON-RPC
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Optional, TypeVar
+from typing import NamedTuple, Optional, TypeVar
 
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.operations.inputs.documents import DocumentChecker
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.source import SourceFile
 
 T = TypeVar("T")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.messages.message import Message, Part
 from kubectl_spread.messages.parse import parse
 from kubectl_spread.messages.reason_kind import ReasonKind
 from kubectl_spread.messages.scheduler_reasons import without_space
-from kubectl_spread.records import NamedTuple
 
 _FIRST_WITH_CLAUSE = 24  # the first minor version with a preemption clause in messages
 

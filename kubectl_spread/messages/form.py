@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-
-from kubectl_spread.records import NamedTuple
+from typing import NamedTuple
 
 
 class Component(Enum):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.messages.form import Component
 from kubectl_spread.messages.reason_kind import ReasonKind
-from kubectl_spread.records import NamedTuple
 
 NO_CLAIMS = "no new claims to deallocate"
 STATE_NOT_FOUND = "not found"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import bisect
 import re
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.messages import other_components
 from kubectl_spread.messages.form import RecognizedSentence
-from kubectl_spread.records import NamedTuple
 
 MOST_CHARACTERS = 50_000  # an event has 1,024; the rest is not read, and the message says so
 

@@ -6,8 +6,9 @@ name, taints, node affinity, ports, resources, volumes, spread constraints, pod 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from kubectl_spread.messages.reason_kind import ReasonKind
-from kubectl_spread.records import NamedTuple
 
 EXPLAIN = "kubectl spread explain pod NAME -n NAMESPACE"
 _ZONES = "kubectl get nodes -L topology.kubernetes.io/zone"

@@ -8,10 +8,9 @@ has their minor versions, which identify the release that wrote a message.
 from __future__ import annotations
 
 import re
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.messages.reason_kind import ReasonKind
-from kubectl_spread.records import NamedTuple
 
 FIRST_MINOR = 16
 LAST_MINOR = 36

@@ -6,11 +6,10 @@ staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota, pkg/quota/v1/ev
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.amounts import quantity, resources
 from kubectl_spread.objects.reading.plain import mappings, strings
-from kubectl_spread.records import NamedTuple
 
 Plain = dict[str, Any]
 Quantities = dict[str, int]  # resource name -> thousandths

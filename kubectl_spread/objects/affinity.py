@@ -6,11 +6,10 @@ pkg/scheduler/framework/types.go, AffinityTerm (v1.36.2).
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.selectors.labels import key_errors, Labels, value_errors
 from kubectl_spread.objects.selectors.selector import LabelRequirement, parse_int64, Selector
-from kubectl_spread.records import NamedTuple
 
 _VALUE_COUNTS = {"In": "some", "NotIn": "some", "Exists": "none", "DoesNotExist": "none", "Gt": "one", "Lt": "one"}
 

@@ -7,10 +7,9 @@ isCSIMigrationOn, which names these four (v1.36.2).
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.selectors.labels import Labels, ZONE
-from kubectl_spread.records import NamedTuple
 
 Plain = dict[str, Any]
 

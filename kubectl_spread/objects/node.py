@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from kubectl_spread.objects.taints import Taint
-from kubectl_spread.records import NamedTuple
 
 
 class Node(NamedTuple):

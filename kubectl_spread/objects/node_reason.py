@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.taints import Taint
-from kubectl_spread.records import NamedTuple
 
 
 class NodeReasonKind(Enum):

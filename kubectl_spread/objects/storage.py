@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.amounts import quantity
@@ -12,7 +12,6 @@ from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import mappings, strings
 from kubectl_spread.objects.selectors.labels import Labels
 from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
-from kubectl_spread.records import NamedTuple
 
 Plain = dict[str, Any]
 

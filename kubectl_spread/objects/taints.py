@@ -7,9 +7,7 @@ feature gate that is off by default, and match nothing here.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Optional
-
-from kubectl_spread.records import NamedTuple
+from typing import NamedTuple, Optional
 
 NO_SCHEDULE = "NoSchedule"
 NO_EXECUTE = "NoExecute"

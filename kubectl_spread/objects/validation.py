@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from typing import Any, Optional
+from enum import Enum
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.constraints.constraint import (
     DO_NOT_SCHEDULE,
@@ -23,7 +24,6 @@ from kubectl_spread.objects.reading import go_format
 from kubectl_spread.objects.releases.version import default_release, FIELD_SINCE
 from kubectl_spread.objects.selectors.labels import key_errors, Labels, value_errors
 from kubectl_spread.objects.selectors.selector import LabelRequirement, LabelSelector
-from kubectl_spread.records import Enum, NamedTuple
 from kubectl_spread.text.node import Route
 
 _ACTIONS = (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast

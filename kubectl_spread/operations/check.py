@@ -13,7 +13,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, Optional, TYPE_CHECKING
+from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError, SpreadError
 from kubectl_spread.objects.reading.plain import fields
@@ -21,7 +21,6 @@ from kubectl_spread.operations import baseline
 from kubectl_spread.operations.inputs import cluster_facts, cluster_source, notices, rule_choice
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
 from kubectl_spread.operations.inputs.rule_choice import InputPaths, RuleChoice
-from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.cluster.facts import ClusterFacts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Optional, TYPE_CHECKING
+from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.building.shapes import LAST_APPLIED
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
@@ -20,7 +20,6 @@ from kubectl_spread.operations.inputs.cluster_source import ClusterSource, Loade
 from kubectl_spread.operations.inputs.missing import missing_targets
 from kubectl_spread.operations.inputs.rule_choice import RuleChoice
 from kubectl_spread.operations.inputs.selection import Selection
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.check.report import RunningResults
 from kubectl_spread.simulate.rollouts.checker import RunningRollouts
 from kubectl_spread.simulate.running.problems import find_lost_pods, find_uncreated_pods, waiting

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Optional, TYPE_CHECKING, Union
+from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.errors import ClusterError, NotFoundError, RequestError, SourceError, SpreadError
 from kubectl_spread.objects.workloads.workload import Workload
@@ -12,7 +12,6 @@ from kubectl_spread.operations.inputs import cluster_facts, live_cluster, rule_c
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
 from kubectl_spread.operations.inputs.selection import ObjectName
 from kubectl_spread.operations.pod_reports import ReportSettings
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.sources.files import Input, inputs
 from kubectl_spread.sources.live.resources import Question

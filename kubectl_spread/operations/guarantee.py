@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import Optional, Protocol
+from typing import NamedTuple, Optional, Protocol
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, SourceError
@@ -28,7 +28,6 @@ from kubectl_spread.operations.simulate import (
 from kubectl_spread.policy.parse import short_key, SHORT_KEYS
 from kubectl_spread.policy.policy import GroupSpec, Policy, Regime, REGIMES, ReplicaBounds
 from kubectl_spread.policy.rule import PolicyRule
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.files import inputs
 from kubectl_spread.text.wording import did_you_mean
 from kubectl_spread.timeline.steps import CreatePod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
@@ -29,7 +29,6 @@ from kubectl_spread.operations.inputs.cluster_facts import place
 from kubectl_spread.operations.inputs.cluster_source import LoadedCluster
 from kubectl_spread.operations.inputs.missing import missing_error
 from kubectl_spread.operations.inputs.selection import ObjectName
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.simulate.forecast import Forecast, forecast
 from kubectl_spread.simulate.placement import Placement

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import SourceError, SpreadError
@@ -13,7 +13,6 @@ from kubectl_spread.operations.inputs.cluster_source import ClusterSource, Loade
 from kubectl_spread.operations.inputs.selection import Selection
 from kubectl_spread.rebalance import repair
 from kubectl_spread.rebalance.plan import Rebalance
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.run import Limits, Mode, play, Watch
 
 _CREATED = Limits(mode=Mode.FIRST, has_messages=False)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import RefusedError, SourceError
 from kubectl_spread.operations.simulate import simulate, SimulateInputs, SimulationSetup, unreadable_first
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.simulation.replicas import ReplicaCountRow, ReplicaTable
 from kubectl_spread.timeline.commands.interpret import effect
 from kubectl_spread.timeline.commands.kinds import full_name

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Optional, Union
+from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError
 from kubectl_spread.operations.inputs import cluster_facts, live_cluster
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
 from kubectl_spread.operations.quota_notes import quota_notes
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.files import Input, inputs
 from kubectl_spread.sources.kustomizing import kustomize as kustomizations
 from kubectl_spread.sources.live.resources import Question

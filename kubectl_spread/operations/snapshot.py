@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from kubectl_spread.errors import RequestError, SourceError
 from kubectl_spread.operations.inputs import cluster_facts, cluster_source, notices
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
-from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # loads numpy
     from kubectl_spread.operations.inputs.live_cluster import SnapshotObjects

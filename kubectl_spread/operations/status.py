@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Optional, TYPE_CHECKING
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError, SpreadError
 from kubectl_spread.operations.inputs import cluster_facts
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.operations.inputs.selection import Selection
-from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import Cluster

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.selectors.labels import Labels
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
-from kubectl_spread.records import NamedTuple
 
 
 class GroupPod(NamedTuple):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.policy.rule import PolicyRule
-from kubectl_spread.records import NamedTuple
 
 
 class Regime(Enum):

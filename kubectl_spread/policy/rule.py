@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Optional
-
-from kubectl_spread.records import NamedTuple
+from typing import NamedTuple, Optional
 
 
 class RuleKind(Enum):

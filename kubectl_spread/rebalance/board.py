@@ -11,11 +11,10 @@ import random
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.selectors.labels import HOSTNAME
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline.controllers.deployment import DeploymentState
 from kubectl_spread.timeline.draft import Draft

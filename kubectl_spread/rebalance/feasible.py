@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.nested_domains import refines
 from kubectl_spread.rebalance.goals import Goal
 from kubectl_spread.rebalance.tally import GoalCounts
-from kubectl_spread.records import NamedTuple
 
 _MOST_TRIED = 100_000
 

@@ -10,7 +10,7 @@ evictions to bring every domain into m .. m + maxSkew. That is the lower bound o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
@@ -18,7 +18,6 @@ from kubectl_spread.objects.constraints.constraint_counts import ConstraintCount
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors.selector import Selector
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, CountedWorkload
 

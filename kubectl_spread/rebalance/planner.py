@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
@@ -14,7 +14,6 @@ from kubectl_spread.rebalance.feasible import conflict
 from kubectl_spread.rebalance.goals import Goal, goals, NEVER
 from kubectl_spread.rebalance.search import Belief, Search, SearchLimits, SearchResult, useful
 from kubectl_spread.rebalance.tally import Tally
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.running.status import counted_workloads, CountedWorkload
 from kubectl_spread.timeline.run import Watch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, HONOR, SCHEDULE_ANYWAY
@@ -17,7 +17,6 @@ from kubectl_spread.rebalance.goals import is_broken
 from kubectl_spread.rebalance.plan import Obstacle, ObstacleKind, Remedy, RemedyKind
 from kubectl_spread.rebalance.planner import propose, RepairGroup, SearchOptions, Workloads, workloads_of
 from kubectl_spread.rebalance.rollouts import RESTARTABLE, roll_out
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.simulate.running.status import ConstraintStatus
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.nodes import set_cordon

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
@@ -39,7 +39,6 @@ from kubectl_spread.rebalance.planner import (
     workloads_of,
 )
 from kubectl_spread.rebalance.search import FoundPlan
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.running.status import ConstraintState, CountedWorkload, WorkloadStatus
 from kubectl_spread.timeline.run import Watch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.rebalance import changes
@@ -11,7 +11,6 @@ from kubectl_spread.rebalance.evictions import volatile_volumes
 from kubectl_spread.rebalance.goals import is_broken
 from kubectl_spread.rebalance.plan import ConstraintChange, Coverage, RestartPlan
 from kubectl_spread.rebalance.planner import Workloads
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.simulate.running.status import counted_workloads, WorkloadStatus
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.results.answer import Outcome

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.rebalance.board import Board, originals, pending, SettledStates, UnsafeEviction
 from kubectl_spread.rebalance.goals import NEVER
 from kubectl_spread.rebalance.tally import Tally
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.state import P, Slot, slot, State
 
 _SOME = 10  # Evictions after which the time of the others is estimated.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from kubectl_spread.rebalance.goals import Goal, Need
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.state import Deletion, P, PENDING, State
 from kubectl_spread.timeline.world import World
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Optional, Union
+from typing import NamedTuple, Optional, Union
 
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import safe
 
 NARROWEST = 40

@@ -7,7 +7,7 @@ framework/runtime/framework.go, RunPreFilterPlugins, RunFilterPluginsWithNominat
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Optional, Union
+from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.releases.behaviours import NOMINATED_FIRST, REQUEST_SUMS
 from kubectl_spread.objects.releases.version import LATEST
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle_state import CycleState, prepare
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import NodeIndices

@@ -6,7 +6,7 @@ Source: pkg/scheduler/framework/types.go, Diagnosis (v1.36.2).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Optional, Union
+from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.releases.behaviours import LEFT_OUT_REASON
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.plugin import Bits, CycleFailure, FilterState, FixedState, Rejection
 from kubectl_spread.scheduler.framework.status import Code, Status, status_of

@@ -9,7 +9,7 @@ equal nodes the first by name is taken; upstream takes any.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Optional, Union
+from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget
 from kubectl_spread.objects.pod import Pod
@@ -20,7 +20,6 @@ from kubectl_spread.objects.releases.behaviours import (
     PREEMPTION_TRIES_REFUSED,
     VICTIMS_SORTED,
 )
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis

@@ -11,7 +11,7 @@ many choices, random ones are tried, the same ones each time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Optional, TypeGuard
+from typing import NamedTuple, Optional, TypeGuard
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from kubectl_spread.cluster.tables.arrays import Int32s, Int64s
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.workloads.workload import Workload
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.explanation import Explanation, IgnoredFields
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.workload import Workload
-from kubectl_spread.records import NamedTuple
 
 
 class Certainty(Enum):

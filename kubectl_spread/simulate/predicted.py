@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
 
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster, key_of, OwnerKey
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.running.controllers import with_controllers
 

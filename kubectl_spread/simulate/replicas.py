@@ -8,7 +8,7 @@ workload, and again after all workloads, as long as the cluster changes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Optional
+from typing import NamedTuple, Optional
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import Workload
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector

@@ -6,10 +6,9 @@ import codecs
 import os
 import sys
 from collections.abc import Iterator
-from typing import Optional, Union
+from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from kubectl_spread.objects.reading.decode import path_text
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Mapping, Node, Route, Sequence
 from kubectl_spread.text.wording import did_you_mean

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.reading.decode import path_text
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import files, single_document
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Node, Route

@@ -6,13 +6,12 @@ The meaning of older versions of the file is taken from their release notes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.reading.field_errors import LocatedError
 from kubectl_spread.objects.releases.behaviours import FIT_SCORES
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.configuration import decoding, validation
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.configuration.validation import REMOVED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Iterator
-from typing import Any, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.building.build import ClusterBuilder
 from kubectl_spread.cluster.building.shapes import SHAPES
@@ -15,7 +15,6 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.pod_reader import PodReader
 from kubectl_spread.objects.releases.version import plain_text, release_of, VersionError
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import files, topology
 from kubectl_spread.text import compose, json_stream
 from kubectl_spread.text import node as nodes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from kubectl_spread.cluster.building.apply_manifests import add_objects, KINDS
 from kubectl_spread.cluster.building.shapes import is_of_another_group, SHAPES
@@ -12,7 +12,6 @@ from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.workloads.manifest import Manifest, manifests
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import compose
 from kubectl_spread.text.source import SourceFile
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from kubectl_spread.objects.reading.decode import path_text
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import did_you_mean, join_with_and
 

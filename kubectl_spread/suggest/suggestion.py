@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.suggest.editing.managed import Manager
 

@@ -3,21 +3,17 @@
 The only importer of ruamel.yaml. Nodes are built from the events of its C parser rather than from its composed
 nodes. So an alias keeps its own place, nesting and aliasing are bounded early, and one pass is enough. A stream is cut
 at its `---` lines first, so that a syntax error in one document does not hide the others. `json_nodes` parses JSON.
-`simple_yaml` reads the value of simple YAML. It builds the nodes on demand, as most manifests need no places.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
-from typing import Any, Optional, Union
+from functools import cached_property, partial
+from typing import Any, NamedTuple, Optional, Union
 
-from kubectl_spread.records import NamedTuple
-from kubectl_spread.text import simple_yaml, surrogates
+from kubectl_spread.text import surrogates
 from kubectl_spread.text.node import is_merge, Mapping, Node, place, Route, Scalar, Sequence, to_plain
-from kubectl_spread.text.simple_flow import NotSimpleError
-from kubectl_spread.text.simple_places import SimplePlaces
 from kubectl_spread.text.source import SourceFile, Span
 
 MAX_DEPTH = 256  # levels; the deepest Kubernetes object nests about 20
@@ -43,67 +39,35 @@ _MOST_READ_AGAIN = 500_000  # characters
 _RESOLVED_TAGS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("bool", "int", "float", "null", "timestamp"))
 
 
-class _Simple(NamedTuple):
-    """A document without nodes yet: its chunk, from offset to offset, and its value."""
-
-    start: int
-    end: int
-    value: Any
-
-
 class Document:
     """One document of a source; `number` counts the documents from 0, empty ones not counted.
 
     `is_embedded`: it is the value of a scalar in another document, and has no number.
-    `is_simple`: it has neither aliases nor merged or repeated keys.
     """
 
-    __slots__ = ("_content", "_places", "_root", "is_embedded", "number", "source")
-
-    def __init__(
-        self, source: SourceFile, number: int, *, content: Union[Node, _Simple], is_embedded: bool = False
-    ) -> None:
+    def __init__(self, source: SourceFile, number: int, *, root: Node, is_embedded: bool = False) -> None:
         self.source = source
         self.number = number
+        self.root = root
         self.is_embedded = is_embedded
-        self._content = content
-        self._root = None if isinstance(content, _Simple) else content
-        self._places: Optional[SimplePlaces] = None
 
-    @property
-    def is_simple(self) -> bool:
-        return isinstance(self._content, _Simple)
-
-    @property
+    @cached_property
     def plain(self) -> Any:
-        """Return the JSON value; it is not to be changed, as the document keeps it."""
-        return self._content.value if isinstance(self._content, _Simple) else to_plain(self._content)
-
-    @property
-    def root(self) -> Node:
-        """Return the nodes; build the nodes of a simple document on first use."""
-        if self._root is None:
-            assert isinstance(self._content, _Simple)  # noqa: S101 (else its nodes are there)
-            self._root = simple_yaml.root(self.text, self._content.start)
-        return self._root
+        """The JSON value; it is not to be changed, as the document keeps it."""
+        return to_plain(self.root)
 
     def place(self, route: Route, *, key: bool = False) -> Span:
-        """Return the place of a route, as `node.place` does; in a simple document without its nodes."""
-        if self._root is not None or not isinstance(self._content, _Simple):
-            return place(self.root, route, key=key)
-        if self._places is None:
-            self._places = SimplePlaces(self.text, self._content.start)
-        return self._places.place(route, key=key)
+        """Return the place of a route, as `node.place` does."""
+        return place(self.root, route, key=key)
 
     @property
     def text(self) -> str:
-        """Return the text that contains the document; for a simple document, with the comments around it."""
-        return self.source.text[self.start : self._content.end]
+        return self.source.text[self.root.start : self.root.end]
 
     @property
     def start(self) -> int:
         """Return the offset of `text` in the source."""
-        return self._content.start
+        return self.root.start
 
 
 class SyntaxProblem(NamedTuple):
@@ -190,25 +154,12 @@ def compose(
     for chunk in chunks(source.text):
         if chunk.is_blank or not wanted(chunk.text):
             continue
-        simple = _simple(chunk)
-        if simple is not None:
-            yield Document(source, index, content=simple)
-            index += 1
-            continue
         for found in compose_roots(source, chunk):
             if isinstance(found, SyntaxProblem):
                 yield found
             else:
-                yield Document(source, index, content=found)
+                yield Document(source, index, root=found)
                 index += 1
-
-
-def _simple(chunk: Chunk) -> Optional[_Simple]:
-    """Read a chunk of simple YAML."""
-    try:
-        return _Simple(chunk.start, chunk.start + len(chunk.text), simple_yaml.value(chunk.text))
-    except NotSimpleError:
-        return None
 
 
 def compose_roots(source: SourceFile, chunk: Chunk) -> Iterator[Union[Node, SyntaxProblem]]:

@@ -61,7 +61,7 @@ def _of_literal(source: SourceFile, content: _Block, wanted: Callable[[str], boo
         chunk = Chunk(start, source.text[start:stop])
         if not chunk.is_blank and wanted(chunk.text):
             for item in compose_roots(source, chunk):
-                yield item if isinstance(item, SyntaxProblem) else Document(source, -1, content=item, is_embedded=True)
+                yield item if isinstance(item, SyntaxProblem) else Document(source, -1, root=item, is_embedded=True)
 
 
 class _Block:
@@ -94,7 +94,7 @@ def _of_value(source: SourceFile, scalar: Scalar, start: int, *, wanted: Callabl
             yield SyntaxProblem(source, span, found.message, found.language)
         else:
             offsets.move(found.root, set())
-            yield Document(source, -1, content=found.root, is_embedded=True)
+            yield Document(source, -1, root=found.root, is_embedded=True)
 
 
 class _Offsets:

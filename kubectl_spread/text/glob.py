@@ -10,8 +10,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-
-from kubectl_spread.records import NamedTuple
+from typing import NamedTuple
 
 _SET = r"\[(!?)(\]?[^\]]*)\]"
 

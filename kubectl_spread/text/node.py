@@ -7,9 +7,8 @@ anchored node as `origin`. Nodes below it keep the places of the anchor.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import scalars
 from kubectl_spread.text.source import Span
 

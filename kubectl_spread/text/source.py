@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable
-from typing import Optional
-
-from kubectl_spread.records import NamedTuple
+from typing import NamedTuple, Optional
 
 _ORIGIN = r"(?m)^# Source: (\S(?:[^\r\n]*\S)?)"  # compiled on first use
 

@@ -15,7 +15,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Optional
+from typing import NamedTuple, Optional
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.arrays import Int64s
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline.binding import bind

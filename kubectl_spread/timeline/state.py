@@ -5,9 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from enum import Enum, IntEnum
-from typing import Any, Optional
-
-from kubectl_spread.records import NamedTuple
+from typing import Any, NamedTuple, Optional
 
 PENDING = -1  # the node of a pod that has none
 NO_ORDINAL = -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Optional, Union
+from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.objects.node import Node
@@ -10,7 +10,6 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.objects.storage import ObjectKey
 from kubectl_spread.objects.taints import Taint
-from kubectl_spread.records import NamedTuple
 
 
 class Become(NamedTuple):

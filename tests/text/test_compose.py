@@ -12,6 +12,39 @@ from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 from tests.text.composing import composed
 
+MANIFEST = """\
+---
+# A comment of its own
+apiVersion: apps/v1
+kind: Deployment   # and one beside a value
+metadata:
+  name: web
+  labels: {app: web, "tier": 'front end', version: "1.30"}
+
+  annotations:
+    example.com/note: it's said:no, or#1
+    "quoted.key": yes
+    nothing:
+    also-nothing: ~
+spec:
+  replicas: 3
+  template:
+    spec:
+      containers:
+      - name: web
+        image: registry.example:5000/web:1.27@sha256:0a
+        args: [--port=8080, "-v", [], {}, {a: {b: [1, 0x10, 1e3]}}]
+        command:
+        - -c
+        - exec  sleep   # two blanks stay
+        -
+        - key: value
+          other: 0.50
+          '': empty
+      -
+        name: below
+"""
+
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
 )
@@ -373,3 +406,40 @@ def test_the_places_of_a_later_document_are_those_of_the_source() -> None:
     start, end = node.place(second.root, ("b", 1))
 
     assert (16, "y") == (start, text[start:end])
+
+
+def test_the_value_of_a_manifest() -> None:
+    container = {
+        "name": "web",
+        "image": "registry.example:5000/web:1.27@sha256:0a",
+        "args": ["--port=8080", "-v", [], {}, {"a": {"b": [1, 16, 1000.0]}}],
+        "command": ["-c", "exec  sleep", None, {"key": "value", "other": 0.5, "": "empty"}],
+    }
+
+    assert document(MANIFEST).plain == {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {
+            "name": "web",
+            "labels": {"app": "web", "tier": "front end", "version": "1.30"},
+            "annotations": {
+                "example.com/note": "it's said:no, or#1",
+                "quoted.key": True,
+                "nothing": None,
+                "also-nothing": None,
+            },
+        },
+        "spec": {"replicas": 3, "template": {"spec": {"containers": [container, {"name": "below"}]}}},
+    }
+
+
+def test_equal_lines_have_values_of_their_own() -> None:
+    """A fix that changes one would change the others, too."""
+    first, second = compose.compose(SourceFile("f", "a:\n- b: {c: [1]}\n- b: {c: [1]}\n---\na:\n- b: {c: [1]}\n"))
+
+    assert isinstance(first, compose.Document)
+    assert isinstance(second, compose.Document)
+    first.plain["a"][0]["b"]["c"].append(2)
+
+    assert first.plain == {"a": [{"b": {"c": [1, 2]}}, {"b": {"c": [1]}}]}
+    assert second.plain == {"a": [{"b": {"c": [1]}}]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Optional, TYPE_CHECKING
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 import click
 
@@ -27,7 +27,6 @@ from kubectl_spread.operations.check import CheckRequest
 from kubectl_spread.operations.inputs.cluster_facts import open_session
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.operations.inputs.rule_choice import load_config, RuleChoice
-from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.selection.policy import Config

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from typing import Optional, TYPE_CHECKING
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 import click
 
@@ -25,7 +25,6 @@ from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_sou
 from kubectl_spread.cli.parameters.step_words import StepCommand
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import safe
 from kubectl_spread.timeline.commands.parsing import Command, has_range, parse, parse_text
 

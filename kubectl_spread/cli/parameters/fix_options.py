@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 import click
 
 from kubectl_spread.cli.console.stderr import print_error
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.options import gather_options
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast

@@ -7,11 +7,9 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any, Optional, TYPE_CHECKING, Union
+from typing import Any, NamedTuple, Optional, TYPE_CHECKING, Union
 
 import click
-
-from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # these load numpy and jinja2
     from kubectl_spread.operations.inputs.cluster_source import LoadedCluster

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import NamedTuple, Optional
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kubectl_spread.objects.selectors.selector import Selector
-from kubectl_spread.records import NamedTuple
 
 Bools = NDArray[np.bool_]
 

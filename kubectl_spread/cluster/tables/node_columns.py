@@ -6,6 +6,7 @@ Axes: N nodes in the cluster's order, D domains of a topology key.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 from kubectl_spread.cluster.tables.arrays import Bools, Int32s, Int64s
 from kubectl_spread.cluster.taints import Tainted
 from kubectl_spread.objects.node import Node
-from kubectl_spread.records import NamedTuple
 
 
 class Topology(NamedTuple):

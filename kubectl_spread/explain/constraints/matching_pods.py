@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Optional
+from typing import NamedTuple, Optional
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from kubectl_spread.explain.constraints.node_reasons import NodeReasons
 from kubectl_spread.explain.requirements.resources import Indices
 from kubectl_spread.objects.node_reason import NodeReason
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 
 MOST_NAMES = 5

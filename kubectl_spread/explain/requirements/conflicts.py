@@ -20,11 +20,11 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.records import NamedTuple
 
 MAX_SETS = 20  # in the answer
 MAX_STEPS = 20_000  # of the search: a tenth of a second

@@ -7,13 +7,13 @@ after the first is repaired, so all of them are here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from kubectl_spread.cluster.tables.arrays import Bools
 from kubectl_spread.explain.requirements.conflicts import Conflict
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementId, RequirementKind
-from kubectl_spread.records import NamedTuple
 
 # Requirements that choose among nodes; all others are troubles of a node.
 _CHOOSING = frozenset(

@@ -7,7 +7,7 @@ group (`interpodaffinity`). Each term is a separate requirement about the domain
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Optional
+from typing import NamedTuple, Optional
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.objects.selectors.selector import Selector
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.filter_result import PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.interpodaffinity import incoming_term

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import NewType, Optional
+from typing import NamedTuple, NewType, Optional
 
 from kubectl_spread.cluster.tables.arrays import Bools
 from kubectl_spread.objects.taints import Taint
-from kubectl_spread.records import NamedTuple
 
 RequirementId = NewType("RequirementId", str)
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
-from kubectl_spread.records import NamedTuple
 
 Plain = dict[str, Any]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.guarantee.recommendation.constraints import Hard, Plain
@@ -11,7 +11,6 @@ from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus, RuleVerdict
 from kubectl_spread.policy.policy import Regime, REGIMES
 from kubectl_spread.policy.rule import PolicyRule
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 
 

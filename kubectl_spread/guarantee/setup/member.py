@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Controller, OwnerKey
 from kubectl_spread.policy.policy import ReplicaBounds
-from kubectl_spread.records import NamedTuple
 
 KINDS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
 

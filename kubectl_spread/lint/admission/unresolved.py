@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Iterable
+from enum import Enum
 from typing import Any, cast
 
 from kubectl_spread.lint.admission import hints
@@ -14,7 +15,6 @@ from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.validation import FieldError, Rule
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import is_partial, Workload
-from kubectl_spread.records import Enum
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Route
 

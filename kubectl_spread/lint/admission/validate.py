@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.lint.admission import fixes, hints, refusal, spelling, unresolved
 from kubectl_spread.lint.admission.misplaced import find_misplaced
@@ -17,7 +17,6 @@ from kubectl_spread.objects.workloads.created_labels import created_labels
 from kubectl_spread.objects.workloads.kinds import PodPlace
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import Workload, workload
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]

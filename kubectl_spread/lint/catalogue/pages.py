@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import importlib
 import textwrap
+from typing import NamedTuple
 
 from kubectl_spread.lint.finding import RuleMeta, RuleTarget
 from kubectl_spread.lint.run_rules import module_name
-from kubectl_spread.records import NamedTuple
 
 _WIDTH = 119
 

@@ -12,13 +12,12 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Iterator
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import DocumentFix, Finding, Place
 from kubectl_spread.lint.fixing.unfixed import TrackedFinding, UnfixedFindings
 from kubectl_spread.lint.fixing.verify_fixes import harm
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import edit as editing
 from kubectl_spread.text.edit import Edit
 from kubectl_spread.text.source import SourceFile, Span

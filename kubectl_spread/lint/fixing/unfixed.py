@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from kubectl_spread.lint.finding import Finding, ObjectRef
-from kubectl_spread.records import NamedTuple
 
 UNDECODABLE = "SPR113"
 

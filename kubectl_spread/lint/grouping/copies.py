@@ -15,9 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Optional, Union
-
-from kubectl_spread.records import NamedTuple
+from typing import NamedTuple, Optional, Union
 
 _WORD = r"[A-Za-z0-9]+"
 

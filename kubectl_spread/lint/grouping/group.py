@@ -5,12 +5,12 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Optional
+from functools import cached_property
+from typing import NamedTuple, Optional
 
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.selectors.selector import Selector
-from kubectl_spread.records import cached_property, NamedTuple
 
 Requirements = frozenset[tuple[str, str, frozenset[str]]]
 Compared = tuple[tuple[str, object], ...]  # the fields that should be alike, with their defaults filled in

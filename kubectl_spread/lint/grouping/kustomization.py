@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Optional, Union
+from enum import Enum
+from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.records import Enum, NamedTuple
 from kubectl_spread.text.compose import Document
 from kubectl_spread.text.node import Route
 

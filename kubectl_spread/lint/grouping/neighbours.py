@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from typing import Optional, Union
+from functools import cached_property
+from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.lint.grouping.group import JoinedGroup, SelectorGroup
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.records import cached_property, NamedTuple
 
 
 class Area(NamedTuple):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Optional, Protocol, TYPE_CHECKING, Union
+from functools import cached_property
+from typing import Any, NamedTuple, Optional, Protocol, TYPE_CHECKING, Union
 
 from kubectl_spread.lint.grouping import replica_range
 from kubectl_spread.lint.grouping.group import JoinedGroup, SelectorGroup
@@ -16,7 +17,6 @@ from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors.selector import LabelRequirement, Selector
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, knative_scale, Workload
-from kubectl_spread.records import cached_property, NamedTuple
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from typing import Optional, TYPE_CHECKING
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.catalogue.registry import RULES
 from kubectl_spread.lint.check_source import Result
@@ -16,7 +16,6 @@ from kubectl_spread.lint.run_rules import findings_by_object
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import Workload
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 

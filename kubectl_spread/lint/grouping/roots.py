@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 from types import MappingProxyType
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.lint.grouping import copies
 from kubectl_spread.lint.grouping.kustomization import (
@@ -24,7 +25,6 @@ from kubectl_spread.lint.grouping.neighbours import Area
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.manifest import Manifest
-from kubectl_spread.records import Enum, NamedTuple
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
 

@@ -5,7 +5,7 @@ Source: pkg/controller/disruption/disruption.go, getExpectedPodCount (v1.36.2).
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.lint.finding import Place
 from kubectl_spread.lint.grouping.project import Project
@@ -17,7 +17,6 @@ from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors.selector import compile_selector, Selector
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS
-from kubectl_spread.records import NamedTuple
 
 
 class SimpleBudget(NamedTuple):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Optional, TYPE_CHECKING
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import anti_affinity
 from kubectl_spread.lint.queries.on_cluster import constraint_facts, lacks_nowhere, outcome, with_fewest_replicas
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # without cluster facts there are none of these
     from kubectl_spread.cluster.facts import Impossible, PlacedReplicas

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints import constraint_reader
 from kubectl_spread.objects.constraints.constraint import IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import mappings, strings
 from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 
 Plain = dict[str, Any]

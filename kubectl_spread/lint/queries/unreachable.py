@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
 from kubectl_spread.lint.finding import Severity
@@ -12,7 +12,6 @@ from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts, outcom
 from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
-from kubectl_spread.records import NamedTuple
 
 
 class Unreachable(NamedTuple):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from kubectl_spread.lint.finding import RuleMeta
 from kubectl_spread.lint.rule_search.vocabulary import RuleWords, words, words_of
-from kubectl_spread.records import NamedTuple
 
 _OF_TITLE, _OF_MESSAGE, _OF_PAGE = 4.0, 2.0, 1.0
 _OF_PAIR = 3.0  # two words that follow each other in a message

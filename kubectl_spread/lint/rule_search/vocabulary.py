@@ -7,13 +7,12 @@ import textwrap
 from collections.abc import Iterator
 from importlib.util import find_spec
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 from kubectl_spread.lint.catalogue.pages import documentation
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import RuleMeta, RuleTarget
 from kubectl_spread.lint.run_rules import module_name
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.source import SourceFile
 
 _WORD = re.compile(r"[a-z][a-z0-9]+", re.ASCII)

@@ -51,7 +51,7 @@ The fix is unsafe: the constraint counts other pods than before.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
 from kubectl_spread.lint.fixing import fix_builders
@@ -61,7 +61,6 @@ from kubectl_spread.objects.constraints.constraint import TopologySpreadConstrai
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors.selector import LabelRequirement
 from kubectl_spread.objects.workloads.workload import RELEASE_LABELS, REVISION_LABELS
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.edit import Append, Change, Drop, Put
 from kubectl_spread.text.node import Route
 

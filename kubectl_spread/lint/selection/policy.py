@@ -13,13 +13,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Optional, TYPE_CHECKING
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.finding import Finding, Place, Severity
 from kubectl_spread.lint.grouping.project import TargetCluster
 from kubectl_spread.lint.selection.select import named_codes, RuleProfile, selected_codes, severities
 from kubectl_spread.objects.workloads.kinds import PodSpecPath
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.glob import Globs
 from kubectl_spread.text.source import SourceFile
 

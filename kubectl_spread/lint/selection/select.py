@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import Enum
 from typing import Optional
 
 from kubectl_spread.lint.catalogue.registry import RENAMED, RULES
 from kubectl_spread.lint.finding import Severity
-from kubectl_spread.records import Enum
 
 
 class RuleProfile(Enum):

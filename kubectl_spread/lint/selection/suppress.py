@@ -13,13 +13,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
-from typing import Optional, Union
+from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.lint.catalogue.registry import RENAMED, RULES
 from kubectl_spread.lint.finding import DocumentFix, Finding, Fix, ObjectRef, Place
 from kubectl_spread.lint.selection.select import named_codes
 from kubectl_spread.lint.workload import reference, Subject
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.edit import Edit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.lint.admission.validate import check_object
 from kubectl_spread.lint.catalogue.registry import RULES
@@ -15,7 +15,6 @@ from kubectl_spread.lint.workload import FIELD, reference, Subject
 from kubectl_spread.objects.constraints import constraint_lists
 from kubectl_spread.objects.workloads.kinds import Kinds
 from kubectl_spread.objects.workloads.manifest import looks_relevant, Manifest
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.compose import Document, SyntaxProblem
 from kubectl_spread.text.node import Route

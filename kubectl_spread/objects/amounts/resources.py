@@ -9,12 +9,11 @@ SetDefaults_Pod; pkg/scheduler/framework/types.go, Resource.Add (v1.36.2).
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.selectors.labels import key_errors
-from kubectl_spread.records import NamedTuple
 
 Quantities = dict[str, int]  # resource name -> thousandths
 

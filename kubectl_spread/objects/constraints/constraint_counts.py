@@ -13,10 +13,9 @@ minDomains 1                     minDomains 4
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.constraints.domain_numbers import DomainNumbers
-from kubectl_spread.records import NamedTuple
 
 
 class ConstraintCounts(NamedTuple):

@@ -12,9 +12,8 @@ OT-CONTAINER-KIT/redis-operator and spotahome/redis-operator.
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import NamedTuple, Optional
 
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 
 

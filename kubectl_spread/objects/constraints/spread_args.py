@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.field_errors import FieldPlace, LocatedError
-from kubectl_spread.records import NamedTuple
 
 Plain = dict[str, Any]
 

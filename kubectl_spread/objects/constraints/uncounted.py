@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.selectors.labels import Labels
 from kubectl_spread.objects.selectors.selector import compile_selector
-from kubectl_spread.records import NamedTuple
 
 _MOST_NAMES = 3
 

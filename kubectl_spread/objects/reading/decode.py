@@ -10,10 +10,10 @@ Source: sigs.k8s.io/json, Go's encoding/json decode.go (UnmarshalTypeError); sta
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Optional, Union
+from enum import Enum
+from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.objects.amounts import quantity
-from kubectl_spread.records import Enum, NamedTuple
 from kubectl_spread.text.node import Route
 
 

@@ -6,11 +6,10 @@ Source: staging/src/k8s.io/apimachinery/pkg/util/validation/field/errors.go (v1.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from kubectl_spread.objects.reading import decode, go_format
 from kubectl_spread.objects.selectors.labels import key_errors
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 
 

@@ -7,12 +7,11 @@ the pod without its per-pod fields, which `_OWN` names. Fields that the program 
 from __future__ import annotations
 
 import marshal
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading import decode, read
 from kubectl_spread.objects.reading.pod_scanner import SpecKey
-from kubectl_spread.records import NamedTuple
 
 Plain = dict[str, Any]
 

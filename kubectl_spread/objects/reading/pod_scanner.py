@@ -15,9 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Optional
-
-from kubectl_spread.records import NamedTuple
+from typing import Any, NamedTuple, Optional
 
 Plain = dict[str, Any]
 

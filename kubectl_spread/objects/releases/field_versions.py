@@ -7,11 +7,10 @@ notes).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.releases.version import FIELD_SINCE
-from kubectl_spread.records import NamedTuple
 
 Plain = dict[str, Any]
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Optional
-
-from kubectl_spread.records import NamedTuple
+from typing import NamedTuple, Optional
 
 FIRST_MINOR, LAST_MINOR = 18, 36
 _PLAUSIBLE_MINOR = LAST_MINOR + 10  # a larger number in a flag or a file counts as a mistake

@@ -7,10 +7,9 @@ pkg/labels/selector.go, LabelRequirement.Matches (v1.36.2).
 from __future__ import annotations
 
 import re
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.selectors.labels import Labels
-from kubectl_spread.records import NamedTuple
 
 _INT64_TEXT = r"[+-]?0*([0-9]{1,19})\Z"  # compiled on the first Gt or Lt
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.constraints import constraint_lists
 from kubectl_spread.objects.workloads.kinds import BUILT_IN, Kinds, WorkloadKind
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.compose import Document
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import Span

@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.node import Route
 
 _NAME = r"\$\{(\w+)\}"

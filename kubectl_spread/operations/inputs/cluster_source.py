@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Optional, TYPE_CHECKING
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.errors import RequestError, SourceError
 from kubectl_spread.operations.inputs import notices
 from kubectl_spread.operations.inputs.notices import Listener
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.live.flags import Flags
 
 if TYPE_CHECKING:  # these load numpy

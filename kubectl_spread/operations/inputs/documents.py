@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import NamedTuple
 
 from kubectl_spread.lint import pipeline
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.selection.policy import Config, LintPolicy
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.roots import root_rules
 from kubectl_spread.text.source import SourceFile
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-
-from kubectl_spread.records import Enum, NamedTuple
+from enum import Enum
+from typing import NamedTuple
 
 
 class Level(Enum):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Optional, TYPE_CHECKING, Union
+from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.errors import RequestError, SourceError
-from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.lint.finding import Severity

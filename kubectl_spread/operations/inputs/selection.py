@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Optional, TYPE_CHECKING
-
-from kubectl_spread.records import NamedTuple
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kubectl_spread.cluster.snapshot import OwnerKey

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread import __version__
 from kubectl_spread.errors import SourceError
 from kubectl_spread.operations.setup.config_text import additions, config_text
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import atomic_write, config, files
 from kubectl_spread.sources.repository.proposal import Proposal, propose
 from kubectl_spread.sources.repository.scan import Repository, scan

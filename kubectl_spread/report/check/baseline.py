@@ -10,11 +10,10 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.check.formats.gitlab import identity
 from kubectl_spread.report.documents import API_VERSION, dumps
 from kubectl_spread.text.source import SourceFile

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Any, NamedTuple, Union
 
 from kubectl_spread.explain.explanation import PodVerdict
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.check.report import RunningResults
 from kubectl_spread.report.explain.verdict import sentence
 from kubectl_spread.report.table import paint

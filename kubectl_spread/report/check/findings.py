@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.lint.finding import Finding, ObjectRef, Place, Severity
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.table import hang_indent, NARROWEST, paint
 from kubectl_spread.text.source import Position
 from kubectl_spread.text.wording import safe

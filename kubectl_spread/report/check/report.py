@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from typing import Optional, Protocol, TYPE_CHECKING
+from typing import NamedTuple, Optional, Protocol, TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.records import NamedTuple
 
 if TYPE_CHECKING:  # loads numpy
     from kubectl_spread.cluster.snapshot import Cluster, OwnerKey, Unread

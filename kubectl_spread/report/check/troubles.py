@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Optional
+from typing import NamedTuple, Optional
 
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.report import unread
 from kubectl_spread.report.check import cluster, rollouts
 from kubectl_spread.report.check.placements import headline

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.node_view import NodeView, NotConsidered
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.objects.amounts.resources import amount
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.report import table
 from kubectl_spread.report.explain.constraints import inequality
 from kubectl_spread.report.table import Block, Rows, Style

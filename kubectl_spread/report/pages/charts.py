@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus
 from kubectl_spread.text.wording import count_noun
 

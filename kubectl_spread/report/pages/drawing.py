@@ -15,9 +15,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from typing import Optional, TypeVar
-
-from kubectl_spread.records import Enum, NamedTuple
+from enum import Enum
+from typing import NamedTuple, Optional, TypeVar
 
 _FEW_NODES = 48  # up to which each node has its own box, also if it is empty
 _MOST_BOXES = 120  # of nodes in a drawing, before nodes with pods share them, too

@@ -6,9 +6,8 @@ The script of the page copies such a domain from the frame before. Without the s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.pages.drawing import DomainBox, Drawing
 
 

@@ -9,10 +9,9 @@ import base64
 import functools
 import hashlib
 import importlib.resources
-from typing import Any, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from kubectl_spread import __version__
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.guarantee.event import TransitionKind
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.guarantee import words
 from kubectl_spread.report.pages.drawing import draw, Drawing, DrawnNode, DrawnPod, Look, order, Shape
 from kubectl_spread.report.pages.pods import notes_of

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 from kubectl_spread.errors import SourceError, SpreadError
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.simulation.document import document as simulation_document
 from kubectl_spread.report.simulation.words import plural, VERDICTS

@@ -6,9 +6,8 @@ Source: prometheus/docs, content/docs/instrumenting/exposition_formats.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Optional
+from typing import NamedTuple, Optional
 
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, WorkloadStatus
 from kubectl_spread.text.wording import safe
 

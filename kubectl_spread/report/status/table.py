@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.report.bars import with_bars
 from kubectl_spread.report.explain.constraints import selector_text
 from kubectl_spread.report.table import table

@@ -7,11 +7,10 @@ staging/src/k8s.io/apimachinery/pkg/runtime/error.go, strictDecodingError (v1.36
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.constraints import spread_args
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.node import Route
 

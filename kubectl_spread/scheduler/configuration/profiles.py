@@ -7,14 +7,13 @@ expandMultiPointPlugins (v1.36.2).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.constraints import constraint_reader
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.version import LATEST, nearest_release, Release, release_of
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.plugin import ScorePlugin
 from kubectl_spread.scheduler.framework.profile import Extender, Profile, WeightedPlugin
 from kubectl_spread.scheduler.plugins import names

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import NamedTuple
 
 from kubectl_spread.objects.releases.behaviours import PRE_FILTER_MESSAGE_ONCE, SECOND_DOT
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.status import Code, Status
 
 NO_NODES = "no nodes available to schedule pods"

@@ -11,7 +11,7 @@ Source: staging/src/k8s.io/kube-scheduler/framework/interface.go (v1.36.2).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Optional, Protocol, runtime_checkable, TypeGuard, Union
+from typing import NamedTuple, Optional, Protocol, runtime_checkable, TypeGuard, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from kubectl_spread.cluster.tables.arrays import Bools, Int64s
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.pod import Pod, PodClass
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.status import Reason
 
 Bits = NDArray[np.uint64]  # (N,): 0 fits, else bit i set where reason i holds

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from kubectl_spread.objects.releases.behaviours import TOPOLOGY_LABELS
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.plugin import FilterPlugin, ScorePlugin
 
 

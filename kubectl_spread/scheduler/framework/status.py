@@ -6,8 +6,7 @@ Source: staging/src/k8s.io/kube-scheduler/framework/interface.go, Code (v1.36.2)
 from __future__ import annotations
 
 from enum import Enum
-
-from kubectl_spread.records import NamedTuple
+from typing import NamedTuple
 
 
 class Code(Enum):

@@ -8,7 +8,7 @@ with anti-affinity is bound. Until then all its bits are 0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Optional, Union
+from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from kubectl_spread.objects.releases.behaviours import (
     POD_AFFINITY_WITHOUT_ZERO,
 )
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, NodeIndices, ScoreState
 from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names

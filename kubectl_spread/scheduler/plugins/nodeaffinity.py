@@ -5,7 +5,7 @@ Source: pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go (v1.36.2).
 
 from __future__ import annotations
 
-from typing import Optional, Union
+from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from kubectl_spread.objects.affinity import NodeRequirement, NodeSelectorTerm, P
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.plugin import (
     bit,

@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of, OwnerKey
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.rollouts.checker import most_pods, RolloutChecker, rolls

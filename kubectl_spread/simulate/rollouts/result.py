@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Optional, Protocol
+from typing import NamedTuple, Optional, Protocol
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.results.summary import PlayedStep, StepSummary, Verdict
 from kubectl_spread.timeline.state import EventKind
 

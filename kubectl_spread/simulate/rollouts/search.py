@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.explanation import examine, Explanation
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.rollouts.result import Basis, RolloutKind, RolloutResult
 from kubectl_spread.timeline import steps

@@ -11,6 +11,7 @@ Most constraints of a cluster count the same nodes. What depends on the nodes al
 from __future__ import annotations
 
 from collections import OrderedDict
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,6 @@ from numpy.typing import NDArray
 from kubectl_spread.cluster.tables.arrays import Int64s
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.constraints.domain_numbers import DomainNumbers
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 
 _MOST = 64  # that are remembered: each may hold 5,000 domains

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.selectors.labels import Labels
 from kubectl_spread.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState, node_domains
 from kubectl_spread.policy.policy import GroupSpec, Policy
-from kubectl_spread.records import NamedTuple
 
 
 class GroupStatus(NamedTuple):

@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.workloads.manifest import manifests
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import files
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes

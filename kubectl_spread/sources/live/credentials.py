@@ -15,12 +15,11 @@ import ssl
 import sys
 import tempfile
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies
 
 from kubectl_spread.errors import ClusterError
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.live.kubeconfig import ApiServer
 
 # Exceptions of the client for an unexpected plugin response or file.

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Optional
-
-from kubectl_spread.records import NamedTuple
+from typing import NamedTuple, Optional
 
 
 class Flags(NamedTuple):

@@ -13,11 +13,10 @@ from __future__ import annotations
 import base64
 import binascii
 import os
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 from urllib.parse import urlsplit
 
 from kubectl_spread.errors import ClusterError, ConfigError, NoClusterError, SourceError
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import files
 from kubectl_spread.sources.live import auth_providers
 from kubectl_spread.sources.live.flags import Flags

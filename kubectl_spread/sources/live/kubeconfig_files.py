@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.errors import ClusterError, SourceError
 from kubectl_spread.objects.reading import decode
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import files
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.errors import ClusterError
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.live.tasks import Task
 from kubectl_spread.sources.live.transport import Response, Transport
 from kubectl_spread.text import json_stream

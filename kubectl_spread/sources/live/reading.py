@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.building.build import ClusterBuilder
 from kubectl_spread.cluster.building.shapes import SHAPES
@@ -18,7 +18,6 @@ from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.pod_reader import PodReader
 from kubectl_spread.objects.reading.pod_scanner import PodTexts
 from kubectl_spread.objects.releases.version import nearest_release, note_on, plain_text, Release, server_release
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.live import durations, kubeconfig, listing, rights, scheduler
 from kubectl_spread.sources.live.flags import Flags
 from kubectl_spread.sources.live.resources import NODES, PODS, Question, Resource, resource_of, STORAGE

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from kubectl_spread.cluster.snapshot import Unread as UnreadKind
 from kubectl_spread.errors import ClusterError
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.live.resources import NODES, PODS, Resource
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import itertools
 import json
 import posixpath
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.live.resources import segment
 from kubectl_spread.sources.live.rights import rbac_rule
 from kubectl_spread.sources.live.transport import Transport

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn, Optional, TYPE_CHECKING
+from typing import Any, NamedTuple, NoReturn, Optional, TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
 from kubectl_spread import __version__
 from kubectl_spread.errors import ClusterError
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.live import body as bodies
 from kubectl_spread.sources.live.kubeconfig import host_of, Impersonation
 from kubectl_spread.sources.live.tasks import Task

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.lint.catalogue.registry import CLUSTER_AUTOSCALER, KARPENTER
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.releases.version import minor_of, VersionError
 from kubectl_spread.objects.workloads.manifest import Manifest
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.repository.scan import file_of, Repository
 from kubectl_spread.text.source import SourceFile
 

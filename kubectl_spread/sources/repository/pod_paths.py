@@ -7,7 +7,7 @@ fields are checked better without a path, because the operator decides what else
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.lint.workload import FIELD
 from kubectl_spread.objects.constraints import constraint_lists
@@ -15,7 +15,6 @@ from kubectl_spread.objects.constraints.constraint_lists import ConstraintList
 from kubectl_spread.objects.constraints.operators import operator_of
 from kubectl_spread.objects.workloads.kinds import BUILT_IN
 from kubectl_spread.objects.workloads.manifest import Manifest
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.repository.scan import file_of, Repository
 from kubectl_spread.text.node import Route
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.manifest import Manifest
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources.repository import hints
 from kubectl_spread.sources.repository.hints import VersionHint, ZoneHint
 from kubectl_spread.sources.repository.pod_paths import pod_paths, PodPathHint

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.grouping.kustomization import FILE_NAMES, Kustomization
 from kubectl_spread.objects.workloads.manifest import looks_like_objects, Manifest, manifests
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.sources import files
 from kubectl_spread.sources.kustomizing.kustomizations import kustomizations
 from kubectl_spread.text.compose import compose, Document

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.decode import path_text
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.suggest.actions.action import object_of
 from kubectl_spread.suggest.editing import patch
 from kubectl_spread.suggest.editing.patch import Op

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.taints import Taint, UNSCHEDULABLE
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.suggest.editing.target import command
 from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.judging.plan import Plan

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.suggest.actions.action import object_of
 from kubectl_spread.suggest.editing.target import command
 from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import claim as read_claim
 from kubectl_spread.objects.storage import ObjectKey, Storage, StorageClass
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.suggest.actions.action import object_of
 from kubectl_spread.suggest.editing.patch import Op
 from kubectl_spread.suggest.editing.target import command, local

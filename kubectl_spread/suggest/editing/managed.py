@@ -7,10 +7,9 @@ helm-controller, the labels they set; operator-lifecycle-manager pkg/lib/ownerut
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Controller
-from kubectl_spread.records import NamedTuple
 
 _MANAGED_BY = "app.kubernetes.io/managed-by"
 _HELM_RELEASE, _HELM_NAMESPACE = "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"

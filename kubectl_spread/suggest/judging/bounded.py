@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.suggest.editing.recreate import recreated_pod
 from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster

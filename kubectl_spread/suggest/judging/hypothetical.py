@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.node import Node
@@ -11,7 +11,6 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.created_labels import created_labels
 from kubectl_spread.objects.workloads.replica import controller_of
 from kubectl_spread.objects.workloads.workload import Workload
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.simulate.placing import place_in_turn, PlacedPods, Placer
 from kubectl_spread.simulate.running.controllers import with_controllers

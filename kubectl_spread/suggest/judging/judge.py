@@ -14,11 +14,10 @@ import operator
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.suggest import effect
 from kubectl_spread.suggest.change import Change

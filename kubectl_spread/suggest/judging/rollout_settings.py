@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.objects.amounts.int_or_percent import scaled_value
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.records import NamedTuple
 
 RECREATE, ON_DELETE, ORDERED = "Recreate", "OnDelete", "OrderedReady"
 _DEFAULT_SHARE = "25%"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import NamedTuple, Optional
 
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.suggest.change import Change, Damage, Ladder
 from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.judging.judge import JudgedChange

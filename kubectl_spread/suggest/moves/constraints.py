@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.lint.topology_keys import intended_key
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.suggest.change import Change, Ladder, of_constraint, of_spec, Rank, single
 from kubectl_spread.suggest.editing.patch import drop, Op, put_op, test
 from kubectl_spread.suggest.problem import PendingPodProblem

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.objects.amounts import quantity
@@ -11,7 +12,6 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.selectors.labels import HOSTNAME, key_errors, REGION, value_errors, ZONE
 from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands.editing.labels import taint_of
 from kubectl_spread.timeline.commands.parsing import Command, StepError

@@ -7,13 +7,12 @@ Difference: whether a pod has an emptyDir volume is only known from its workload
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.selectors.selector import Selector
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import nodes, targets
 from kubectl_spread.timeline.commands.parsing import Command

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from kubectl_spread.errors import RequestError
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.text.wording import nearest
 from kubectl_spread.timeline.commands.grammar import Flag, GROUPS, OTHERS, Takes, Use, Verb, VERBS
 

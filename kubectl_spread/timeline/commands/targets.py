@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import ClusterError, RefusedError
@@ -11,7 +11,6 @@ from kubectl_spread.objects.selectors import selector_text
 from kubectl_spread.objects.selectors.labels import Labels
 from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.objects.workloads.kinds import KINDS
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.commands import around
 from kubectl_spread.timeline.commands.kinds import CLUSTER_WIDE, full_name, kind_of, OTHERS
 from kubectl_spread.timeline.commands.parsing import Command, StepError

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.amounts.int_or_percent import scaled_value
 from kubectl_spread.objects.node import Node
@@ -17,7 +17,6 @@ from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.taints import NO_EXECUTE
 from kubectl_spread.objects.workloads.replica import daemon
 from kubectl_spread.objects.workloads.workload import Workload
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers.replicaset import choices
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.state import Deletion, P, Stage, State

@@ -11,10 +11,9 @@ import functools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.amounts.int_or_percent import scaled_value
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers import replicaset
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.state import Deletion, EventKind, Move, P, Stage

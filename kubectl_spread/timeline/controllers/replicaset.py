@@ -12,9 +12,8 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.state import P, PENDING, Stage
 from kubectl_spread.timeline.world import World

@@ -7,9 +7,8 @@ rollingUpdateStatefulSet (v1.36.2). MaxUnavailableStatefulSet is off, as in that
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import claims
 from kubectl_spread.timeline.controllers import ordinals
 from kubectl_spread.timeline.draft import Draft

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Optional
+from typing import NamedTuple, Optional
 
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.controllers import deployment
 from kubectl_spread.timeline.controllers.deployment import DeploymentSpec, DeploymentState, RevisionPods
 from kubectl_spread.timeline.counting.kinds import PodKinds

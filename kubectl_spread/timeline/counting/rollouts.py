@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Optional
+from typing import NamedTuple, Optional
 
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.counting.applies import Alone, others
 from kubectl_spread.timeline.counting.control import NotCountable
 from kubectl_spread.timeline.counting.model import Model

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.results.answer import Outcome
 
 Counts = dict[str, Counter[int]]  # pods by domain and number of the revision; only domains with pods

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.constraints.constraint import HONOR, TopologySpreadConstraint
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.state import P
 from kubectl_spread.timeline.world import World
 

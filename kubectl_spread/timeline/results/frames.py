@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.node import Node
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.results.answer import Outcome, PodState, TraceEvent
 
 

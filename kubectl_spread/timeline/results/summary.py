@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.results.answer import Outcome, PodState, SteadyWorkload, TraceEvent
 from kubectl_spread.timeline.results.domain_pods import counts_of, domain_pods, DomainPods, Range, range_of
 from kubectl_spread.timeline.results.frames import step_frames, StepFrames

@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping
 from operator import itemgetter
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.state import P, PENDING
 
 Contents = Mapping[int, Any]  # Something comparable by node; nodes without anything are missing.

@@ -6,9 +6,8 @@ import heapq
 import random
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Optional, Protocol
+from typing import NamedTuple, Optional, Protocol
 
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.counting.control import NotCountable
 from kubectl_spread.timeline.counting.rollouts import CountedRollouts, RolloutOutcomes
 from kubectl_spread.timeline.search.limit import Deadline, Limit, NEVER

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-
-from kubectl_spread.records import NamedTuple
+from typing import NamedTuple
 
 Clock = Callable[[], float]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.nested_domains import refines
 from kubectl_spread.objects.affinity import NodeSelectorTerm, PodAffinityTerm
@@ -13,7 +13,6 @@ from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.objects.storage import Storage
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.timeline.search.arrangement import TopologyTree
 from kubectl_spread.timeline.search.pins import Pins, with_node

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.affinity import PodAffinityTerm
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline.search.arrangement import Arrangement
 from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.state import Deletion, P, PENDING, State

@@ -5,6 +5,8 @@ Source: pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go (v1
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,7 +16,6 @@ from kubectl_spread.objects.amounts.resources import CPU, MEMORY
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import BALANCE_BY_DEVIATION, BALANCE_COMPARES, BALANCE_SKIPS
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.node_values import NodeValues
 from kubectl_spread.scheduler.framework.plugin import in_range, NodeIndices, ScoreState, SkippedScore

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,7 +30,6 @@ from kubectl_spread.objects.releases.behaviours import (
     FIT_TOO_LARGE_IS_FINAL,
 )
 from kubectl_spread.objects.releases.version import LATEST, Release
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.node_values import NodeValues
 from kubectl_spread.scheduler.framework.plugin import bit, Bits, FilterState, in_range, NodeIndices, ScoreState

@@ -5,6 +5,8 @@ Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go (v1.36.2).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from kubectl_spread.cluster.tables.arrays import Bools
@@ -15,7 +17,6 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.objects.selectors.selector import compile_selector, EVERY_POD, LabelRequirement, Selector
-from kubectl_spread.records import NamedTuple
 
 
 class Constraint(NamedTuple):

@@ -6,7 +6,7 @@ plugins/helper/spread.go, DefaultSelector (v1.36.2).
 
 from __future__ import annotations
 
-from typing import Optional, Union
+from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.snapshot import OwnerKey, Service
 from kubectl_spread.cluster.tables.columns import Columns
@@ -16,7 +16,6 @@ from kubectl_spread.objects.releases.behaviours import DEFAULTS_BY_OWNER
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.objects.selectors.selector import LabelRequirement, Selector
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.plugin import FilterState, Skip
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import (

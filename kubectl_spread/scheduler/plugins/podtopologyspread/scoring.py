@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, TypeVar, Union
+from typing import Any, NamedTuple, TypeVar, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,6 @@ from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import SPREAD_ROUNDS, SPREAD_SKIPS_SCORE
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.objects.selectors.labels import HOSTNAME
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler import gomath
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import (

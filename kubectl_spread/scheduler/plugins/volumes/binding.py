@@ -8,7 +8,7 @@ Difference: of equally small volumes the first by name is taken; upstream takes 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Optional, Union
+from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
@@ -28,7 +28,6 @@ from kubectl_spread.objects.releases.behaviours import (
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, ObjectKey, suits, Volume
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.plugin import (
     bit,
     Bits,

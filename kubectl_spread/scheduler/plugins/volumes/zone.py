@@ -5,7 +5,7 @@ Source: pkg/scheduler/framework/plugins/volumezone/volume_zone.go (v1.36.2).
 
 from __future__ import annotations
 
-from typing import Optional, Union
+from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from kubectl_spread.objects.releases.behaviours import VOLUME_ZONE_LOOKS_FIRST, 
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.objects.selectors.labels import Labels, REGION, ZONE
 from kubectl_spread.objects.storage import Claim
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.scheduler.framework.plugin import FilterState, FixedState, Rejection, Skip
 from kubectl_spread.scheduler.framework.status import Code, Reason
 from kubectl_spread.scheduler.plugins import names

@@ -6,14 +6,13 @@ Source: staging/src/k8s.io/kubectl/pkg/cmd/label/label.go; pkg/cmd/taint/taint.g
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors.labels import key_errors, Labels, value_errors
 from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint
-from kubectl_spread.records import NamedTuple
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import around, targets
 from kubectl_spread.timeline.commands.parsing import Command, StepError
