@@ -9,7 +9,6 @@ A generated part is between `<!-- run: ARGUMENTS -->`, `<!-- rules -->`, `<!-- k
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import shlex
@@ -33,12 +32,9 @@ PAGES = (
     "docs/rebalance.md",
     "docs/guarantee.md",
     "docs/status.md",
-    "docs/development/architecture.md",
 )
 
-_PART = re.compile(
-    r"(<!-- (run: (?P<arguments>[^\n]*)|(?P<table>rules|kinds|modules)) -->\n).*?(<!-- end -->)", re.DOTALL
-)
+_PART = re.compile(r"(<!-- (run: (?P<arguments>[^\n]*)|(?P<table>rules|kinds)) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def rendered(text: str) -> str:
@@ -63,7 +59,7 @@ def main() -> int:
 
 
 def _part(match: re.Match[str]) -> str:
-    tables = {"rules": _rules, "kinds": _kinds, "modules": _modules}
+    tables = {"rules": _rules, "kinds": _kinds}
     body = tables[match["table"]]() if match["table"] else _screen(match["arguments"].strip())
     return f"{match[1]}{body}{match[match.lastindex or 0]}"
 
@@ -110,20 +106,6 @@ def _kinds() -> str:
         pods = ", ".join(f"`{path_text(route) or 'itself'}`".replace(f".{EVERY}", EVERY) for route in entry.templates)
         revision = REVISION_LABEL_OF.get(entry.kind)
         lines.append(f"| {entry.kind} | {groups} | {pods} | {f'`{revision}`' if revision else ''} |")
-    return "\n".join([*lines, ""])
-
-
-def _modules() -> str:
-    """Return the first sentence of each module's docstring; each rule has its page instead."""
-    lines = ["| module | what it owns |", "|---|---|"]
-    package = ROOT / "kubectl_spread"
-    for path in sorted(package.rglob("*.py")):
-        name = path.relative_to(package).with_suffix("").as_posix()
-        document = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
-        if document is None or path.stem == "__init__" or name.startswith("lint/rules/"):
-            continue
-        sentence = " ".join(document.partition("\n\n")[0].split()).partition(". ")[0].rstrip(".")
-        lines.append(f"| `{name}` | {sentence.replace('|', chr(92) + '|')} |")
     return "\n".join([*lines, ""])
 
 

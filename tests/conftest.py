@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import zlib
 from collections import Counter
 from pathlib import Path
 
@@ -22,11 +24,11 @@ os.environ["COLUMNS"] = "120"  # texts are as wide wherever the tests run
 # A suite in the background of a shell ignores Ctrl-C, and so would the processes that tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# What `make check` runs of tables with more cases than the number: every fourth case, or every sixteenth.
+# `make check` runs every fourth case of tables with more than 12 cases, and every sixteenth beyond 1,000.
 _LONG_TABLES = ((1000, 16), (12, 4))
 
-# Tests of these folders run whole commands or searches, and most faults show in many of them. Of the tests in each file
-# that are not slow already, `make check` runs the first and then every fourth, sixth, ...
+# Tests of these folders run whole commands or searches, and most faults show in many of them. Of the tests that are not
+# slow already, `make check` runs every fourth, sixth, ... The name decides, so a new test changes no other.
 _SAMPLED = {
     "cli": 4,
     "examples": 4,
@@ -52,32 +54,32 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark most cases of long tables, and most tests of the sampled folders, as slow: always the same ones."""
-    _sample_tables(items)
-    _sample_folders(items)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark most cases of long tables, and most tests of the sampled folders, as slow.
 
-
-def _sample_tables(items: list[pytest.Item]) -> None:
-    functions = [item for item in items if isinstance(item, pytest.Function) and hasattr(item, "callspec")]
-    sizes = Counter((item.path, item.originalname) for item in functions)
-    seen: Counter[tuple[Path, str]] = Counter()
-    for item in functions:
-        table = item.path, item.originalname
-        every = next((every for size, every in _LONG_TABLES if sizes[table] > size), 1)
-        if seen[table] % every:
-            item.add_marker(pytest.mark.slow)
-        seen[table] += 1
-
-
-def _sample_folders(items: list[pytest.Item]) -> None:
-    seen: Counter[Path] = Counter()
+    Folders with uncommitted changes, here or in the package of the same name, run in full.
+    """
+    if config.getoption("markexpr") != "not slow":
+        return
+    changed = _changed_folders()
+    sizes = Counter((item.path, getattr(item, "originalname", "")) for item in items)
     for item in items:
-        every = _SAMPLED.get(item.path.relative_to(TESTS).parts[0], 1)
-        if every > 1 and item.get_closest_marker("slow") is None:
-            if seen[item.path] % every:
-                item.add_marker(pytest.mark.slow)
-            seen[item.path] += 1
+        folder = item.path.relative_to(TESTS).parts[0]
+        size = sizes[item.path, getattr(item, "originalname", "")]
+        of_table = next((every for least, every in _LONG_TABLES if size > least), 1)
+        every = max(of_table, _SAMPLED.get(folder, 1))
+        if folder not in changed and zlib.crc32(item.nodeid.encode()) % every:
+            item.add_marker(pytest.mark.slow)
+
+
+def _changed_folders() -> set[str]:
+    """Return the folders of tests/ that belong to uncommitted changes; empty without git."""
+    try:
+        status = subprocess.run(["git", "status", "--porcelain"], cwd=TESTS, capture_output=True, text=True)
+    except OSError:
+        return set()
+    paths = [line[3:].split("/") for line in status.stdout.splitlines()]
+    return {path[1] for path in paths if path[0] in ("kubectl_spread", "tests") and len(path) > 2}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -66,7 +66,7 @@ def inputs(root: Path) -> Iterator[tuple[str, list[str], float]]:
     for name, labels in (("their own labels", "app: web-{number}"), ("shared labels", "tier: web")):
         file = root / f"{name}.yaml"
         file.write_text("---\n".join(deployments(WORKLOADS, labels)))
-        yield f"{WORKLOADS:,} Deployments, {name}", [str(file)], 1.0
+        yield f"{WORKLOADS:,} Deployments, {name}", [str(file)], 1.2
     flat = write(root / "flat", deployments(FILES, "app: web-{number}"), 50)
     yield f"{FILES:,} files", ["-R", str(flat)], 1.0
     for cluster in ("dev", "prod"):

@@ -102,9 +102,9 @@ def main() -> int:
             ("--help", [program, "--help"], 80, RUNS),
             ("--version", [program, "--version"], 80, RUNS),
             ("usage error", [program, "check", "--bogus"], 80, RUNS),
-            ("check, one manifest", [program, "check", str(one)], 100, RUNS),
-            ("check, one manifest, all rules", [program, "check", "--profile", "strict", str(one)], 100, RUNS),
-            ("check, one manifest and a config", [program, "check", "--config", str(config), str(one)], 100, RUNS),
+            ("check, one manifest", [program, "check", str(one)], 120, RUNS),
+            ("check, one manifest, all rules", [program, "check", "--profile", "strict", str(one)], 120, RUNS),
+            ("check, one manifest and a config", [program, "check", "--config", str(config), str(one)], 120, RUNS),
             (
                 f"check, 2,000 Deployments ({os.path.getsize(stream) / 1e6:.1f} MB)",
                 [program, "check", "--profile", "strict", str(stream)],

@@ -47,7 +47,7 @@ def example(rule: RuleMeta) -> Example:
 
 def cases() -> list[Any]:
     return [
-        pytest.param(rule.code, case, id=f"{rule.name}: {case['name']}")
+        pytest.param(rule.code, case, id=f"{rule.code} {rule.name}: {case['name']}")
         for rule in WITH_A_MODULE
         for case in YAML(typ="safe").load(FOLDER / f"{rule.name}.yaml")
     ]

@@ -67,7 +67,7 @@ def test_a_fix_ends_the_finding_and_is_not_made_again(code: str, case: dict[str,
     assert text == mended(text, judged).results[0].source.text
 
 
-@pytest.mark.parametrize("rule", WITH_A_MODULE, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", WITH_A_MODULE, ids=lambda rule: f"{rule.code} {rule.name}")
 def test_a_rule_names_the_fixes_that_its_cases_have(rule: RuleMeta, tmp_path: Path) -> None:
     fixes = [
         finding.repair.fix
@@ -79,7 +79,7 @@ def test_a_rule_names_the_fixes_that_its_cases_have(rule: RuleMeta, tmp_path: Pa
     assert rule.fixes == {Safety.SAFE if fix.is_safe else Safety.UNSAFE for fix in fixes}
 
 
-@pytest.mark.parametrize("rule", WITH_A_MODULE, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", WITH_A_MODULE, ids=lambda rule: f"{rule.code} {rule.name}")
 def test_a_rule_fires_in_one_case_and_not_in_another(rule: Any) -> None:
     fires = [
         any(line.startswith(rule.code) for line in case.get("expect", []))
@@ -89,7 +89,7 @@ def test_a_rule_fires_in_one_case_and_not_in_another(rule: Any) -> None:
     assert {True, False} == set(fires)
 
 
-@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: f"{rule.code} {rule.name}")
 def test_a_page_has_the_same_sections_as_every_other(rule: Any) -> None:
     """Its first line is the summary; the sections are always the same, and each says something."""
     first, _, page = documentation(rule).partition("\n\n")
@@ -107,7 +107,7 @@ def test_every_rule_has_an_example_but_those_listed() -> None:
     assert WITHOUT_AN_EXAMPLE == {rule.code for rule in RULES.values() if rule not in WITH_AN_EXAMPLE}
 
 
-@pytest.mark.parametrize("rule", WITH_AN_EXAMPLE, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", WITH_AN_EXAMPLE, ids=lambda rule: f"{rule.code} {rule.name}")
 def test_the_example_of_a_rule_breaks_that_rule_alone_and_has_its_fixes(
     rule: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,7 +124,7 @@ def test_the_example_of_a_rule_breaks_that_rule_alone_and_has_its_fixes(
         assert rule.fixes == {Safety(fix["safety"]) for fix in fixes}
 
 
-@pytest.mark.parametrize("rule", WITH_A_CORRECTION, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", WITH_A_CORRECTION, ids=lambda rule: f"{rule.code} {rule.name}")
 def test_the_corrected_constraints_are_valid_and_do_not_break_the_rule(
     rule: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,7 +160,7 @@ def _plain(text: str) -> Iterator[Any]:
         yield nodes.to_plain(document.root)
 
 
-@pytest.mark.parametrize("rule", WITH_AN_EXAMPLE, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", WITH_AN_EXAMPLE, ids=lambda rule: f"{rule.code} {rule.name}")
 def test_claim_templates_of_an_example_have_what_the_api_server_asks_for(rule: Any) -> None:
     """Access modes, and how much storage."""
     for document in compose.compose(SourceFile("example", example(rule).manifest)):
