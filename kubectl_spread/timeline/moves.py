@@ -226,7 +226,7 @@ class Moves:
             priority = classes[pod.cls].priority
             if limit is None or priority >= limit or pod.is_tried:
                 ways = self._tried(state, pod)
-                if ways and not pod.is_tried and limit is None:
+                if ways and limit is None and not (pod.is_tried or _may_come_later(pod)):
                     limit = priority
                 yield pod, ways
 
@@ -237,7 +237,7 @@ class Moves:
         """
         if not self._has_priorities():
             return state
-        refused = {self._kind(state, pod) for pod, ways in self._attempts(state) if not ways and not pod.is_tried}
+        refused = {self._kind(state, pod) for pod, ways in self._attempts(state) if not ways and not (pod.is_tried or _may_come_later(pod))}
         if not refused:
             return state
         pods = [
@@ -291,8 +291,6 @@ class Moves:
         awaited = [pod for pod in ending if self._is_awaited(state, pod)]
         for pods in [[pod] for pod in awaited] or self._noticed(state, every):
             yield partial(self._gone, state, pods)
-            if self._has_overtaking(state):
-                yield partial(self._gone, state, pods, is_noticed=False)
 
     def _ending(self, state: State) -> list[P]:
         """Return the pods whose deletion finishes."""
@@ -325,24 +323,14 @@ class Moves:
             return True
         return any(item[0] == "drain" and item[1] == pod.node for item in state.todo[:1])
 
-    def _has_overtaking(self, state: State) -> bool:
-        """Return whether a waiting pod may be bound before a controller creates a pod of higher priority."""
-        if not self._has_priorities():
-            return False
-        classes = self._world.classes
-        highest = max((classes[pod.cls].priority for pod in state.pods), default=0)
-        return any(pod.node == PENDING and classes[pod.cls].priority < highest for pod in state.pods)
-
     def _lagging(self, state: State) -> list[Way]:
-        """Return ways in which the scheduler or the user is faster than a controller."""
-        is_scheduler_faster = self._has_overtaking(state)
-        if not (is_scheduler_faster or self._may_overtake):
+        """Return ways in which the user is faster than a controller."""
+        if not self._may_overtake:
             return []
         step = self.settle(Draft(self._world, state))
         if step.state == state:
             return []
-        before = Ways(self._scheduled(state)) if is_scheduler_faster else []
-        return [*before, *self._by_user(state), lambda: step]
+        return [*self._by_user(state), lambda: step]
 
     def _before_controllers(self, draft: Draft) -> Step:
         """Return a step to which controllers have not reacted yet, because the user's next step may be faster."""
@@ -363,7 +351,7 @@ class Moves:
         claims.put(draft, *claim, f"node/{node}")
         return draft.step()
 
-    def _gone(self, state: State, pods: list[P], *, is_noticed: bool = True) -> Step:
+    def _gone(self, state: State, pods: list[P]) -> Step:
         draft = Draft(self._world, state)
         for pod in pods:
             draft.remove(pod)
@@ -373,7 +361,7 @@ class Moves:
         claims.delete_marked(draft)
         if len(open_items(state)) > 1 and may_overtake_controllers(self._world, state):
             return self._before_controllers(draft)
-        return self.settle(draft, {pod.owner for pod in pods} if is_noticed else ())
+        return self.settle(draft, {pod.owner for pod in pods})
 
     def _went_on(self, state: State) -> Iterator[Way]:
         """Yield ways in which pods become ready whose controllers then continue."""
@@ -579,6 +567,14 @@ def _settle_controller(draft: Draft, owner: int) -> bool:
         if own is draft.sets[owner] and moves == len(draft.moves):
             return False  # It reports a change and has changed nothing.
     return False
+
+
+def _may_come_later(pod: P) -> bool:
+    """Return whether a waiting pod was created by a controller in this step.
+
+    States have it at once, but controllers take their time: pods of lower priority may be bound before it exists.
+    """
+    return pod.is_new and pod.owner >= 0
 
 
 def _is_waiting(pod: P) -> bool:

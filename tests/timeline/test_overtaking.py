@@ -144,3 +144,26 @@ def test_commands_that_do_not_interact_have_one_order() -> None:
 
     assert answer.last.is_exact
     assert len(answer.last.outcomes) == 1
+
+
+def test_a_pod_of_lower_priority_may_come_before_one_that_does_not_exist_yet() -> None:
+    """Controllers create the pods of one `apply` at the same time, so priority orders only those that exist."""
+    high = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "high"},
+        "value": 1000,
+        "preemptionPolicy": "Never",
+    }
+    api = workload("Deployment", "api", {"replicas": 1}, {"priorityClassName": "high"})
+    db = workload("Deployment", "db", {"replicas": 2}, {"affinity": apart("api", HOSTNAME)})
+    applied = tuple(steps.Apply(controller_of(item)) for item in (api, db))
+    answer = run([high, node("a1", "a", pods="1"), node("b1", "b", pods="1")], applied)
+
+    found = {(count["api"], count["db"]) for count in map(bound, answer.last.outcomes)}
+    assert answer.last.is_exact
+    assert found == {(1, 1), (0, 2)}
+
+
+def bound(outcome: Outcome) -> Counter[str]:
+    return Counter(pod.owner.name for pod in outcome.pods if pod.owner is not None and pod.node)
