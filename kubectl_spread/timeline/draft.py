@@ -82,8 +82,13 @@ class Draft:
             if pod.node == PENDING:
                 self.pods.remove(pod)
             else:
-                is_preempted = kind is EventKind.PREEMPTED
-                self.replace(pod, ending(pod, Deletion.PREEMPTED if is_preempted else Deletion.TERMINATING))
+                end = Deletion.PREEMPTED if kind is EventKind.PREEMPTED else Deletion.TERMINATING
+                self.replace(pod, ending(pod._replace(is_chosen=False) if pod.is_chosen else pod, end))
+
+    def choose(self, pods: Iterable[P]) -> None:
+        """Let a ReplicaSet choose the pods that it will delete."""
+        for pod in pods:
+            self.replace(pod, pod._replace(is_chosen=True))
 
     def remove(self, pod: P) -> None:
         """Finish a pod's deletion."""

@@ -56,7 +56,7 @@ _ACTS: dict[type, Callable[[Draft, int], bool]] = {
     replicaset.ReplicaSetState: replicaset.act,
     job.JobState: job.act,
 }
-_EXCESS: dict[type, Callable[..., list[tuple[P, ...]]]] = {
+_EXCESS: dict[type, Callable[..., replicaset.Excess]] = {
     deployment.DeploymentState: deployment.excess,
     replicaset.ReplicaSetState: replicaset.excess,
     job.JobState: job.excess,
@@ -168,17 +168,30 @@ class Moves:
         return self.settle(draft, (owner,))
 
     def _victims(self, state: State) -> list[Way]:
-        return [partial(self._deleted, state, pods) for pods in self._chosen(state)]
+        deleted, chosen = self._excess(state)
+        return [
+            *(partial(self._deleted, state, pods) for pods in deleted),
+            *(partial(self._chosen, state, pods) for pods in chosen),
+        ]
 
-    def _chosen(self, state: State) -> list[tuple[P, ...]]:
-        """Return the choices of pods that one controller deletes now."""
+    def _excess(self, state: State) -> replicaset.Excess:
+        """Return the pods that one controller deletes, or chooses to delete, now."""
         for owner, own in enumerate(state.sets):
-            excess = _EXCESS.get(type(own))
-            found = excess(self._world, of_owner(state.pods, owner), owner, own) if excess is not None else []
-            if found:
-                self.is_cut = self.is_cut or len(found) >= replicaset.MOST_CHOICES
-                return found if len(found) == 1 else distinct(found, self._twins(state))
-        return []
+            find = _EXCESS.get(type(own))
+            if find is None:
+                continue
+            found = find(self._world, of_owner(state.pods, owner), owner, own)
+            if found.deleted or found.chosen:
+                self.is_cut = self.is_cut or max(map(len, found)) >= replicaset.MOST_CHOICES
+                return replicaset.Excess(
+                    *(item if len(item) < 2 else distinct(item, self._twins(state)) for item in found)
+                )
+        return replicaset.Excess([])
+
+    def _chosen(self, state: State, pods: tuple[P, ...]) -> Step:
+        draft = Draft(self._world, state)
+        draft.choose(pods)
+        return draft.step()
 
     def _deleted(self, state: State, pods: tuple[P, ...], kind: EventKind = EventKind.DELETED) -> Step:
         draft = Draft(self._world, state)
@@ -237,7 +250,11 @@ class Moves:
         """
         if not self._has_priorities():
             return state
-        refused = {self._kind(state, pod) for pod, ways in self._attempts(state) if not ways and not (pod.is_tried or _may_come_later(pod))}
+        refused = {
+            self._kind(state, pod)
+            for pod, ways in self._attempts(state)
+            if not ways and not (pod.is_tried or _may_come_later(pod))
+        }
         if not refused:
             return state
         pods = [
@@ -394,10 +411,11 @@ class Moves:
         """
         waits = {(pod.owner, pod.rev) for pod in before.pods if pod.node == PENDING}
         is_new = any(pod.node == PENDING and (pod.owner, pod.rev) not in waits for pod in step.state.pods)
-        chosen = [] if is_new else self._chosen(step.state)
-        if not chosen:
+        found = replicaset.Excess([]) if is_new else self._excess(step.state)
+        if found.chosen or not found.deleted:
             yield lambda: step
-        for pods in chosen:
+            return
+        for pods in found.deleted:
             yield partial(self._then_deleted, step, pods)
 
     def _then_deleted(self, before: Step, pods: tuple[P, ...]) -> Step:

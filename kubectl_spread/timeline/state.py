@@ -48,7 +48,7 @@ class P(NamedTuple):
     or an indexed Job's pod. cls: index of its PodClass. node: index of its node in the world. nominated: as node.
     is_new: created since the start. age: its number by `setup.ages`;
     0 if it is new or its age is unknown. is_tried: the scheduler has refused it, so that pods of lower priority may
-    come before it.
+    come before it. is_chosen: its ReplicaSet has chosen it and will delete it; until then it is like any other pod.
     """
 
     owner: int
@@ -63,6 +63,7 @@ class P(NamedTuple):
     age: int = 0
     cost: int = 0
     is_tried: bool = False
+    is_chosen: bool = False
 
 
 _new = tuple.__new__  # perf: a tenth of the time of _replace

@@ -311,3 +311,21 @@ def test_a_limit_of_seconds_is_measured_on_the_given_clock() -> None:
     assert still.last.is_exact
     assert not running.last.is_exact
     assert running.last.outcomes
+
+
+def test_two_replicasets_that_shrink_together_rank_on_what_each_has_seen() -> None:
+    """Each may choose before it sees what the other deletes: both pods that stay can be on one node."""
+    old, new = (replica_set(name, 2, template_hash=name[4:]) for name in ("web-abc", "web-def"))
+    new["spec"]["template"]["spec"] = {"containers": [{"name": "c", "image": "other"}]}
+    for item in (old, new):
+        item["metadata"]["annotations"]["deployment.kubernetes.io/desired-replicas"] = "4"
+    names = [(name, at) for name in ("web-abc", "web-def") for at in ("a1", "b1")]
+    pods = [running(name, f"{name}-{at}", at, template_hash=name[4:]) for name, at in names]
+    web = deployment(4, paused=True)
+    web["spec"]["template"]["spec"] = new["spec"]["template"]["spec"]
+    nodes = [node("a1", "a"), node("b1", "b")]
+    scaled = [steps.Scale(WEB, 2)]
+    answer = play(cluster_of([*nodes, web, old, new, *pods]), profiles(), [scaled])
+
+    assert answer.last.is_exact
+    assert {len({pod.node for pod in outcome.pods}) for outcome in answer.last.outcomes} == {1, 2}

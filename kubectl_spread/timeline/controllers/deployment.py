@@ -311,15 +311,29 @@ def to_be_ready(pods: Iterable[P], owner: int) -> list[P]:
     return [pod for pod in pods if pod.owner == owner and pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE]
 
 
-def excess(world: World, pods: Sequence[P], owner: int, own: DeploymentState) -> list[tuple[P, ...]]:  # noqa: ARG001
-    """Return every choice of the pods that one ReplicaSet must delete now; empty if there are none."""
+def excess(world: World, pods: Sequence[P], owner: int, own: DeploymentState) -> replicaset.Excess:  # noqa: ARG001
+    """Return the pods that ReplicaSets delete now.
+
+    ReplicaSets that shrink together rank their pods on what each sees: any part of what the others have deleted. So
+    each chooses its pods at one moment and deletes them one by one, unless nothing is ranked or only one chooses.
+    """
     active = see(pods, owner).active
-    for item in own.sets:
-        if active.get(item.rev, 0) > item.size:
-            mine = replicaset.active(pods, owner, item.rev)
-            related = [pod for pod in pods if pod.owner == owner and replicaset.is_active(pod)]
-            return replicaset.victims(mine, related, len(mine) - item.size)
-    return []
+    shrinking = [item for item in own.sets if active.get(item.rev, 0) > item.size]
+    related = [pod for pod in pods if pod.owner == owner and replicaset.is_active(pod)]
+    chosen = [pod for pod in related if pod.is_chosen]
+    waits = [item for item in shrinking if all(pod.rev != item.rev for pod in chosen)]
+    if not waits:
+        return replicaset.Excess([tuple(chosen)] if chosen else [])
+    if not any(item.size for item in shrinking):
+        revisions = {item.rev for item in shrinking}
+        return replicaset.Excess([tuple(pod for pod in related if pod.rev in revisions)])
+    found = []
+    for item in waits:
+        mine = replicaset.active(pods, owner, item.rev)
+        found += replicaset.victims(mine, related, len(mine) - item.size)
+    if len(shrinking) == 1 and not chosen:
+        return replicaset.Excess(found)
+    return replicaset.Excess([(pod,) for pod in dict.fromkeys(chosen)], found)
 
 
 def is_complete(world: World, pods: Sequence[P], owner: int, own: DeploymentState) -> bool:

@@ -52,20 +52,20 @@ def act(draft: Draft, owner: int) -> bool:
     return True
 
 
-def excess(world: World, pods: Sequence[P], owner: int, own: JobState) -> list[tuple[P, ...]]:
+def excess(world: World, pods: Sequence[P], owner: int, own: JobState) -> replicaset.Excess:
     """Return every choice of the pods to delete now (ActivePods, which ignores nodes and costs here)."""
     spec: JobSpec = world.specs[own.spec]
     mine = [pod for pod in pods if pod.owner == owner and replicaset.is_active(pod)]
     count = len(mine) - spec.replicas
     if count <= 0:
-        return []
+        return replicaset.Excess([])
     if spec.is_indexed:
-        return [tuple(sorted(mine, key=lambda pod: -pod.ordinal)[:count])]
+        return replicaset.Excess([tuple(sorted(mine, key=lambda pod: -pod.ordinal)[:count])])
     ranked = sorted(mine, key=_rank)
     last = _rank(ranked[count - 1])
     certain = [pod for pod in ranked if _rank(pod) < last]
     tied = [pod for pod in ranked if _rank(pod) == last]
-    return [(*certain, *rest) for rest in replicaset.choices(tied, count - len(certain))]
+    return replicaset.Excess([(*certain, *rest) for rest in replicaset.choices(tied, count - len(certain))])
 
 
 def _rank(pod: P) -> tuple[int, ...]:

@@ -33,6 +33,17 @@ class ReplicaSetSpec(NamedTuple):
     rev: int
 
 
+class Excess(NamedTuple):
+    """Pods that a controller has too many.
+
+    deleted: every choice of pods that are deleted at once. chosen: every choice of pods that a ReplicaSet decides to
+    delete, and deletes later.
+    """
+
+    deleted: Sequence[tuple[P, ...]]
+    chosen: Sequence[tuple[P, ...]] = ()
+
+
 class ReplicaSetState(NamedTuple):
     """State that a ReplicaSet's controller remembers."""
 
@@ -67,11 +78,11 @@ def act(draft: Draft, owner: int) -> bool:
     return create(draft, spec.rev, spec.replicas - len(_own_active(draft.pods, owner)))
 
 
-def excess(world: World, pods: Sequence[P], owner: int, own: ReplicaSetState) -> list[tuple[P, ...]]:
-    """Return every choice of the pods to delete now; empty if there are none."""
+def excess(world: World, pods: Sequence[P], owner: int, own: ReplicaSetState) -> Excess:
+    """Return every choice of the pods to delete now."""
     spec: ReplicaSetSpec = world.specs[own.spec]
     mine = _own_active(pods, owner)
-    return victims(mine, mine, len(mine) - spec.replicas)
+    return Excess(victims(mine, mine, len(mine) - spec.replicas))
 
 
 def is_complete(world: World, pods: Sequence[P], owner: int, own: ReplicaSetState) -> bool:

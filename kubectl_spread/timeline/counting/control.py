@@ -142,13 +142,15 @@ class Controls:
 
     def _excess(self, control: Control) -> Optional[Excess]:
         active = self._seen(control).active
-        for item in control.sets:
-            over = active.get(item.rev, 0) - item.size
-            if over > 0:
-                if item.rev == self._kinds.newest:
-                    raise NotCountable  # it matters which of its pods are ready
-                return Excess(item.rev, over)
-        return None
+        shrinking = [item for item in control.sets if active.get(item.rev, 0) > item.size]
+        if not shrinking:
+            return None
+        first = shrinking[0]
+        if any(item.rev == self._kinds.newest for item in shrinking):
+            raise NotCountable  # it matters which of its pods are ready
+        if len(shrinking) > 1 and any(item.size for item in shrinking):
+            raise NotCountable  # it matters what each has seen of the others' deletions
+        return Excess(first.rev, active[first.rev] - first.size)
 
     def _settled(self, control: Control) -> Control:
         """Return the control after all changes without a choice."""

@@ -156,7 +156,7 @@ class Symmetry:
         for pod in state.pods:
             role = roles[pod.owner] if pod.owner >= 0 else None
             if role is not None and role[0] is True:  # perf: most pods are of Deployments, and ready
-                if pod.stage != _READY or pod.rev != role[1] or pod.node == PENDING or pod.end:
+                if pod.stage != _READY or pod.rev != role[1] or pod.node == PENDING or pod.end or pod.is_chosen:
                     found.append(pod)
                     continue
                 ready.append(pod.owner)
@@ -202,7 +202,13 @@ class Symmetry:
         for pod in pods:
             if pod.ordinal <= _ANY:
                 found.append(self._with_ordinal(pod, pools))
-            elif pod.stage != _BOUND or pod.end or newest.get(pod.owner) != pod.rev or not left[pod.owner]:
+            elif (
+                pod.stage != _BOUND
+                or pod.end
+                or pod.is_chosen
+                or newest.get(pod.owner) != pod.rev
+                or not left[pod.owner]
+            ):
                 found.append(pod)
             else:  # perf: no function of its own, because most pods are of this kind
                 left[pod.owner] -= 1

@@ -20,7 +20,7 @@ def first_twins(nodes: Sequence[int], twins: Twins) -> Sequence[int]:
     return kept or found
 
 
-def distinct(choices: list[tuple[P, ...]], twins: Twins) -> list[tuple[P, ...]]:
+def distinct(choices: Sequence[tuple[P, ...]], twins: Twins) -> Sequence[tuple[P, ...]]:
     """Return the choices of pods; keep one of the choices that differ only in interchangeable nodes.
 
     It is the choice that takes most pods from the first of each pair.
