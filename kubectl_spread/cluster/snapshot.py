@@ -45,6 +45,17 @@ class Autoscaler(NamedTuple):
     min_replicas: int
     max_replicas: int
 
+    def nearest(self, replicas: int) -> int:
+        """Return the number of replicas in the range; 0 replicas turn the autoscaler off."""
+        most = max(self.min_replicas, self.max_replicas)
+        return min(most, max(self.min_replicas, replicas)) if replicas else 0
+
+    @property
+    def note(self) -> str:
+        """Return a sentence about the limit of its simulation."""
+        numbers = f"{self.min_replicas} to {self.max_replicas}"
+        return f"autoscaler {self.name} keeps {numbers} replicas; which of them its metrics ask for is not simulated"
+
 
 class PriorityClass(NamedTuple):
     """A PriorityClass; pods that name none get the default."""

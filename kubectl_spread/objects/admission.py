@@ -226,7 +226,7 @@ def quota_error(spec: Plain, found: Quota, used: Quantities) -> str:
         found: the quota.
         used: the usage that is already charged to it.
     """
-    if not _is_charged(spec, found):
+    if not charges(spec, found):
         return ""
     missing = _unspecified(spec, found)
     if missing:
@@ -258,8 +258,8 @@ def _unspecified(spec: Plain, found: Quota) -> str:
     return "; ".join(parts)
 
 
-def _is_charged(spec: Plain, found: Quota) -> bool:
-    """Return whether a pod is in all scopes of a quota."""
+def charges(spec: Plain, found: Quota) -> bool:
+    """Return whether a quota counts a pod, which is then in all of its scopes."""
     expressions = [*((scope, "Exists", ()) for scope in found.scopes), *found.expressions]
     return all(_in_scope(spec, scope, operator, values) for scope, operator, values in expressions)
 

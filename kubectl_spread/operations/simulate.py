@@ -9,7 +9,6 @@ from typing import NamedTuple, Optional, Union
 from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError
 from kubectl_spread.operations.inputs import cluster_facts, live_cluster
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
-from kubectl_spread.operations.quota_notes import quota_notes
 from kubectl_spread.sources.files import Input, inputs
 from kubectl_spread.sources.kustomizing import kustomize as kustomizations
 from kubectl_spread.sources.live.resources import Question
@@ -107,7 +106,7 @@ def _question(request: SimulateRequest) -> Question:
     return Question(
         "",
         is_overview=True,
-        has_autoscalers=request.has_autoscalers or "HorizontalPodAutoscaler" in kinds,
+        has_autoscalers=True,
         has_revisions="rollout undo" in verbs,
         has_manifests=has_manifests,
     )
@@ -138,10 +137,7 @@ def simulate(
     watch = watch or Watch()
     scene = SimulationSetup(read)
     with unreadable_first(scene):
-        effects, moments = [], [scene.situation.cluster]
-        for command in commands:
-            effects.append(effect(command, scene.situation))
-            moments.append(scene.situation.cluster)
+        effects = [effect(command, scene.situation) for command in commands]
     answer = scene.play((item.ops for item in effects), limits, watch)
     summaries = tuple(
         PlayedStep(
@@ -152,8 +148,7 @@ def simulate(
         )
         for at, (command, done, step) in enumerate(zip(commands, effects, answer.steps, strict=True), 1)
     )
-    notes = (*answer.notes, *quota_notes(read.known.cluster, moments))
-    return SimulateResult(Simulation(summaries, notes, watch.is_stopped), read.known, scene.errors)
+    return SimulateResult(Simulation(summaries, answer.notes, watch.is_stopped), read.known, scene.errors)
 
 
 class SimulationSetup:

@@ -12,10 +12,10 @@ from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 from kubectl_spread.simulate.pending_claims import NewClaims
-from kubectl_spread.simulate.refusals import lasting_refusal, QuotaUsage
 from kubectl_spread.simulate.replicas import Rehearsal
 from kubectl_spread.simulate.running.controllers import creates_no_pods, missing_replicas
 from kubectl_spread.timeline.placements import NewPods
+from kubectl_spread.timeline.refusals import lasting_refusal, usage_at_start
 
 # Labels whose value is different for each pod.
 _ITS_OWN = {
@@ -46,10 +46,10 @@ def new_pods(rehearsal: Rehearsal, profiles: Mapping[str, Profile], *, all_nodes
 
 def _created(owner: Workload, rehearsal: Rehearsal) -> Iterator[Pod]:
     """Yield the pods that the controller creates if each finds a node, without volumes that are unknown."""
-    claims, quotas = NewClaims(rehearsal.cluster), QuotaUsage(rehearsal.cluster)
+    claims, quotas = NewClaims(rehearsal.cluster), usage_at_start(rehearsal.cluster, owner.namespace)
     lasting = lasting_refusal(owner, rehearsal.cluster)
     for pod in () if lasting or creates_no_pods(owner, rehearsal.owned) else missing_replicas(owner, rehearsal.owned):
-        if not quotas.refusal(owner):
+        if not quotas.admit(owner.template.get("spec") or {}):
             yield claims.without(pod, owner)
         elif owner.is_ordered:
             return

@@ -29,7 +29,6 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_
 from kubectl_spread.simulate.pending_claims import NewClaims, with_claims
 from kubectl_spread.simulate.placement import Certainty, PlacedPod, Placement, RefusedPod
 from kubectl_spread.simulate.placing import first_by_name, Pick, Placer
-from kubectl_spread.simulate.refusals import lasting_refusal, QuotaUsage, unknown_class
 from kubectl_spread.simulate.running.controllers import (
     creates_no_pods,
     MAX_REPLICAS,
@@ -40,6 +39,7 @@ from kubectl_spread.simulate.running.controllers import (
 )
 from kubectl_spread.simulate.running.queue import Queue
 from kubectl_spread.simulate.settle import settle
+from kubectl_spread.timeline.refusals import lasting_refusal, QuotaUsage, unknown_class, usage_at_start
 
 
 def place(
@@ -111,7 +111,7 @@ class Rehearsal:
         """
         owners = self.owners
         placer = Placer(self.cluster, self.scheduler(), self._release, pick=pick)
-        run = _Run(placer, self.owned, QuotaUsage(self.cluster), explain_first)
+        run = _Run(placer, self.owned, {}, explain_first)
         placings: dict[int, _Placing] = {}
         for at in sorted(range(len(owners)), key=lambda at: -_priority(owners[at])):
             placings[at] = _Placing(owners[at], run)
@@ -153,7 +153,7 @@ class _Run(NamedTuple):
 
     placer: Placer
     owned: OwnedPods
-    quotas: QuotaUsage
+    quotas: dict[str, QuotaUsage]  # by namespace
     explains: bool
 
 
@@ -169,6 +169,9 @@ class _Placing:
         self._coming = missing_replicas(owner, run.owned, create=self._replica)
         self._is_held = creates_no_pods(owner, run.owned)
         self._refusal = lasting_refusal(owner, cluster)
+        if owner.namespace not in run.quotas:
+            run.quotas[owner.namespace] = usage_at_start(cluster, owner.namespace)
+        self._quotas = run.quotas[owner.namespace]
         self._refused: list[RefusedPod] = []
         self.queue = Queue(owner.namespace, run.placer, explains=run.explains)
         self.queue.placed += [PlacedPod(pod.name, pod.node_name, 0, 0) for pod in running_pods(owner, run.owned)]
@@ -198,7 +201,7 @@ class _Placing:
         has_created = False
         for created in () if self._is_held else self._coming:
             has_created = True
-            refusal = self._refusal or self._run.quotas.refusal(self.owner)
+            refusal = self._refusal or self._quotas.admit(self.owner.template.get("spec") or {})
             if refusal:
                 self._refused.append(RefusedPod(created.name, f'pods "{created.name}" is forbidden: {refusal}'))
             runs = not refusal and self.queue.add(self._without_new_claims(created))

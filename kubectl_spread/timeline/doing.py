@@ -264,8 +264,7 @@ def _nodes_up(draft: Draft, op: steps.NodesUp) -> None:
 
 
 def _change_facts(draft: Draft, op: steps.ChangeFacts) -> None:
-    kept = ("namespaces", "services", "budgets", "storage", "priority_classes", "limit_ranges", "runtime_classes")
-    parts = {name: getattr(op.cluster, name) for name in kept}
+    parts = {name: getattr(op.cluster, name) for name in steps.FACTS}
     draft.facts = draft.world.changed_facts(
         draft.facts, f"facts {id(op.cluster)}", lambda facts: facts._replace(cluster=facts.cluster._replace(**parts))
     )

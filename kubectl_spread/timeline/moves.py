@@ -22,10 +22,11 @@ from typing import Any, Optional
 from kubectl_spread.objects.selectors.labels import ZONE
 from kubectl_spread.timeline import claims, doing, eviction, nodes, steps
 from kubectl_spread.timeline.binding import bind
-from kubectl_spread.timeline.controllers import daemonset, deployment, job, ordinals, replicaset, statefulset
-from kubectl_spread.timeline.draft import Draft
+from kubectl_spread.timeline.controllers import daemonset, deployment, job, ordinals, replicaset, scale, statefulset
+from kubectl_spread.timeline.draft import Creation, Draft
 from kubectl_spread.timeline.oracle import Oracle, PreemptionOption
 from kubectl_spread.timeline.overtaking import may_overtake_controllers, may_overtake_kubelets, open_items
+from kubectl_spread.timeline.refusals import is_short
 from kubectl_spread.timeline.search.twins import distinct, first_twins
 from kubectl_spread.timeline.state import (
     Deletion,
@@ -105,9 +106,29 @@ class Moves:
 
         It ends in any case: a controller that goes on for ever leaves a step that is not settled.
         """
-        indices = range(len(draft.sets)) if owners is None else {owner for owner in owners if owner >= 0}
-        is_settled = all(_settle_controller(draft, owner) for owner in indices)
+        if not self._world.facts[draft.facts].cluster.quotas:
+            is_settled = _act(draft, owners)
+            return draft.step()._replace(is_settled=is_settled)
+        before = draft.copy()
+        is_settled = _act(draft)
+        if draft.is_contended:
+            draft = before
+            draft.allowed = []
+            is_settled = _act(draft)
         return draft.step()._replace(is_settled=is_settled)
+
+    def _created(self, state: State) -> list[Way]:
+        """Return ways to create one of several different pods, of which a quota admits some: each may be the first."""
+        draft = _postponing(self._world, state)
+        found = [item for item in dict.fromkeys(draft.postponed) if draft.would_admit(item)]
+        return [partial(self._created_one, state, item) for item in found]
+
+    def _created_one(self, state: State, creation: Creation) -> Step:
+        draft = Draft(self._world, state)
+        draft.allowed = [creation]
+        _act(draft)
+        draft.allowed = None
+        return self.settle(draft)
 
     def after(self, state: State) -> Sequence[Way]:
         """Return every step of a state, each computed when it is taken; empty if the state is steady."""
@@ -124,11 +145,15 @@ class Moves:
         deciding = self._decided(state)
         if deciding:
             return deciding
+        created = self._created(state) if self._world.facts[state.facts].cluster.quotas else []
+        if created:
+            return created
         state = self._with_tried(state)
         victims = self._victims(state)
         if victims:
             # The scheduler, kubelets and the user may be faster than the ReplicaSet.
-            return [*victims, *Ways(self._scheduled(state)), *self._ended(state), *self._by_user(state)]
+            others = [*self._ended(state), *self._by_user(state), *self._autoscaled(state)]
+            return [*victims, *Ways(self._scheduled(state)), *others]
         lagging = self._lagging(state) or self._provisioned(state)
         if lagging:
             return lagging
@@ -137,7 +162,7 @@ class Moves:
     def _free(self, state: State) -> Iterator[Sequence[Way]]:
         """Yield the steps that may come in any order."""
         yield from self._scheduled(state)
-        for find in (self._ended, self._went_on, self._by_user, self._by_nodes):
+        for find in (self._ended, self._went_on, self._by_user, self._by_nodes, self._autoscaled):
             yield list(find(state))
 
     def _decided(self, state: State) -> list[Way]:
@@ -333,6 +358,8 @@ class Moves:
         return found
 
     def _is_awaited(self, state: State, pod: P) -> bool:
+        if is_short(self._world, state, pod):
+            return True
         own = state.sets[pod.owner] if pod.owner >= 0 else None
         if isinstance(own, (statefulset.StatefulSetState, daemonset.DaemonSetState)):
             return True
@@ -444,7 +471,8 @@ class Moves:
 
     def _daemons(self, state: State, owner: int) -> Iterator[Way]:
         for choice in daemonset.updates(self._world, state, owner):
-            yield partial(self._updated, state, owner, choice)
+            if self._updated(state, owner, choice).state != state:  # A quota may refuse the new pods.
+                yield partial(self._updated, state, owner, choice)
         spec = self._world.specs[state.sets[owner].spec]
         mine = [pod for pod in state.pods if pod.owner == owner]
         if any(pod.rev != spec.rev for pod in mine):
@@ -546,6 +574,16 @@ class Moves:
                 if node is not None and nodes.is_evicted(node, cls, patience_s):
                     yield partial(self._deleted, state, (pod,))
 
+    def _autoscaled(self, state: State) -> Iterator[Way]:
+        """Yield ways in which an autoscaler takes a workload back into its range."""
+        for owner, replicas in scale.out_of_range(self._world, state):
+            yield partial(self._scaled, state, owner, replicas)
+
+    def _scaled(self, state: State, owner: int, replicas: int) -> Step:
+        draft = Draft(self._world, state)
+        scale.put(draft, owner, replicas)
+        return self.settle(draft, (owner,))
+
     def _rest(self, state: State) -> list[Way]:
         """Return the way in which all remaining pods become ready, or else all remaining deletions finish."""
         bound = [pod for pod in state.pods if pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE]
@@ -571,6 +609,27 @@ class Moves:
         draft.todo = (*others, *blocked)
         draft.moves += [Move(EventKind.REFUSED, pod, pod.node, text=text) for pod, text in refused if text]
         return [draft.step]
+
+
+def _act(draft: Draft, owners: Optional[Iterable[int]] = None) -> bool:
+    """Let controllers make all changes without a choice; return False if one goes on without an end."""
+    indices = range(len(draft.sets)) if owners is None else {owner for owner in owners if owner >= 0}
+    return all(_settle_controller(draft, owner) for owner in indices)
+
+
+def _postponing(world: World, state: State) -> Draft:
+    """Return a draft in which controllers have acted, and quotas have kept them from creating pods."""
+    draft = Draft(world, state)
+    draft.allowed = []
+    _act(draft)
+    return draft
+
+
+def refusals(world: World, state: State) -> dict[int, str]:
+    """Return the API server's message for each workload of which it refuses a pod now."""
+    draft = Draft(world, state)
+    _act(draft)
+    return {world.revisions[rev].owner: text for (rev, *_), text in {**draft.refused, **draft.rejected}.items()}
 
 
 _Kind = tuple[int, int, int, int, bool, bool, int]

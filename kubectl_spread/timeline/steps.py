@@ -184,8 +184,14 @@ class NodesUp(NamedTuple):
     nodes: tuple[str, ...]
 
 
+FACTS = (
+    *("namespaces", "services", "budgets", "storage", "priority_classes"),
+    *("limit_ranges", "runtime_classes", "quotas", "autoscalers"),
+)
+
+
 class ChangeFacts(NamedTuple):
-    """Replacement of services, budgets, claims, volumes and namespaces by another cluster's."""
+    """Replacement of the objects around workloads, `FACTS`, by another cluster's."""
 
     cluster: Cluster
 

@@ -18,6 +18,7 @@ from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, UNREACHABLE
 from kubectl_spread.objects.workloads.replica import controller_of, controller_selector, daemon, replica
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
 from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.timeline.refusals import lasting_refusal, spec_of_class
 from kubectl_spread.timeline.state import ENDING, NO_ORDINAL, NodeStatus, P, PENDING
 
 Plain = dict[str, Any]
@@ -97,6 +98,7 @@ class World:
         down = frozenset(at for at, node in enumerate(cluster.nodes) if is_unreachable(node))
         self.facts: list[WorldFacts] = [WorldFacts(cluster.nodes, cluster._replace(pods=()), down)]
         self.background: tuple[Pod, ...] = ()
+        self.start: tuple[P, ...] = ()  # the other pods at the start
         self.bound: Optional[Columns] = None  # Bound pods at the start, if they are counted already.
         self.names: dict[Any, list[str]] = {}  # names of the initial pods, by their fields
         self.claim_templates: dict[int, dict[str, Plain]] = {}  # by workload: claim template by name
@@ -118,6 +120,8 @@ class World:
         self._admissions: list[Cluster] = [cluster]  # with different objects that admission reads
         self._admission_at: dict[int, int] = {}  # by facts
         self._admission_of: dict[int, int] = {}  # by class
+        self._pod_specs: dict[tuple[int, int], Plain] = {}  # by class and revision
+        self._refusals: dict[tuple[int, int], str] = {}  # by revision and facts
         self._known: dict[int, PodClass] = {}  # by revision, of a pod that runs
         self._shapes: dict[int, int] = {}
         self._shape_at: dict[PodClass, int] = {}
@@ -231,8 +235,31 @@ class World:
         return made._replace(**changed) if changed else made
 
     def _of_template(self, rev: int, cluster: Cluster) -> PodClass:
-        owner = stored_workload(admitted_workload(self._written[rev], cluster), self.minor)
+        owner = self._stored(rev, cluster)
         return daemon(owner, "").cls if owner.kind == "DaemonSet" else replica(owner, 0).cls
+
+    def _stored(self, rev: int, cluster: Cluster) -> Workload:
+        """Return the workload of a revision with the fields that admission adds to its pods."""
+        return stored_workload(admitted_workload(self._written[rev], cluster), self.minor)
+
+    def spec_of_pod(self, cls: int, rev: int) -> Plain:
+        """Return a pod's spec for quotas: by its template if that is known, else by its class."""
+        found = self._pod_specs.get((cls, rev))
+        if found is None:
+            admitting = self._admissions[self.admission_of(cls)]
+            template = {} if rev < 0 else self._stored(rev, admitting).template
+            found = self._pod_specs[cls, rev] = template.get("spec") or spec_of_class(self.classes[cls])
+        return found
+
+    def lasting_refusal(self, rev: int, facts: int) -> str:
+        """Return the API server's message if it refuses every new pod of a revision now; empty if it does not."""
+        found = self._refusals.get((rev, facts))
+        if found is None:
+            cluster = self.facts[facts].cluster
+            is_known = bool(self._written[rev].template.get("spec"))
+            found = lasting_refusal(self._stored(rev, cluster), cluster) if is_known else ""
+            self._refusals[rev, facts] = found
+        return found
 
     def _made(self, rev: int, ordinal: int, node: str) -> PodClass:
         workload, known = self.revisions[rev].workload, self._known.get(rev)

@@ -154,7 +154,7 @@ def test_an_unused_claim_goes_at_once(facts: str, capsys: pytest.CaptureFixture[
         ('patch pv pv0 -p={"spec":{"claimRef":null}}', []),
         (
             'patch hpa db -p={"spec":{"maxReplicas":5}}',
-            ["autoscaler db keeps 1 to 5 replicas; its decisions are not simulated"],
+            ["autoscaler db keeps 1 to 5 replicas; which of them its metrics ask for is not simulated"],
         ),
         ('patch pvc data-db-0 -p={"spec":{"resources":null}}', ["a change of claim data-db-0 moves no pod"]),
         ("label ns default team=a", []),

@@ -92,6 +92,7 @@ def test_a_surge_that_finds_no_room_wedges() -> None:
         "pending": 1,
         "not_created": 0,
         "is_complete": False,
+        "refusal": "",
     }
     assert outcome.restarts == {WEB: 0}
 

@@ -102,14 +102,13 @@ def place(
 
 
 def _scaled(workload: Workload, cluster: Cluster) -> Workload:
-    """Return a workload with as many replicas as its HorizontalPodAutoscaler keeps; 0 replicas turn that off."""
+    """Return a workload with as many replicas as its HorizontalPodAutoscaler keeps."""
     from kubectl_spread.cluster.snapshot import key_of
 
     found = cluster.autoscalers.get(key_of(workload))
-    if found is None or not workload.replicas:
+    if found is None or workload.replicas is None:
         return workload
-    most = max(found.min_replicas, found.max_replicas)
-    return workload._replace(replicas=min(most, max(found.min_replicas, workload.replicas)))
+    return workload._replace(replicas=found.nearest(workload.replicas))
 
 
 def _cluster(source: ClusterSource) -> tuple[Cluster, tuple[SourceError, ...]]:

@@ -90,6 +90,7 @@ def _workload(item: WorkloadSummary) -> Plain:
         "updated": _range(item.updated),
         "pending": _range(item.pending),
         "notCreated": _range(item.not_created),
+        "refusal": item.refusal or None,
         "restarted": _range(item.restarted),
         "revision": item.revision,
         "domains": [_spread(spread) for spread in item.spreads],

@@ -118,6 +118,8 @@ def _gone(event: TraceEvent, pod: str) -> str:
 
 
 def _scaled(event: TraceEvent, _pod: str) -> str:
+    if event.text:
+        return f"Autoscaler {event.text} scales {name(event.owner)} to {plural(event.size, 'pod')}."
     return f"{name(event.owner)} scales revision {event.revision} to {plural(event.size, 'pod')}."
 
 

@@ -91,6 +91,8 @@ class _Step:
         paused = f"; it is paused, so {_held_back(item)}" if item.is_paused else ""
         yield f"{name(item.key)} {verdict}{paused}"
         yield from wrap(numbers(item), self.width, indent="  ", hanging="  ")
+        if item.refusal:
+            yield from wrap(f"the API server refuses new pods: {item.refusal}", self.width, indent="  ", hanging="  ")
         if self._is_brief and not self.is_wide:
             return
         for spread in item.spreads:

@@ -131,8 +131,8 @@ def _autoscaler(namespace: str, name: str, situation: Situation) -> CommandEffec
     autoscalers = {
         key: item for key, item in cluster.autoscalers.items() if (key.namespace, item.name) != (namespace, name)
     }
-    situation.cluster = cluster._replace(autoscalers=autoscalers)
-    return CommandEffect(notes=(f"without autoscaler {name}, the workload keeps the replicas that it has",))
+    note = f"without autoscaler {name}, the workload keeps the replicas that it has"
+    return _changed(situation, cluster._replace(autoscalers=autoscalers)) + CommandEffect(notes=(note,))
 
 
 def _priority_class(_: str, name: str, situation: Situation) -> CommandEffect:
@@ -162,8 +162,7 @@ def _limit_range(namespace: str, name: str, situation: Situation) -> CommandEffe
 def _quota(namespace: str, name: str, situation: Situation) -> CommandEffect:
     cluster = situation.cluster
     left = tuple(item for item in cluster.quotas if (item.namespace, item.name) != (namespace, name))
-    situation.cluster = cluster._replace(quotas=left)
-    return CommandEffect(notes=(f"that quota {name} refused pods before is not simulated: no controller waits for it",))
+    return _changed(situation, cluster._replace(quotas=left))
 
 
 def _namespace(_: str, name: str, situation: Situation) -> CommandEffect:
@@ -277,6 +276,5 @@ def _autoscaler_patched(name: Named, spec: Plain, situation: Situation) -> Comma
         why = f"spec.maxReplicas: Invalid value: {most}: must be greater than or equal to `minReplicas`"
         raise RefusedError(f'The HorizontalPodAutoscaler "{name[1]}" is invalid: {why}')
     changed = found._replace(min_replicas=least, max_replicas=most)
-    situation.cluster = cluster._replace(autoscalers={**cluster.autoscalers, key: changed})
-    note = f"autoscaler {name[1]} keeps {least} to {most} replicas; its decisions are not simulated"
-    return CommandEffect((), frozenset([key]), notes=(note,))
+    done = _changed(situation, cluster._replace(autoscalers={**cluster.autoscalers, key: changed}))
+    return done + CommandEffect((), frozenset([key]), notes=(changed.note,))

@@ -66,7 +66,9 @@ def scale_workload(target: CommandTarget, situation: Situation, replicas: int) -
     plain = plain_of(situation.cluster.controllers[target.key])
     after = controller_of({**plain, "spec": {**plain["spec"], "replicas": replicas}})
     situation.put(_like(after, situation.cluster.controllers[target.key]))
-    return CommandEffect((steps.Scale(target.key, replicas),), frozenset([target.key]))
+    scaler = situation.cluster.autoscalers.get(target.key)
+    notes = () if scaler is None else (scaler.note,)
+    return CommandEffect((steps.Scale(target.key, replicas),), frozenset([target.key]), notes=notes)
 
 
 def _like(after: Any, before: Any) -> Any:

@@ -78,8 +78,7 @@ def act(draft: Draft, owner: int) -> bool:
         if says is None:
             continue
         if says.runs and at not in covered:
-            draft.create(spec.rev, at, node=draft.world.node_names[at])
-            done = True
+            done |= draft.create(spec.rev, at, node=draft.world.node_names[at])
         elif not says.stays:
             pods = [pod for pod in mine if pod.ordinal == at and pod.end == Deletion.ALIVE]
             draft.delete(pods)

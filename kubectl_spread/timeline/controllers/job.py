@@ -43,13 +43,11 @@ def act(draft: Draft, owner: int) -> bool:
     if missing <= 0:
         return False
     if not spec.is_indexed:
-        for _ in range(missing):
-            draft.create(spec.rev)
-        return True
+        return replicaset.create(draft, spec.rev, missing)
     there = {pod.ordinal for pod in mine}
-    for index in [index for index in range(spec.replicas) if index not in there][:missing]:
-        draft.create(spec.rev, index)
-    return True
+    absent = [index for index in range(spec.replicas) if index not in there]
+    created = [draft.create(spec.rev, index) for index in absent[:missing]]
+    return any(created)
 
 
 def excess(world: World, pods: Sequence[P], owner: int, own: JobState) -> replicaset.Excess:

@@ -66,9 +66,10 @@ def _own_active(pods: Iterable[P], owner: int) -> list[P]:
 
 
 def create(draft: Draft, rev: int, missing: int) -> bool:
-    """Create the missing pods of a revision, and return whether there are any."""
-    for _ in range(missing):
-        draft.create(rev)
+    """Create the missing pods of a revision, and return whether the API server admits any."""
+    for at in range(missing):
+        if not draft.create(rev):
+            return at > 0
     return missing > 0
 
 

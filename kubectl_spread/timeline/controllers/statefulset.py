@@ -85,20 +85,21 @@ def is_healthy(pod: Optional[P]) -> bool:
 def _replicas(draft: Draft, owner: int, *, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> Optional[bool]:
     """Create missing pods.
 
-    Returns True if it has created pods, False if it waits for an unhealthy pod, and None if it has nothing to do.
+    Returns True if it has created pods, None if it has nothing to do, and False if it waits: for an unhealthy pod, or
+    for the API server to admit a pod.
     """
-    done = False
+    done: Optional[bool] = None
     for ordinal in spec.ordinals:
         if ordinal not in by_ordinal:
-            _create(draft, owner, spec=spec, ordinal=ordinal)
-            done = True
+            is_created = _create(draft, owner, spec=spec, ordinal=ordinal)
+            done = is_created or bool(done)
             if not spec.is_parallel:
-                return True
+                return done
         elif not spec.is_parallel and not is_healthy(by_ordinal[ordinal]):
             return False
     if done and spec.is_parallel:
         _group(draft, owner, by_ordinal)
-    return True if done else None
+    return done
 
 
 def _group(draft: Draft, owner: int, before: Container[int]) -> None:
@@ -108,11 +109,11 @@ def _group(draft: Draft, owner: int, before: Container[int]) -> None:
     draft.sets[owner] = own._replace(free=ordinals.with_group(draft.world, own.free, created))
 
 
-def _create(draft: Draft, owner: int, *, spec: StatefulSetSpec, ordinal: int) -> None:
+def _create(draft: Draft, owner: int, *, spec: StatefulSetSpec, ordinal: int) -> bool:
     own: StatefulSetState = draft.sets[owner]
     is_below = not spec.is_on_delete and ordinal < spec.start + spec.partition
     claims.ensure(draft, owner, ordinal)
-    draft.create(own.current if is_below else spec.rev, ordinal)
+    return draft.create(own.current if is_below else spec.rev, ordinal)
 
 
 def _condemned(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> Optional[bool]:

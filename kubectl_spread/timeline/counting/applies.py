@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Optional
 
+from kubectl_spread.timeline.controllers import scale
 from kubectl_spread.timeline.controllers.deployment import DeploymentSpec, DeploymentState
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.moves import Moves
+from kubectl_spread.timeline.refusals import has_quota
 from kubectl_spread.timeline.state import Deletion, of_owner, P, PENDING, Stage, State
 from kubectl_spread.timeline.world import World
 
@@ -45,9 +47,15 @@ class Alone:
     def _is_usual(self, state: State, owner: int) -> bool:
         """Return whether only pods of the newest revision wait or become ready, and all deleted pods end.
 
+        The API server admits every new pod, and no autoscaler changes their number.
         Pods whose template names a node do not wait, because they bypass the scheduler.
         """
         spec: DeploymentSpec = self._world.specs[state.sets[owner].spec]
+        if any(scale.out_of_range(self._world, state)):
+            return False
+        namespace = self._world.keys[owner].namespace
+        if has_quota(self._world, state.facts, namespace) or self._world.lasting_refusal(spec.rev, state.facts):
+            return False
         pods = of_owner(state.pods, owner)
         revisions = self._world.revisions
         if self._world.classes[self._world.cls_of(spec.rev)].node_name:

@@ -13,6 +13,7 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.timeline.claims import storage_of
 from kubectl_spread.timeline.controllers import daemonset, deployment, job, replicaset, statefulset
+from kubectl_spread.timeline.moves import refusals
 from kubectl_spread.timeline.results.eligible import class_of, counted_nodes, NodeDomains
 from kubectl_spread.timeline.results.interchange import Interchange
 from kubectl_spread.timeline.state import (
@@ -53,7 +54,11 @@ class PodState(NamedTuple):
 
 
 class SteadyWorkload(NamedTuple):
-    """State of a workload; `not_created` is the number of pods that its controller holds back."""
+    """State of a workload.
+
+    not_created: number of pods that its controller has not created. refusal: the API server's message if it refuses a
+    new pod.
+    """
 
     desired: int
     ready: int
@@ -61,6 +66,7 @@ class SteadyWorkload(NamedTuple):
     pending: int
     not_created: int
     is_complete: bool
+    refusal: str = ""
 
 
 class RefusedEviction(NamedTuple):
@@ -283,10 +289,11 @@ class View:
         return "" if at == PENDING else self.world.node_names[at]
 
     def workloads(self, state: State) -> dict[OwnerKey, SteadyWorkload]:
+        found = {owner: self._workload(state, owner) for owner, own in enumerate(state.sets) if own is not None}
+        messages = {} if all(item.is_complete for item in found.values()) else refusals(self.world, state)
         return {
-            key_of(self.world, state, owner): self._workload(state, owner)
-            for owner, own in enumerate(state.sets)
-            if own is not None
+            key_of(self.world, state, owner): item._replace(refusal=messages.get(owner, ""))
+            for owner, item in found.items()
         }
 
     def _workload(self, state: State, owner: int) -> SteadyWorkload:

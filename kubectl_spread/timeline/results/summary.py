@@ -43,7 +43,8 @@ class WorkloadSummary(NamedTuple):
     """Summary of a workload that takes part in a step.
 
     is_concerned: the step names or changes it. is_deleted, is_paused: in every outcome. revision: number of its target
-    revision. restarted: number of pods from the start that are gone. fewest_ready: minimum during the step.
+    revision. restarted: number of pods from the start that are gone. fewest_ready: minimum during the step. refusal:
+    the API server's message if it refuses new pods in some outcome.
     """
 
     key: OwnerKey
@@ -63,6 +64,7 @@ class WorkloadSummary(NamedTuple):
     revision: int
     revisions: tuple[int, ...]
     spreads: tuple[WorkloadSpread, ...]
+    refusal: str = ""
 
 
 class PendingPods(NamedTuple):
@@ -243,6 +245,7 @@ class _Summary:
             max((item.revision_of(key) for item in self.outcomes), default=0),
             self._revisions(key),
             tuple(self._spread([key], topology_key) for topology_key in self._topology_keys(key)),
+            next((state.refusal for state in after if state.refusal), ""),
         )
 
     def _revisions(self, key: OwnerKey) -> tuple[int, ...]:

@@ -20,10 +20,9 @@ def steps_to(before: Cluster, after: Cluster) -> tuple[steps.Op, ...]:
 
 
 def _facts(before: Cluster, after: Cluster) -> Iterator[steps.Op]:
-    names = ("namespaces", "services", "budgets", "storage", "priority_classes")
     if any(
         getattr(before, name) is not getattr(after, name) and getattr(before, name) != getattr(after, name)
-        for name in names
+        for name in steps.FACTS
     ):
         yield steps.ChangeFacts(after)
 

@@ -104,6 +104,7 @@ class _Loading:
             self.world.names.setdefault(slot(made), []).append(pod.name)
             pods.append(made)
         self.world.background = tuple(background)
+        self.world.start = tuple(pods)
         self.world.slot_of = slots
         sets = tuple(self.sets.get(at) for at in range(len(self.world.keys)))
         return LoadedWorld(self.world, State(tuple(sorted(pods)), sets, 0), live)
@@ -129,9 +130,12 @@ class _Loading:
     def _is_unfinished(self, key: OwnerKey, controller: Controller) -> bool:
         if key.kind == "DaemonSet":
             return False
+        replicas, scaler = controller.workload.replicas or 0, self.cluster.autoscalers.get(key)
+        if scaler is not None and scaler.nearest(replicas) != replicas:
+            return True
         alive = [pod for pod in self._owned.of(key) if pod.is_visible and not pod.terminating]
         owners = {pod.owner.name for pod in alive if pod.owner is not None}
-        if len(alive) != (controller.workload.replicas or 0) or len(owners) > 1:
+        if len(alive) != replicas or len(owners) > 1:
             return True
         if key.kind == "Deployment":
             return any(self._is_outdated(OwnerKey("ReplicaSet", key.namespace, name), controller) for name in owners)

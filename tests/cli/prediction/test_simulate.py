@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -780,20 +781,22 @@ def test_a_quota_that_would_refuse_pods_is_named(
     facts, manifest = tmp_path / "facts.yaml", tmp_path / "web.yaml"
     facts.write_text(QUOTA)
     manifest.write_text(FREE)
-    run(["simulate", "-f", str(manifest), *step.split(), "--snapshot", str(facts), "-o", "json"])
-    found = json.loads(capsys.readouterr().out)
+    code = run(["simulate", "-f", str(manifest), *step.split(), "--snapshot", str(facts), "-o", "json"])
+    ((played,), notes) = itemgetter("steps", "notes")(json.loads(capsys.readouterr().out))
 
     text = "exceeded quota: few, requested: pods=1, used: pods=3, limited: pods=3"
-    assert found["notes"] == [f"Deployment default/web: the API server refuses new pods: {text}"] * is_refused
+    assert (code, notes) == (int(is_refused), [])
+    assert played["verdict"] == ("getsStuck" if is_refused else "completes")
+    assert [item["refusal"] for item in played["workloads"]] == [text if is_refused else None]
 
 
-def test_a_quota_says_that_it_is_not_simulated(web: str, capsys: pytest.CaptureFixture[str]) -> None:
-    found = answer(capsys, "-f", web, "create", "quota", "few", "--hard=pods=3", "--then", "delete quota few")
+def test_a_quota_that_is_created_and_deleted_refuses_pods_in_between(
+    web: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    quota = ["create", "quota", "few", "--hard=pods=3"]
+    found = answer(capsys, "-f", web, *quota, "--then", "scale deploy/web --replicas=5", "--then", "delete quota few")
 
-    assert [step["notes"] for step in found["steps"]] == [
-        ["that quota few refuses new pods is not simulated; `check` does it"],
-        ["that quota few refused pods before is not simulated: no controller waits for it"],
-    ]
+    assert [step["workloads"][0]["ready"]["after"]["max"] for step in found["steps"]] == [3, 3, 5]
 
 
 def test_a_key_that_no_node_has_is_named_instead_of_an_empty_table(

@@ -58,6 +58,7 @@ def apply_objects(objects: list[Plain], situation: Situation) -> CommandEffect:
             key, found = autoscaler(plain)
             autoscalers = {**situation.cluster.autoscalers, key: found}
             situation.cluster = situation.cluster._replace(autoscalers=autoscalers)
+            done += CommandEffect((steps.ChangeFacts(situation.cluster),), frozenset([key]))
         elif kind in KINDS and kind not in ("PodTemplate", "Service"):
             done += apply_workload(plain, situation)
     return done
@@ -73,9 +74,7 @@ def _around(objects: list[Plain], situation: Situation) -> CommandEffect:
     cluster = situation.cluster
     budgets = tuple(item for item in cluster.budgets if (item.namespace, item.name) not in named)
     situation.cluster = apply_manifests.add_objects(cluster._replace(budgets=budgets), objects, situation.namespace)
-    quotas = [str(plain["metadata"].get("name")) for plain in objects if plain.get("kind") == "ResourceQuota"]
-    notes = tuple(f"that quota {name} refuses new pods is not simulated; `check` does it" for name in quotas)
-    return CommandEffect((steps.ChangeFacts(situation.cluster),), notes=notes)
+    return CommandEffect((steps.ChangeFacts(situation.cluster),))
 
 
 def _pod(plain: Plain, situation: Situation) -> CommandEffect:

@@ -1,0 +1,225 @@
+"""Quotas, LimitRanges and autoscalers over time: new pods that the API server refuses, and replicas that go back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Optional
+
+import pytest
+
+from kubectl_spread.cli.main import run as run_command
+from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.run import Answer
+from tests.timeline.test_run import deployment, node, run, THREE_ZONES, WEB, ZONE
+
+Plain = dict[str, Any]
+CASES = Path(__file__).parents[1] / "cases" / "engine"
+NAMESPACE = "s-n14-quota-8419"
+OTHER = OwnerKey("Deployment", "app", "other")
+
+
+def quota(hard: Plain, used: Optional[Plain] = None, **spec: Any) -> Plain:
+    found: Plain = {"kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "app"}}
+    found["spec"] = {"hard": hard, **spec}
+    return found if used is None else {**found, "status": {"used": used}}
+
+
+def limits(**item: Any) -> Plain:
+    metadata = {"name": "l", "namespace": "app"}
+    return {"kind": "LimitRange", "metadata": metadata, "spec": {"limits": [{"type": "Container", **item}]}}
+
+
+def autoscaler(least: int, most: int, kind: str = "Deployment") -> Plain:
+    return {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "web", "namespace": "app"},
+        "spec": {
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": kind, "name": "web"},
+            "minReplicas": least,
+            "maxReplicas": most,
+        },
+    }
+
+
+def other(replicas: int) -> Plain:
+    found = deployment(replicas)
+    return {**found, "metadata": {"name": "other", "namespace": "app"}}
+
+
+def like(kind: str, replicas: int, **spec: Any) -> Plain:
+    found = deployment(replicas, **spec)
+    return {**found, "kind": kind}
+
+
+def ready(answer: Answer, key: OwnerKey = WEB) -> set[int]:
+    return {outcome.workloads[key].ready for outcome in answer.last.outcomes}
+
+
+def refusals(answer: Answer, key: OwnerKey = WEB) -> set[str]:
+    return {outcome.workloads[key].refusal for outcome in answer.last.outcomes}
+
+
+EXCEEDED = "exceeded quota: q, requested: pods=1, used: pods=5, limited: pods=5"
+
+
+@pytest.mark.parametrize("used", [None, {"pods": "0"}])
+def test_a_quota_ends_a_scale_with_as_many_pods_as_it_admits(used: Optional[Plain]) -> None:
+    answer = run([*THREE_ZONES, deployment(3), quota({"pods": "5"}, used)], steps.Scale(WEB, 8))
+
+    assert answer.last.is_exact
+    assert ready(answer) == {5}
+    assert refusals(answer) == {EXCEEDED}
+    assert not answer.last.is_complete
+
+
+def test_the_usage_of_a_quota_counts_pods_that_take_no_part() -> None:
+    """Of 5 pods, 3 are counted by the status and unknown here."""
+    answer = run([*THREE_ZONES, deployment(4), quota({"pods": "5"}, {"pods": "3"})])
+
+    assert ready(answer) == {2}
+
+
+def test_a_quota_of_another_namespace_or_scope_admits_every_pod() -> None:
+    elsewhere = quota({"pods": "1"})
+    elsewhere["metadata"]["namespace"] = "default"
+    answer = run([*THREE_ZONES, deployment(3), elsewhere])
+    scoped = run([*THREE_ZONES, deployment(3), quota({"pods": "1"}, scopes=["BestEffort"])])
+
+    assert ready(answer) == ready(scoped) == {3}
+    assert answer.last.is_complete
+
+
+def test_a_quota_counts_the_requests_that_a_limit_range_adds() -> None:
+    workload = deployment(4)
+    workload["spec"]["template"]["spec"]["containers"][0]["resources"] = {}
+    hard = {"requests.cpu": "1"}
+    answer = run([*THREE_ZONES, workload, quota(hard), limits(defaultRequest={"cpu": "300m"})])
+    without = run([*THREE_ZONES, workload, quota(hard)])
+
+    assert ready(answer) == {3}
+    assert ready(without) == {0}
+    assert refusals(without) == {"failed quota: q: must specify requests.cpu for: c"}
+
+
+def test_a_limit_range_refuses_every_pod_beyond_its_bounds() -> None:
+    answer = run([*THREE_ZONES, deployment(3, cpu="2"), limits(max={"cpu": "1"})])
+
+    assert ready(answer) == {0}
+    assert refusals(answer) == {"maximum cpu usage per Container is 1, but request is 2"}
+
+
+@pytest.mark.parametrize(("unavailable", "is_complete"), [(0, False), (1, True)])
+def test_a_rollout_needs_room_in_the_quota_for_its_surge(unavailable: int, *, is_complete: bool) -> None:
+    """A pod that ends counts until it is gone, and then the new one is created."""
+    strategy = {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": unavailable}}
+    objects = [*THREE_ZONES, deployment(3, strategy=strategy), quota({"count/pods": "3"})]
+    answer = run(objects, steps.Restart(WEB))
+
+    assert answer.last.is_exact
+    assert answer.last.is_complete is is_complete
+    assert ready(answer) == {3}
+    assert ({""} if is_complete else {EXCEEDED.replace("pods=5", "pods=3").replace("pods", "count/pods")}) == refusals(
+        answer
+    )
+
+
+def test_any_workload_may_get_the_pods_that_a_quota_admits() -> None:
+    """Two Deployments want three pods each, and the quota admits four of them."""
+    answer = run([*THREE_ZONES, deployment(3, hard=None), other(3), quota({"pods": "4"})])
+
+    pairs = {(item.workloads[WEB].ready, item.workloads[OTHER].ready) for item in answer.last.outcomes}
+    assert answer.last.is_exact
+    assert pairs == {(1, 3), (2, 2), (3, 1)}
+
+
+def test_a_workload_gets_the_quota_that_another_one_frees() -> None:
+    answer = run(
+        [*THREE_ZONES, deployment(3), other(3), quota({"pods": "3"})], steps.Delete(WEB), steps.Scale(OTHER, 3)
+    )
+
+    assert ready(answer, OTHER) == {3}
+
+
+def test_pods_are_created_once_a_quota_grows_or_is_gone() -> None:
+    objects = [*THREE_ZONES, deployment(3)]
+    small, large = ([*objects, quota({"pods": number})] for number in ("1", "2"))
+    grown = run(small, steps.ChangeFacts(cluster_of(large)))
+    without = run(small, steps.ChangeFacts(cluster_of(objects)))
+
+    assert (ready(grown), ready(without)) == ({2}, {3})
+
+
+def test_a_statefulset_waits_for_the_quota_at_its_next_ordinal() -> None:
+    key = WEB._replace(kind="StatefulSet")
+    answer = run([*THREE_ZONES, like("StatefulSet", 3), quota({"pods": "2"})])
+
+    (outcome,) = {tuple(sorted(pod.name for pod in item.pods)) for item in answer.last.outcomes}
+    assert outcome == ("web-0", "web-1")
+    assert refusals(answer, key) == {"exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2"}
+
+
+def test_any_ordinal_of_a_parallel_statefulset_may_be_refused() -> None:
+    workload = like("StatefulSet", 3, podManagementPolicy="Parallel")
+    answer = run([*THREE_ZONES, workload, quota({"pods": "2"})])
+
+    found = {tuple(sorted(pod.name for pod in item.pods)) for item in answer.last.outcomes}
+    assert found == {("web-0", "web-1"), ("web-0", "web-2"), ("web-1", "web-2")}
+
+
+def test_any_node_may_lack_its_daemon_pod() -> None:
+    workload = like("DaemonSet", 1)
+    (controller,) = cluster_of([workload]).controllers.values()
+    answer = run([*THREE_ZONES, quota({"pods": "2"})], steps.Apply(controller))
+
+    assert {len(item.pods) for item in answer.last.outcomes} == {2}
+    assert answer.last.counts(WEB._replace(kind="DaemonSet"), ZONE) == {"a": (0, 1), "b": (0, 1), "c": (0, 1)}
+    assert answer.last.may_wedge
+
+
+@pytest.mark.parametrize(("asked", "found"), [(3, 6), (20, 12), (8, 8), (0, 0)])
+def test_an_autoscaler_takes_replicas_back_into_its_range(asked: int, found: int) -> None:
+    nodes = [node(f"{zone}1", zone) for zone in "ab"]
+    answer = run([*nodes, deployment(6), autoscaler(6, 12)], steps.Scale(WEB, asked))
+
+    assert answer.last.is_exact
+    assert answer.last.is_complete
+    assert ready(answer) == {found}
+    assert {outcome.workloads[WEB].desired for outcome in answer.last.outcomes} == {found}
+
+
+def test_pods_may_go_before_the_autoscaler_asks_for_new_ones() -> None:
+    """The new pods may then be elsewhere."""
+    answer = run([node("a1", "a"), node("b1", "b"), deployment(2, hard=None), autoscaler(2, 3)], steps.Scale(WEB, 1))
+
+    assert answer.last.fewest_ready == {WEB: 1}
+    assert {outcome.restarts[WEB] for outcome in answer.last.outcomes} == {0, 1}
+
+
+def test_a_running_workload_below_its_range_is_scaled_without_a_command() -> None:
+    answer = run([*THREE_ZONES, deployment(2), autoscaler(3, 5)])
+
+    assert ready(answer) == {3}
+
+
+def _simulated(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str]]:
+    code = run_command(["simulate", *arguments])
+    return code, capsys.readouterr().out.splitlines()
+
+
+def test_a_scale_that_a_real_quota_stopped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """5 of 8 pods run in the end, because the quota counts the defaults of the LimitRange."""
+    workload = deployment(4)
+    workload["metadata"]["namespace"] = NAMESPACE
+    workload["spec"]["template"]["spec"]["containers"][0]["resources"] = {}
+    path = tmp_path / "web.json"
+    path.write_text(json.dumps(workload))
+    asked = ["-f", str(path), "scale", "deploy/web", "--replicas=8", "-n", NAMESPACE]
+    code, lines = _simulated(capsys, *asked, "--snapshot", str(CASES / "quota-of-5-pods.json.gz"))
+
+    assert code == 1
+    assert lines[0] == "scale deploy/web --replicas=8: gets stuck"
+    assert lines[3:5] == ["  5 of 8 pods ready, 3 not created", f"  the API server refuses new pods: {EXCEEDED}"]
