@@ -11,27 +11,31 @@ from kubectl_spread.timeline.controllers import deployment
 from kubectl_spread.timeline.controllers.replicaset import choices
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.setup import reading
-from kubectl_spread.timeline.state import Deletion, EventKind, Move, NO_ORDINAL, P, PENDING, Slot, slot, Stage, State
+from kubectl_spread.timeline.state import EventKind, Move, NO_ORDINAL, P, PENDING, Slot, slot, Stage, State
 from kubectl_spread.timeline.world import World, WorldFacts
 
 
 def do(world: World, state: State, op: steps.Op) -> list[Draft]:
     """Return the states right after a step, before any controller reacts; several if a choice is random."""
     if isinstance(op, (steps.DeleteSome, steps.PatchSome)):
-        return [_on_pods(world, state, op, pods) for pods in _matching(world, state, op.match, limit=op.limit)]
+        is_forced = isinstance(op, steps.DeleteSome) and op.is_forced
+        found = _matching(world, state, op.match, limit=op.limit, with_terminating=is_forced)
+        return [_on_pods(world, state, op, pods) for pods in found]
     draft = Draft(world, state)
     _DOERS[type(op)](draft, op)
     return [draft]
 
 
-def _matching(world: World, state: State, match: steps.PodMatch, *, limit: int) -> list[tuple[P, ...]]:
+def _matching(
+    world: World, state: State, match: steps.PodMatch, *, limit: int, with_terminating: bool
+) -> list[tuple[P, ...]]:
     owner = world.find_owner(match.key)
     node = world.node_at.get(match.node, PENDING) if match.node else None
     found = [
         pod
         for pod in state.pods
         if pod.owner == owner
-        and pod.end == Deletion.ALIVE
+        and (with_terminating or not pod.end)
         and (node is None or pod.node == node)
         and (not match.ordinals or pod.ordinal in match.ordinals)
         and (not match.is_pending or pod.node == PENDING)

@@ -134,12 +134,12 @@ class Draft:
         self.moves.append(Move(EventKind.READY, pod, pod.node))
 
     def delete(self, pods: Iterable[P], kind: EventKind = EventKind.DELETED) -> None:
-        """Request the deletion of pods; a pod without a node is removed at once."""
+        """Request the deletion of pods; a pod without a node, or with a grace period of 0, is removed at once."""
         for pod in pods:
             if pod.end:
                 continue
             self.moves.append(Move(kind, pod, pod.node))
-            if pod.node == PENDING:
+            if pod.node == PENDING or (pod.rev >= 0 and self.world.revisions[pod.rev].ends_at_once):
                 self._usage.clear()
                 self.pods.remove(pod)
             else:

@@ -524,7 +524,8 @@ class Moves:
             slots.remove(slot(pod))
             rest = (("delete", tuple(slots), item[2]),) if slots else ()
             after = state._replace(todo=_replaced(state.todo, item, rest))
-            yield partial(self._gone, after, [pod]) if item[2] else partial(self._deleted, after, (pod,))
+            is_at_once = item[2] and pod.end != Deletion.HELD  # Finalizers keep a pod in any case.
+            yield partial(self._gone, after, [pod]) if is_at_once else partial(self._deleted, after, (pod,))
 
     def _evictions(self, state: State, item: Any) -> Iterator[Way]:
         left = self._to_evict(state, item)

@@ -64,6 +64,11 @@ class Revision(NamedTuple):
     becomes_ready: bool = True
     ends: bool = True
 
+    @property
+    def ends_at_once(self) -> bool:
+        """Return whether a deleted pod is gone at once: its grace period is 0, so no kubelet is asked."""
+        return fields(self.workload.template.get("spec")).get("terminationGracePeriodSeconds") == 0
+
 
 def node_name(workload: Workload) -> str:
     """Return the node that a pod template names in `nodeName`; empty if the scheduler chooses."""

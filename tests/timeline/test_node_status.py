@@ -95,3 +95,30 @@ def test_a_controller_without_an_end(*, changes: bool, monkeypatch: pytest.Monke
     assert answer.last.is_endless
     assert not answer.last.is_exact
     assert not answer.last.is_complete
+
+
+def test_a_forced_deletion_needs_no_kubelet() -> None:
+    """The pod of a dead node is gone at once, and its StatefulSet creates it again elsewhere."""
+    forced = steps.DeleteSome(steps.PodMatch(DB, node="b1"), is_forced=True)
+    answer = run(list(THREE_ZONES), created(), steps.NodesDown(("b1",)), forced)
+
+    assert answer.last.is_complete
+    assert all(pod.node != "b1" for outcome in answer.last.outcomes for pod in outcome.pods)
+
+
+def test_a_grace_period_of_0_needs_no_kubelet() -> None:
+    """Pods that a taint removes from a dead node are gone at once."""
+    db = created()
+    db.controller.workload.template["spec"]["terminationGracePeriodSeconds"] = 0
+    answer = run(list(THREE_ZONES), db, steps.NodesDown(("b1",)))
+
+    assert answer.last.is_complete
+    assert all(pod.node != "b1" for outcome in answer.last.outcomes for pod in outcome.pods)
+
+
+def test_commands_on_a_lost_domain_and_its_pods(capsys: pytest.CaptureFixture[str]) -> None:
+    """A forced deletion after the loss of a zone also takes the pods that are terminating there."""
+    line = ["lose", "zone=z1", "--then", "delete pod db-1 --grace-period=0 --force"]
+
+    assert command(["simulate", *line, "--snapshot", str(CASES / "node-not-in-facts.json")]) == 1
+    assert "  2 of 3 pods ready, 1 Pending" in capsys.readouterr().out.splitlines()  # and none that is not created
