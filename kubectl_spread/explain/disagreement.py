@@ -9,8 +9,7 @@ from typing import NamedTuple, TYPE_CHECKING
 from kubectl_spread.scheduler.framework.status import Status
 
 if TYPE_CHECKING:  # hundreds of regular expressions
-    from kubectl_spread.messages.message import Part
-    from kubectl_spread.messages.reason_kind import ReasonKind
+    from kubectl_spread.messages.message import Part, ReasonKind
 
 
 class Disagreement(NamedTuple):
@@ -28,10 +27,11 @@ def disagreement(message: str, refusals: Iterable[Status]) -> Disagreement | Non
 
     `refusals` are the results of the nodes that do not fit here, one for each node.
     """
+    from kubectl_spread.messages.message import Component
     from kubectl_spread.messages.parse import parse
 
     found = parse(message)
-    if not found.is_of_nodes or not found.parts:
+    if found.component is not Component.SCHEDULER or not found.is_of_nodes or not found.parts:
         return None
     return Disagreement(found.parts, _unexplained(found.parts, refusals) or found.parts)
 

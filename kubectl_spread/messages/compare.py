@@ -5,10 +5,9 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple, Optional
 
-from kubectl_spread.messages.message import Message, Part
+from kubectl_spread.messages.message import Component, Message, Part, ReasonKind
 from kubectl_spread.messages.parse import parse
-from kubectl_spread.messages.reason_kind import ReasonKind
-from kubectl_spread.messages.scheduler_reasons import without_space
+from kubectl_spread.messages.reasons import without_space
 
 _FIRST_WITH_CLAUSE = 24  # the first minor version with a preemption clause in messages
 
@@ -77,7 +76,12 @@ def _has_other_clause(old: Message, new: Message) -> bool:
 
 
 def _is_comparable(message: Message) -> bool:
-    return message.is_of_nodes and message.total is not None and not message.is_cut
+    return (
+        message.component is Component.SCHEDULER
+        and message.is_of_nodes
+        and message.total is not None
+        and not message.is_cut
+    )
 
 
 def _plain(message: Message) -> str:

@@ -7,12 +7,10 @@ spread constraints, pod affinity, devices, features.
 
 from __future__ import annotations
 
-from kubectl_spread.messages import other_components, reason_meanings
-from kubectl_spread.messages.form import Form
-from kubectl_spread.messages.message import Message, NO_CLAIMS, Part, Preemption, STATE_NOT_FOUND
+from kubectl_spread.messages import reasons, sentences
+from kubectl_spread.messages.message import Message, NO_CLAIMS, Part, Preemption, ReasonKind, STATE_NOT_FOUND
 from kubectl_spread.messages.parse import parse_all
-from kubectl_spread.messages.reason_kind import ReasonKind
-from kubectl_spread.messages.scheduler_reasons import without_space
+from kubectl_spread.messages.reasons import without_space
 from kubectl_spread.objects import taints
 
 _WELL_KNOWN = {
@@ -74,7 +72,7 @@ _WORDS = {
 def meaning(part: Part, *, of_groups: bool = False) -> str:
     """Return the meaning of a part. `of_groups`: the autoscaler counts node groups, not nodes."""
     is_spread_cut = part.kind is ReasonKind.SPREAD and part.is_cut
-    known = reason_meanings.SPREAD_CUT if is_spread_cut else reason_meanings.MEANINGS[part.kind]
+    known = reasons.SPREAD_CUT if is_spread_cut else reasons.MEANINGS[part.kind]
     text = known.text.format_map(_words(part, of_groups=of_groups))
     if part.kind is ReasonKind.TAINT and not part.subject:
         text = f"{text} {_ERA_OF_TAINTS}" if "untolerated" in part.reason else text
@@ -135,12 +133,20 @@ def meaning_of_whole(message: Message) -> str:
     if message.form == "unknown":
         return "This is not a known message of the scheduler, an autoscaler or the API server."
     if message.form == "notScaled":
-        return (
-            "The autoscaler adds no node because a new node of any group would refuse the pod. The message counts "
-            "node groups, not nodes: the autoscaler runs the scheduler's checks on an empty node of each group."
+        limits = sum(part.kind in reasons.OF_AUTOSCALER for part in message.parts)
+        if limits == 0:
+            cause = "a new node of any group would refuse the pod"
+        elif limits == len(message.parts):
+            cause = "no node group can grow now"
+        else:
+            cause = "each node group either cannot grow now, or its new node would refuse the pod"
+        return f"The autoscaler adds no node because {cause}. The message counts node groups, not nodes" + (
+            ": the autoscaler runs the scheduler's checks on an empty node of each group." if limits == 0 else "."
         )
     if not message.is_of_nodes:
-        return other_components.fill_template(_form(message).meaning, dict(message.details))
+        return sentences.fill_template(
+            _form(message).meaning, dict(message.details), of_provisioners=message.of_provisioners
+        )
     if any(part.number is not None for part in message.parts):
         return _COUNTS
     if not message.parts:
@@ -170,23 +176,24 @@ def inconsistency(message: Message) -> str:
 def commands(message: Message) -> tuple[str, ...]:
     """Return the commands to run next, the most useful first."""
     if message.form not in ("nodes", "notScaled", "unknown"):
-        return tuple(other_components.fill_template(text, dict(message.details)) for text in _form(message).commands)
+        return tuple(
+            sentences.fill_template(text, dict(message.details), of_provisioners=message.of_provisioners)
+            for text in _form(message).commands
+        )
     parts = sorted(message.parts, key=lambda part: part.kind not in (ReasonKind.SPREAD, ReasonKind.SPREAD_LABEL))
-    found = [command for part in parts for command in reason_meanings.MEANINGS[part.kind].commands]
+    found = [command for part in parts for command in reasons.MEANINGS[part.kind].commands]
     if message.is_of_nodes:
-        found.insert(0, reason_meanings.EXPLAIN)
+        found.insert(0, reasons.EXPLAIN)
     if message.form == "notScaled" and not found:
-        found.append(reason_meanings.AUTOSCALER)
+        found.append(reasons.AUTOSCALER)
     return tuple(dict.fromkeys(found))[:_MOST_COMMANDS]
 
 
 _MOST_COMMANDS = 5
 
 
-def _form(message: Message) -> Form:
-    return next(
-        form for form in other_components.FORMS if (form.name, form.component) == (message.form, message.component)
-    )
+def _form(message: Message) -> sentences.Form:
+    return next(form for form in sentences.FORMS if (form.name, form.component) == (message.form, message.component))
 
 
 def _words(part: Part, *, of_groups: bool) -> dict[str, str]:
@@ -209,6 +216,7 @@ def _words(part: Part, *, of_groups: bool) -> dict[str, str]:
         "do": "does" if one else "do",
         "run": "runs" if one else "run",
         "subject": part.subject,
+        "resource": part.subject or "of a resource",
         "named": f": {part.subject}" if part.subject else "",
         "reason": part.reason,
     }

@@ -1,14 +1,85 @@
-"""A message about a Pending pod, taken apart."""
+"""A message about a Pending pod, taken apart: its component, its parts, and the kinds of reasons."""
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import NamedTuple, Optional
-
-from kubectl_spread.messages.form import Component
-from kubectl_spread.messages.reason_kind import ReasonKind
 
 NO_CLAIMS = "no new claims to deallocate"
 STATE_NOT_FOUND = "not found"
+
+
+class Component(Enum):
+    """The component that wrote a message."""
+
+    SCHEDULER = "kube-scheduler"
+    VOLCANO = "Volcano"
+    CLUSTER_AUTOSCALER = "cluster-autoscaler"
+    KARPENTER = "Karpenter"
+    API_SERVER = "kube-apiserver"
+    CONTROLLER = "kube-controller-manager"
+    KOPS = "kops"
+    KUBECTL = "kubectl"
+    KUBELET = "kubelet"
+    VOLUME_CONTROLLER = "persistentvolume-controller"
+    HELM = "Helm"
+    ARGO_CD = "Argo CD"
+    VALIDATOR = "a schema validator"
+    UNKNOWN = "unknown"
+
+
+class ReasonKind(Enum):
+    """Subject of a reason. In JSON, requirements of an Explanation of the same subject have the same `kind`."""
+
+    SPREAD = "constraint"
+    SPREAD_LABEL = "constraintLabelMissing"
+    TAINT = "taint"
+    NODE_AFFINITY = "nodeAffinity"
+    ADDED_AFFINITY = "addedAffinity"
+    AFFINITY_CONFLICT = "nodeAffinityConflict"
+    NARROWED = "narrowed"
+    NODE_NAME = "nodeName"
+    NODE_LABELS = "nodeLabels"
+    NODE_GONE = "nodeGone"
+    UNSCHEDULABLE = "cordon"
+    NODE_CONDITION = "nodeCondition"
+    RESOURCES = "resource"
+    TOO_MANY_PODS = "pods"
+    PORTS = "port"
+    SERVICE_AFFINITY = "serviceAffinity"
+    POD_AFFINITY = "affinity"
+    POD_ANTI_AFFINITY = "antiAffinity"
+    EXISTING_ANTI_AFFINITY = "othersAntiAffinity"
+    ANY_POD_AFFINITY = "affinityOrAntiAffinity"
+    VOLUME_NODE_AFFINITY = "volumeNodeAffinity"
+    VOLUME_UNAVAILABLE = "volumeUnavailable"
+    VOLUME_SPACE = "volumeSpace"
+    VOLUME_ZONE = "volumeZone"
+    VOLUME_COUNT = "volumeLimit"
+    VOLUME_IN_USE = "volumeInUse"
+    VOLUME_ONE_POD = "claimInUse"
+    VOLUME_NOT_FOUND = "volumeNotFound"
+    VOLUME_DRIVER = "volumeDriver"
+    CLAIM_UNBOUND = "claimUnbound"
+    CLAIM_NOT_FOUND = "claimNotFound"
+    CLAIM_LOST = "claimLost"
+    CLAIM_DELETED = "claimDeleted"
+    CLAIM_AWAITED = "claimAwaited"
+    CLAIM_FOREIGN = "claimForeign"
+    STORAGE_CLASS_NOT_FOUND = "storageClassNotFound"
+    DEVICES = "devices"
+    FEATURES = "feature"
+    GATES = "schedulingGates"
+    POD_GROUP = "podGroup"
+    NO_VICTIMS = "noVictims"
+    NOT_HELPFUL = "preemptionNotHelpful"
+    GROUP_FULL = "nodeGroupFull"
+    GROUP_BACKOFF = "nodeGroupBackoff"
+    GROUP_NOT_READY = "nodeGroupNotReady"
+    CLUSTER_LIMIT = "clusterLimit"
+    GROUP_OTHER = "nodeGroupOther"
+    CUT = "cut"
+    UNKNOWN = "unknown"
 
 
 class Part(NamedTuple):
@@ -46,11 +117,13 @@ class MinorRange(NamedTuple):
 class Message(NamedTuple):
     """A message about a pod that is not scheduled.
 
-    form: `nodes` for the scheduler's list of nodes, `not-scaled` for the autoscaler's, the name of a form of
-    `other_components`, or `unknown`.
+    form: `nodes` for a scheduler's list of nodes, `notScaled` for the autoscaler's, the name of a form of
+    `sentences`, or `unknown`.
     post_filter: the words between the list and the preemption clause.
     times: the number of times it was pasted or, by its event, seen.
     not_understood: unrecognized texts, word for word.
+    of_provisioners: the text is of Karpenter before 0.33, which had Provisioners and Machines instead of NodePools and
+    NodeClaims.
     """
 
     component: Component
@@ -65,6 +138,7 @@ class Message(NamedTuple):
     times: int = 1
     is_cut: bool = False
     not_understood: tuple[str, ...] = ()
+    of_provisioners: bool = False
 
     @property
     def is_of_nodes(self) -> bool:

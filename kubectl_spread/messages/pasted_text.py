@@ -1,13 +1,19 @@
-"""Pasted text: made plain, with the begin of each message, and the text around messages."""
+"""Pasted text: made plain, with the begin of each message, and the text around messages.
+
+People paste whole outputs: `kubectl describe`, objects as YAML or JSON, rows of events, lines of logs. What a message
+can be in is read, and the rest of such an output is no part of the text.
+"""
 
 from __future__ import annotations
 
 import bisect
+import json
 import re
-from typing import NamedTuple, Optional
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.messages import other_components
-from kubectl_spread.messages.form import RecognizedSentence
+from kubectl_spread.messages import sentences
+from kubectl_spread.messages.sentences import RecognizedSentence
 
 MOST_CHARACTERS = 50_000  # an event has 1,024; the rest is not read, and the message says so
 
@@ -42,21 +48,23 @@ _ESCAPED = (
     (re.compile(r"\\u0027|&#0?39;|&apos;|&rsquo;"), "'"),
     (re.compile(r"\\u0022|&quot;|&#34;"), '"'),
     (re.compile(r"(?mi)(?<![ \t])[ \t]{2,}\((?:cut|taints|first|truncated|shortened)\b[^()\n]*\)[ \t]*$"), ""),
+    (re.compile(r"\*\*"), ""),  # bold in Markdown
+    (re.compile(r"(?i)\. Received status: Status\([^\n]*"), "."),  # of the Java client
 )
 _BLANKS = re.compile(r"[^\S\n]+")
 _EMPTY_LINES = re.compile(r"\n{3,}")
 _MARGIN = " |│┃"  # of quotes and tables
 HEADER = re.compile(
-    r"(?:\b0/(?P<total>\d+)\s+nodes?(?:\s+are)?(?:\s+available\b\s*:?|(?:\s+a\w*)?\s*(?:\.{2,}|…)\s*\Z)"
-    r"|(?<![\w/])nodes\s+are\s+available\s*:|\bcannot\s+schedule\s+pods\s*:(?!\s*(?:no\s+nodes|0/)))",
+    r"(?:\b0/(?P<total>\d+)\s+nodes?(?:\s+are)?(?:\s+(?P<un>un)?available\b\s*:?|(?:\s+a\w*)?\s*(?:\.{2,}|…)\s*\Z)"
+    r"|(?<![\w/])nodes\s+are\s+(?P<un2>un)?available\s*:|\bcannot\s+schedule\s+pods\s*:(?!\s*(?:no\s+nodes|0/)))",
     re.IGNORECASE,
 )
-_BARE = re.compile(
-    r"(?:\b\d+\s+)?(?:node\(s\)\s|insufficient\s+\w|too many pods|pod has unbound|persistentvolumeclaim\s+\"|"
-    r"no preemption victims|preemption is not helpful|cannot allocate all claims|max node group size reached|"
-    r"in backoff after failed)",
-    re.IGNORECASE,
+_REASONS = (
+    r"(?:node\(s\)\s|insufficient\s+\w|too many pods|pod has unbound|persistentvolumeclaim\s+\"|no preemption victims|"
+    r"preemption is not helpful|cannot allocate all claims|max node group size reached|in backoff after failed)"
 )
+_BARE = re.compile(rf"(?:\b\d+\s+)?{_REASONS}", re.IGNORECASE)
+_BARE_EVENT = re.compile(rf"\bFailedScheduling\b[^\n]{{0,200}}?(?P<bare>(?:\b\d+ )?{_REASONS})", re.IGNORECASE)
 PREEMPTION = re.compile(r"preemption\s*:\s*", re.IGNORECASE)
 _IN_CLAUSE = re.compile(r"preemption\s*:\s*\Z", re.IGNORECASE)
 _SEEN = re.compile(r"\(x(\d+)\s+over\s+[\w.]+\)")
@@ -65,11 +73,76 @@ _NEW_LINES = re.compile(r"\r\n?")
 
 
 def pasted_text(text: str) -> PastedText:
-    text = _NEW_LINES.sub("\n", text[:MOST_CHARACTERS])
+    text = _without_objects(_NEW_LINES.sub("\n", text[:MOST_CHARACTERS]))
     for pattern, plain in _ESCAPED:
         text = pattern.sub(plain, text)
     written = collapse_blanks(text)
     return PastedText(written, written.translate(_PLAIN))
+
+
+def _without_objects(text: str) -> str:
+    """Replace objects (JSON, YAML, the output of `kubectl describe`) by the texts in them that can hold a message."""
+    whole = _json(text)
+    if whole is not None:
+        return "\n".join(_texts(whole))
+    out: list[str] = []
+    inside = ""  # the first word of the object that the lines belong to
+    indent = -1  # of a `message:` whose lines go on
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        content = line.lstrip(" >")
+        begins = _OBJECT_BEGINS.match(line)
+        if begins and (begins.group() != "Name:" or "".join(lines[number + 1 : number + 2]).startswith("Namespace:")):
+            inside = begins.group()
+        elif content.startswith("Events:") if inside == "Name:" else line[:1].strip() and not _YAML_LINE.match(line):
+            inside = ""
+        width = len(line) - len(content)
+        goes_on = indent >= 0 and width > indent and bool(content)
+        if not goes_on:
+            indent = width if _MESSAGE_KEY.match(content) else -1
+        if not inside or goes_on or indent >= 0:
+            out.append(_of_log(line))
+    return "\n".join(out)
+
+
+def _of_log(line: str) -> str:
+    """Return a line of a log with the texts of its JSON fields, the error first, instead of the JSON."""
+    at = line.find('{"')
+    fields = _json(line[at:]) if at >= 0 else None
+    if fields is None:
+        return _LOG_FIELDS.sub("", line)
+    texts = list(_texts(fields))
+    level = str(fields.get("level", "")).upper()
+    return f"{level} {line[:at]}" + "\n".join(texts) if texts else line[:at]
+
+
+def _json(text: str) -> Optional[dict[str, Any]]:
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts of a JSON value that can be messages, errors before their summary."""
+    stack = [value]
+    while stack:
+        top = stack.pop()
+        if isinstance(top, list):
+            stack += reversed(top)
+        elif isinstance(top, dict):
+            yield from (top[key] for key in _TEXT_KEYS if isinstance(top.get(key), str))
+            stack += [item for item in reversed(top.values()) if isinstance(item, (dict, list))]
+
+
+_TEXT_KEYS = ("error", "err", "message", "msg", "note")
+_OBJECT_BEGINS = re.compile(r"Name:(?=\s)|(?:- )?(?:apiVersion|kind|metadata|spec|status):(?=\s|$)")
+_YAML_LINE = re.compile(r"-(?: |$)|\"?[\w./-]+\"?:(?: |$)")
+_MESSAGE_KEY = re.compile(r"(?:- )?\"?message\"?:", re.IGNORECASE)
+_LOG_FIELDS = re.compile(r"(?<!\s)\s+\{\"(?:commit|controller)\":.*")
 
 
 def collapse_blanks(text: str) -> str:
@@ -88,20 +161,25 @@ def message_places(plain: str) -> list[MessageStart]:
         if _IN_CLAUSE.search(plain, max(0, header.start() - 40), header.start()):
             continue
         total = header.group("total")
-        places.append(MessageStart(header.start(), header.end(), "nodes", int(total[:9]) if total else None))
-    places += [MessageStart(at.start(), at.end(), "notScaled") for at in other_components.NOT_SCALED.finditer(plain)]
+        kind = "volcano" if header.group("un") or header.group("un2") else "nodes"
+        places.append(MessageStart(header.start(), header.end(), kind, int(total[:9]) if total else None))
+    places += [MessageStart(at.start(), at.end(), "notScaled") for at in sentences.NOT_SCALED.finditer(plain)]
     lists = sorted(place.start for place in places)
     breaks = [at for at, char in enumerate(plain) if char == "\n"]
     places += [
         MessageStart(found.start, found.end, "elsewhere", found=found)
-        for found in other_components.find_sentences(plain)
+        for found in sentences.find_sentences(plain)
         if not _is_in_a_list(lists, breaks, found.start)
     ]
+    in_lines = {bisect.bisect_left(breaks, place.start) for place in places}
+    for event in _BARE_EVENT.finditer(plain):
+        if bisect.bisect_left(breaks, event.start()) not in in_lines:
+            places.append(MessageStart(event.start("bare"), event.start("bare"), "bare"))
     if not places:
         bare = _BARE.search(plain)
         if bare:
             places.append(MessageStart(bare.start(), bare.start(), "bare"))
-    return sorted(places)
+    return sorted(places, key=lambda place: place.start)
 
 
 def _is_in_a_list(lists: list[int], breaks: list[int], at: int) -> bool:
@@ -128,11 +206,16 @@ _AGE = r"(?:<?(?:unknown|invalid)>?|(?:\d+(?:\.\d+)?(?:ms|[smhdy]))+)"
 _AROUND = re.compile(
     rf"[\s\"'`.,;:|=~*_\[\](){{}}<>…#-]*"
     r"|(?:type\s+reason|last\s+seen|firstseen|namespace\s+last)\b.*|events\s*:.*"
-    r"|normal\s+[A-Z]\w+\b.*|warning\s+failedscheduling\b(?:(?!\d/\d).)*"
+    rf"|(?:{_AGE}(?: \(x\d+ over {_AGE}\))? |\d{{4}}-\d\d-\d\d\S* |[\w.-]+ (?={_AGE} ))*"
+    r"\[?(?:normal\]?(?: .*)?|warning\]? failedscheduling\b(?:(?!\d/\d).)*"
+    rf"|warning \w+ {_AGE}(?: \(x\d+ over {_AGE}\))?(?: [\w.-]+)?)"
     rf"|{_AGE}(?:\s+\(x\d+\s+over\s+{_AGE}\))?(?:\s+[\w.-]+)?|\(x\d+\s+over\s+{_AGE}\)"
-    r"|(?:default-scheduler|cluster-autoscaler|karpenter|persistentvolume-controller|failed to schedule pod)"
+    r"|(?:default-scheduler|cluster-autoscaler|karpenter|persistentvolume-controller)"
+    r"|(?:could not|failed to) schedule pod|reconciler error|failed to (?:compare|calculate|perform)\b.*"
+    r"|[\s;,.\"]*(?:retrying|waiting)[\s.\"]*|[\s&]*cannot patch \"[^\"]*\" with kind \w+:"
+    r"|(?:[^\n]{0,120} )?I\d{4} \d\d:\d\d:\d\d\S* .*|(?:[^\n]{0,200}[ :])?(?:INFO|DEBUG) .*"
     r"|[, ]*\w+=(?:\"[^\"]*\",?|[^\s\"]\S*)(?: \w+=(?:\"[^\"]*\",?|[^\s\"]\S*))* ?"
-    r"|[\"'`]*[,;}}\])\s]*\"[\w./-]+\"\s*:.*"
+    r"|[\"'`{\[,;}\])\s]*\"[\w./-]+\"\s*:.*"
     r"|[$%]\s.*|\S+[$#]\s.*|kubectl\s.*",
     re.IGNORECASE,
 )

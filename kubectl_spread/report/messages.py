@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import Any, Optional
 
 from kubectl_spread.messages import meaning as meanings
-from kubectl_spread.messages.form import Component
-from kubectl_spread.messages.message import Message, MinorRange, Part, Preemption
+from kubectl_spread.messages.message import Component, Message, MinorRange, Part, Preemption
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.table import NARROWEST, paint, wrap
 from kubectl_spread.text.wording import count_noun, safe
 
 # In JSON a component whose name has a space or a capital has an id.
 _COMPONENTS = {
+    Component.VOLCANO: "volcano",
     Component.KARPENTER: "karpenter",
     Component.HELM: "helm",
     Component.ARGO_CD: "argocd",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from kubectl_spread.messages.compare import compare, Comparison, ComparisonResult, CountChange
-from kubectl_spread.messages.reason_kind import ReasonKind
+from kubectl_spread.messages.message import ReasonKind
 from kubectl_spread.report.explain.reasons.reported_message import counts as sentence
 
 NOW = (

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.messages import meaning, other_components, parse, pasted_text, reader, scheduler_reasons
+from kubectl_spread.messages import meaning, parse, pasted_text, reasons, sentences
 from tests.explain.steps import attacks, Matcher
 
 pytestmark = pytest.mark.slow
@@ -19,11 +19,11 @@ pytestmark = pytest.mark.slow
 SIZE = 300
 TIMES = 3
 SEARCHED = (
-    "other_components.",
+    "sentences.",
     "pasted_text._ESCAPED",
 )  # anywhere in a text, with some more; all others are matched at a place
 ALSO_SEARCHED = frozenset(
-    ("pasted_text.HEADER", "pasted_text._BARE", "reader._REASON_END", "reader._SENTENCE_END", "pasted_text._SEEN")
+    ("pasted_text.HEADER", "pasted_text._BARE", "parse._REASON_END", "parse._SENTENCE_END", "pasted_text._SEEN")
 )
 WHOLE = frozenset(("pasted_text._AROUND", "pasted_text._KEY", "pasted_text._CONNECTORS"))  # matched with whole lines
 MOST = 6.5  # times the steps for three times the text; quadratic work would be 9
@@ -41,7 +41,7 @@ def patterns_of(value: Any, name: str) -> Iterator[tuple[str, re.Pattern[str]]]:
 
 PATTERNS = dict(
     found
-    for module in (other_components, meaning, parse, pasted_text, reader, scheduler_reasons)
+    for module in (sentences, meaning, parse, pasted_text, reasons)
     for key, value in vars(module).items()
     if not key.startswith("__")
     for found in patterns_of(value, f"{module.__name__.rpartition('.')[2]}.{key}")
@@ -81,7 +81,7 @@ def test_the_counting_matcher_sees_more_than_linear_work() -> None:
     runs = re.compile(r"\s+!")
 
     assert steps("nested", nested, "a=a" * 8) > 3 * steps("nested", nested, "a=a" * 6)
-    assert steps("other_components.runs", runs, " " * 200) > 3 * steps("other_components.runs", runs, " " * 100)
+    assert steps("sentences.runs", runs, " " * 200) > 3 * steps("sentences.runs", runs, " " * 100)
 
 
 @pytest.mark.parametrize("name", PATTERNS)

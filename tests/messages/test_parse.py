@@ -13,12 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubectl_spread.messages import meaning, other_components, reason_meanings
-from kubectl_spread.messages.form import Component
-from kubectl_spread.messages.message import Message, Part
+from kubectl_spread.messages import meaning, reasons, sentences
+from kubectl_spread.messages.message import Component, Message, Part, ReasonKind
 from kubectl_spread.messages.parse import parse, parse_all
-from kubectl_spread.messages.reason_kind import ReasonKind
-from kubectl_spread.messages.scheduler_reasons import match, WORDINGS
+from kubectl_spread.messages.reasons import match, WORDINGS
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.scheduler import plugins
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
@@ -312,10 +310,10 @@ def test_the_table_has_every_reason_of_our_own_plugins() -> None:
 def test_every_kind_has_a_meaning_and_every_form_can_be_told() -> None:
     parts = [Part(number, "x", kind, "y") for kind in ReasonKind for number in (None, 1, 4)]
 
-    assert set(ReasonKind) == set(reason_meanings.MEANINGS)
+    assert set(ReasonKind) == set(reasons.MEANINGS)
     assert [] == [part for part in parts if "{" in meaning.meaning(part) or len(meaning.meaning(part)) < 20]
-    for form in other_components.FORMS:
-        assert "{" not in other_components.fill_template(form.meaning, {})
+    for form in sentences.FORMS:
+        assert "{" not in sentences.fill_template(form.meaning, {})
 
 
 def test_wordings_are_of_releases_that_there_are() -> None:
@@ -424,8 +422,10 @@ MISREAD = (
      {"object": 'Deployment.apps "web"', "path": "spec.template.spec.topologySpreadConstraints[0].maxSkew"},
      'The API server refuses Deployment.apps "web": spec.template.spec.topologySpreadConstraints[0].maxSkew'),
     ('Deployment.apps "web" is invalid: spec.selector: Invalid value: "x": field is immutable',
-     "kube-apiserver invalidObject", {"object": 'Deployment.apps "web"'},
-     'The API server refuses Deployment.apps "web": spec.selector: Invalid value: "x": field is immutable.'),
+     "kube-apiserver immutable", {"object": 'Deployment.apps "web"', "path": "spec.selector"},
+     'The API server refuses to change spec.selector of an existing Deployment.apps "web" (field is immutable).'),
+    ('Deployment.apps "web" is invalid: the object is too old', "kube-apiserver invalidObject",
+     {"object": 'Deployment.apps "web"'}, 'The API server refuses Deployment.apps "web": the object is too old.'),
     ('running PreBind plugin "VolumeBinding": binding volumes: provisioning failed for PVC "data-web-0"',
      "kube-scheduler volumeBinding", {"claim": "data-web-0"}, "the volume of claim data-web-0 was not ready in time"),
     ('running PreBind plugin "VolumeBinding": binding volumes: timed out waiting for the condition',
@@ -533,13 +533,13 @@ def test_insufficient_pods_are_about_the_limit_of_pods() -> None:
 
 
 def test_every_form_of_karpenter_says_what_to_run_next() -> None:
-    forms = [form for form in other_components.FORMS if form.component is Component.KARPENTER]
+    forms = [form for form in sentences.FORMS if form.component is Component.KARPENTER]
 
     assert [] == [form.name for form in forms if not form.commands]
 
 
 def test_a_name_of_a_form_is_that_of_one_form() -> None:
     """What a message means is looked up by it."""
-    names = [(form.name, form.component) for form in other_components.FORMS]
+    names = [(form.name, form.component) for form in sentences.FORMS]
 
     assert len(names) == len(set(names))

@@ -96,7 +96,7 @@ def _search(words: tuple[str, ...]) -> list[RuleMeta]:
     """
     from kubectl_spread.lint.catalogue.registry import RULES
     from kubectl_spread.lint.rule_search.search import index_of, search
-    from kubectl_spread.messages.form import Component
+    from kubectl_spread.messages.message import Component
     from kubectl_spread.messages.parse import parse
 
     text = " ".join(words)

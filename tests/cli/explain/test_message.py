@@ -31,7 +31,7 @@ kube-scheduler (worded as in 1.34 to 1.36): none of the 6 nodes takes the pod.
      of 1.34).
 
   4  node(s) didn't match pod topology spread constraints
-     Those 4 nodes passed every earlier check: taints, affinity, ports,
+     Those 4 nodes passed every earlier check: taints, node affinity, ports,
      resources and volumes. There was room on them, but a topology spread
      constraint refused the pod: it would make the skew greater than maxSkew.
      Domains that the pod cannot use may keep the minimum low.
@@ -67,9 +67,9 @@ kube-scheduler (worded as in 1.34 to 1.36): none of the 6 nodes takes the pod.
      1.34).
 
   4  node(s) didn't match pod topology spread constraints
-     Those 4 nodes passed every earlier check: taints, affinity, ports, resources and volumes. There was room on them,
-     but a topology spread constraint refused the pod: it would make the skew greater than maxSkew. Domains that the pod
-     cannot use may keep the minimum low.
+     Those 4 nodes passed every earlier check: taints, node affinity, ports, resources and volumes. There was room on
+     them, but a topology spread constraint refused the pod: it would make the skew greater than maxSkew. Domains that
+     the pod cannot use may keep the minimum low.
 
 Each node is counted under the first check that refused it: after a fix, the next check may refuse it. A node that lacks
 several resources is counted for each of them.

@@ -12,7 +12,7 @@ import pytest
 from kubectl_spread.cli.main import run
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.tables.columns import Columns
-from kubectl_spread.messages.scheduler_reasons import match
+from kubectl_spread.messages.reasons import match
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.behaviours import table
@@ -133,7 +133,7 @@ def test_the_releases_of_a_wording_are_those_of_the_sources(text: str, span: tup
     found = match(text, 0)
 
     assert found is not None
-    assert span == (found.since, found.until)
+    assert span == (found.wording.since, found.wording.until)
 
 
 def test_a_text_of_the_table_is_within_the_releases_of_its_wording() -> None:
@@ -149,7 +149,7 @@ def test_a_text_of_the_table_is_within_the_releases_of_its_wording() -> None:
                 continue  # a volume that is gone was an error
             found = match(value.format(key="a", value="b", plugins="NodeAffinity"), 0)
             assert found is not None, value
-            assert found.since <= minor <= found.until, (row.name, minor, value)
+            assert found.wording.since <= minor <= found.wording.until, (row.name, minor, value)
 
 
 def test_a_version_without_a_patch_is_the_one_that_was_measured() -> None:
