@@ -183,12 +183,16 @@ class Server(NamedTuple):
 
 
 class RefutedRule(NamedTuple):
-    """A rule of a policy that some order of events violates, in words; regime: the events that are needed."""
+    """A rule of a policy that some order of events violates, in words.
+
+    regime: the events that are needed. is_settled: the violation stays once nothing moves by itself any more.
+    """
 
     policy: str
     rule: str
     regime: str
     violation: str
+    is_settled: bool = True
 
 
 class ClusterFacts(Protocol):

@@ -35,7 +35,7 @@ class GapKind(Enum):
     ROOM = "room"  # other pods that are not placed yet may take the room
     PREEMPTION = "preemption"
     STAYING = "staying"  # other pods are taken to stay where they are
-    ONE_ROLLOUT = "oneRollout"  # revisions are counted separately, and there is one rollout at a time
+    ONE_ROLLOUT = "oneRollout"  # a second rollout does not begin during the first
     TERMINATING = "terminating"  # deleted pods run for a while next to their replacements, and do not count
     LOST_ORDINALS = "lostOrdinals"  # pods of a StatefulSet keep their names on lost nodes
     NO_RANGE = "noRange"  # replicas without a range are not scaled

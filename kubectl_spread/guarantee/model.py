@@ -22,8 +22,8 @@ MOST_PODS: int = (1 << BITS) - 1  # of one kind
 class OwnerSpec(NamedTuple):
     """A workload of the group.
 
-    surge, unavailable: of a rollout, as written. is_rolled: a rollout creates pods before it deletes others, or filters
-    tell its revisions apart; otherwise it only restarts pods. bounds: range of its replicas; None if it is not scaled.
+    surge, unavailable: of a rollout, as written. is_rolled: a rollout has states of its own, with pods of two
+    revisions; otherwise it only restarts pods. bounds: range of its replicas; None if it is not scaled.
     is_ordered: creates each pod once all pods before it are ready. is_judged: its pods are judged; otherwise they are
     followed only because they decide where judged pods go. partition: lowest ordinal that a rollout changes.
     is_on_delete: a rollout changes a pod only when something else deletes it. is_shard: the whole workload comes and
@@ -68,14 +68,14 @@ def fenceposts(spec: OwnerSpec, replicas: int) -> tuple[int, int]:
     return rolling.max_surge, rolling.max_unavailable
 
 
-def rollout_extra(spec: OwnerSpec, replicas: int) -> int:
-    """Return the most pods beyond the wanted ones that can run during a rollout.
+def most_at_once(spec: OwnerSpec, replicas: int) -> int:
+    """Return the most pods of a Deployment that can run during a rollout.
 
     A Deployment makes the new ReplicaSet larger and the old one smaller. The scheduler may place a new pod before the
     old ReplicaSet deletes a pod. Each ReplicaSet has at most `replicas` pods.
     """
     surge, unavailable = fenceposts(spec, replicas)
-    return min(replicas, 2 * surge + unavailable)
+    return replicas + min(replicas, 2 * surge + unavailable)
 
 
 class Kind(NamedTuple):
@@ -247,7 +247,5 @@ class Alive:
         most = spec.most if self._is_scaled else spec.replicas
         if any(kind.ordinal >= 0 for kind in kinds):
             return len({kind.ordinal for kind in kinds if 0 <= kind.ordinal < most})
-        has_revisions = any(kind.owner == kinds[0].owner and kind.is_new for kind in self._group.kinds)
-        if not (self._has_surge and spec.is_rolled) or (has_revisions and len(kinds) == 1):
-            return most
-        return most + rollout_extra(spec, most)
+        has_both = len({kind.is_new for kind in kinds}) > 1
+        return most_at_once(spec, most) if self._has_surge and has_both else most

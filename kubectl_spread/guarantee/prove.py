@@ -12,6 +12,7 @@ from kubectl_spread.guarantee.bound import bounds, prove_placement
 from kubectl_spread.guarantee.gap import Gap, GapEffect, GapKind
 from kubectl_spread.guarantee.model import Alive, Disruption, Filters, GroupModel, LossKind
 from kubectl_spread.guarantee.regime_search import is_sure, RegimeSearch
+from kubectl_spread.guarantee.search import Question
 from kubectl_spread.guarantee.setup.build import disruptions, GroupBuilder
 from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.guarantee.setup.neighbours import surroundings
@@ -137,8 +138,11 @@ class _Prover:
         self._keys = tuple(dict.fromkeys(rule.topology_key for rule in rules if rule.topology_key))
         self._builders: dict[tuple[int, bool], GroupBuilder] = {}
         self._filters: dict[tuple[int, bool, Optional[Disruption]], Filters] = {}
-        self._refuted: dict[int, RuleVerdict] = {}
-        self._last: dict[int, RuleVerdict] = {}
+        self._questions = [Question(at) for at in range(len(rules))]
+        if effort.is_final:
+            self._questions += [Question(at, is_settled=True) for at, rule in enumerate(rules) if rule.is_momentary]
+        self._refuted: dict[Question, RuleVerdict] = {}
+        self._last: dict[Question, RuleVerdict] = {}
         self.gaps: dict[Gap, None] = {}
 
     def _builder(self, regime: Regime, *, has_order: bool) -> GroupBuilder:
@@ -181,25 +185,26 @@ class _Prover:
             none = tuple(RuleVerdict(rule, ProofStatus.NOT_APPLICABLE, Method.NONE) for rule in self._rules)
             return RegimeResult(regime, none)
         found = self._without_search(space, regime)
-        left = [at for at in range(len(self._rules)) if at not in found]
+        left = [item for item in self._questions if item not in found]
         if left:
             prover = self._with_fewer_nodes(space)
             searched = space if prover is self else prover.space(regime)
             ordered = functools.partial(prover.space, regime, has_order=True)
             found |= RegimeSearch(searched, regime, self._effort, ordered=ordered).verdicts(left)
         self._last = found
-        self._refuted |= {at: item for at, item in found.items() if item.verdict is ProofStatus.REFUTED}
-        return RegimeResult(regime, tuple(found[at] for at in sorted(found)), time.monotonic() - begin)
+        self._refuted |= {item: verdict for item, verdict in found.items() if verdict.verdict is ProofStatus.REFUTED}
+        verdicts = tuple(_both(found, at) for at in range(len(self._rules)))
+        return RegimeResult(regime, verdicts, time.monotonic() - begin)
 
-    def _without_search(self, space: Space, regime: Regime) -> dict[int, RuleVerdict]:
+    def _without_search(self, space: Space, regime: Regime) -> dict[Question, RuleVerdict]:
         """Return the verdicts that an earlier regime or a bound decides."""
-        found: dict[int, RuleVerdict] = {}
-        for at, rule in enumerate(self._rules):
-            verdict = self._refuted.get(at) or self._by_bound(space, rule, regime)
+        found: dict[Question, RuleVerdict] = {}
+        for item in self._questions:
+            verdict = self._refuted.get(item) or self._by_bound(space, self._rules[item.rule], regime)
             if verdict is None and self._adds_nothing(space, regime):
-                verdict = self._last.get(at)
+                verdict = self._last.get(item)
             if verdict is not None:
-                found[at] = verdict
+                found[item] = verdict
         return found
 
     def _with_fewer_nodes(self, space: Space) -> _Prover:
@@ -250,6 +255,16 @@ class _Prover:
         if losses and space.group.has_gap(*_OPEN_WAITS):
             return False
         return all(prove_placement(space.filters(at), alive, space.group.judged_kinds) is not None for at in losses)
+
+
+def _both(found: Mapping[Question, RuleVerdict], rule: int) -> RuleVerdict:
+    """Return the verdict on a rule at every moment, with the one once nothing moves any more if it differs."""
+    always, settled = found[Question(rule)], found.get(Question(rule, is_settled=True))
+    if settled is None or always.verdict is ProofStatus.PROVED:
+        return always
+    if settled.verdict is ProofStatus.REFUTED and always.verdict is not ProofStatus.REFUTED:
+        always = settled
+    return always._replace(settled=settled)
 
 
 def _is_labelled(space: Space, key: str) -> bool:

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.guarantee import search
 from kubectl_spread.guarantee.event import TransitionKind
 from kubectl_spread.guarantee.gap import GapEffect, GapKind
-from kubectl_spread.guarantee.search import Found
+from kubectl_spread.guarantee.search import ProofLimits, Question, Search
 from kubectl_spread.guarantee.states.merged import merge_names
 from kubectl_spread.guarantee.states.space import Space
 from kubectl_spread.guarantee.verdict import Effort, limit_of, Method, ProofStatus, RuleVerdict
@@ -17,16 +16,16 @@ from kubectl_spread.guarantee.witness import Witness, witness
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
 
-_NEAR = 4_000  # states of the first, directed search
-_WALK = 20_000  # states of random paths after a search was cut off
+_NEAR = 4_000  # states that are visited before other ways are tried
+_WALK = 20_000  # states of the directed search
 
 
 class RegimeSearch:
-    """Searches for a near violation, on merged states, on all states, and along random paths; found: verdicts so far.
+    """Searches for violations near the start, on merged states, in one direction, and in all states.
 
-    A verdict is added to `found` as soon as a search decides a rule. A way to a violation may need pods of a
-    StatefulSet in an order in which its controller does not create them. Then the rule is decided by a second search,
-    whose states tell all ordinals apart.
+    A verdict is added to `found` as soon as a search answers a question. A way to a violation may need pods of a
+    StatefulSet in an order in which its controller does not create them. Then the question is answered by a second
+    search, whose states tell all ordinals apart.
     """
 
     def __init__(
@@ -40,127 +39,103 @@ class RegimeSearch:
             effort: limits of each search.
             ordered: returns states with the ordinals of all StatefulSets that create pods in order.
         """
-        self.found: dict[int, RuleVerdict] = {}
-        self._disordered: list[int] = []
+        self.found: dict[Question, RuleVerdict] = {}
+        self._disordered: list[Question] = []
         self._ordered = ordered
         self._space = space
         self._regime = regime
         self._effort = effort
-        self._limits = search.ProofLimits(effort.max_states, effort.deadline, effort.is_enough)
+        self._limits = ProofLimits(effort.max_states, effort.deadline, effort.is_enough)
 
-    def verdicts(self, rules: Sequence[int]) -> dict[int, RuleVerdict]:
-        """Return a verdict on each of some rules."""
+    def verdicts(self, questions: Sequence[Question]) -> dict[Question, RuleVerdict]:
+        """Return a verdict for each question."""
         if self._effort.is_quick or self._space.group.has_gap(GapEffect.EVERYTHING):
-            return {at: self._undecided(at, 0) for at in rules}
-        self._nearby(rules)
-        self._by_merged(self._left(rules))
-        if not self._effort.wants_shortest:
-            self._cornered(self._left(rules))
-        states = self._everywhere(self._left(rules)) if self._left(rules) else 0
-        if states and self._effort.wants_shortest:
-            self._cornered(self._left(rules))
-            self._at_random(self._left(rules))
-        return self.found | {at: self._undecided(at, states) for at in self._left(rules)} | self._in_order()
+            return {item: self._undecided(item, 0) for item in questions}
+        search = Search(self._space, questions)
+        search.run(self._within(_NEAR))
+        self._take(search, questions)
+        if not search.is_over:
+            self._by_merged(self._left(questions))
+        if not search.is_over:
+            self._directed(self._left(questions))
+        if self._left(questions):
+            search.keep(self._left(questions))
+            search.run(self._limits)
+            self._take(search, questions)
+        undecided = {item: self._undecided(item, search.states) for item in self._left(questions)}
+        return self.found | undecided | self._in_order()
 
-    def _left(self, rules: Sequence[int]) -> list[int]:
-        """Return the rules that still have no verdict and that a search without ordinals may decide."""
-        return [at for at in rules if at not in self.found and at not in self._disordered]
+    def _within(self, states: int) -> ProofLimits:
+        return self._limits._replace(max_states=min(states, self._limits.max_states))
 
-    def _in_order(self) -> dict[int, RuleVerdict]:
-        """Return verdicts on the rules for which the order of a StatefulSet's pods decides."""
+    def _left(self, questions: Sequence[Question]) -> list[Question]:
+        """Return the questions that still have no verdict and that a search without ordinals may answer."""
+        return [item for item in questions if item not in self.found and item not in self._disordered]
+
+    def _in_order(self) -> dict[Question, RuleVerdict]:
+        """Return verdicts for the questions that depend on the order of a StatefulSet's pods."""
         if not self._disordered:
             return {}
         if self._ordered is None:
-            return {at: self._undecided(at, 0) for at in self._disordered}
+            return {item: self._undecided(item, 0) for item in self._disordered}
         return RegimeSearch(self._ordered(), self._regime, self._effort).verdicts(self._disordered)
 
-    def _everywhere(self, rules: Sequence[int]) -> int:
-        """Search all states; return their number if a limit ended the search, or else 0."""
-        everything = search.explore(self._space, rules, self._limits)
-        self._take(everything, rules)
-        is_over = everything.is_exhaustive or all(at in everything.witness for at in rules)
-        return 0 if is_over else everything.states
+    def _directed(self, questions: Sequence[Question]) -> None:
+        """Search for a violation where states come closer to it."""
+        for item in questions:
+            search = Search(self._space, [item], is_directed=True)
+            search.run(self._within(_WALK))
+            self._take(search, [item])
 
-    def _at_random(self, rules: Sequence[int]) -> None:
-        """Search for violations along random paths."""
-        limits = self._limits._replace(max_states=min(_WALK, self._limits.max_states))
-        if rules:
-            self._take(search.at_random(self._space, rules, limits), rules)
-
-    def _nearby(self, rules: Sequence[int]) -> None:
-        """Search for a violation near the start, of each rule about counts."""
-        limits = self._limits._replace(max_states=min(_NEAR, self._limits.max_states))
-        for at in rules:
-            if self._space.rules[at].kind not in (RuleKind.PLACED, RuleKind.SEPARATE):
-                self._take(search.nearest(self._space, at, limits), [at])
-
-    def _cornered(self, rules: Sequence[int]) -> None:
-        """Search for pods that stay Pending where choices are few."""
-        limits = self._limits._replace(max_states=min(_WALK, self._limits.max_states))
-        for at in rules:
-            if self._space.rules[at].kind is RuleKind.PLACED:
-                self._take(search.stuck(self._space, at, limits), [at])
-
-    def _undecided(self, rule: int, states: int) -> RuleVerdict:
-        found = self._space.rules[rule]
-        return RuleVerdict(found, ProofStatus.UNDECIDED, Method.NONE, self._limit(found), states=states)
+    def _undecided(self, question: Question, states: int) -> RuleVerdict:
+        rule = self._space.rules[question.rule]
+        return RuleVerdict(rule, ProofStatus.UNDECIDED, Method.NONE, self._limit(rule), states=states)
 
     def _limit(self, rule: PolicyRule) -> int:
         return limit_of(rule, self._space.group.judged_replicas)
 
-    def _by_merged(self, rules: Sequence[int]) -> None:
-        """Prove rules on states that do not tell the workloads apart."""
-        simpler = merge_names(self._space) if rules else None
+    def _by_merged(self, questions: Sequence[Question]) -> None:
+        """Answer questions on states that do not tell workloads and revisions apart."""
+        simpler = merge_names(self._space) if questions else None
         if simpler is None:
             return
-        for at in rules:
-            rule = self._space.rules[at]
-            if not simpler.can_prove(rule):
+        for item in questions:
+            rule = self._space.rules[item.rule]
+            if not simpler.can_prove(rule) or not is_sure(self._space, rule):
                 continue
-            found = search.explore(simpler, [at], self._limits, is_proof_only=True)
-            if found.is_exhaustive and not found.witness and is_sure(self._space, rule):
-                self.found[at] = RuleVerdict(
-                    rule, ProofStatus.PROVED, Method.MERGED, self._limit(rule), states=found.states
+            search = Search(simpler, [item])
+            search.run(self._limits)
+            if search.is_exhaustive and not search.witness:
+                self.found[item] = RuleVerdict(
+                    rule, ProofStatus.PROVED, Method.MERGED, self._limit(rule), states=search.states
                 )
 
-    def _take(self, result: Found, rules: Sequence[int]) -> None:
+    def _take(self, search: Search, questions: Sequence[Question]) -> None:
         """Turn the result of a search into verdicts."""
-        for at in rules:
-            rule = self._space.rules[at]
-            if at in result.witness:
-                self._take_witness(at, result)
-            elif result.is_exhaustive and is_sure(self._space, rule):
-                self.found[at] = RuleVerdict(
-                    rule, ProofStatus.PROVED, Method.STATES, self._limit(rule), states=result.states
+        for item in self._left(questions):
+            rule = self._space.rules[item.rule]
+            if item in search.witness:
+                self._take_witness(item, search)
+            elif search.is_exhaustive and is_sure(self._space, rule):
+                self.found[item] = RuleVerdict(
+                    rule, ProofStatus.PROVED, Method.STATES, self._limit(rule), states=search.states
                 )
 
-    def _take_witness(self, rule: int, result: Found) -> None:
+    def _take_witness(self, question: Question, search: Search) -> None:
         """Turn a way to a violation into a verdict, or note that a search with ordinals is needed."""
-        if not self._can_refute(self._space.rules[rule]):
+        rule = self._space.rules[question.rule]
+        if not self._can_refute(rule):
             return
-        refuted = self._refuted(rule, result)
-        if refuted is None:
-            self._disordered.append(rule)
-        elif not self._is_doubtful(refuted.witness):
-            self.found[rule] = refuted
+        way = witness(self._space, rule, search.witness[question], is_shortest=not search.is_directed)
+        if way is None:  # No controller creates the pods in its order.
+            self._disordered.append(question)
+        elif not self._is_doubtful(way):
+            self.found[question] = RuleVerdict(
+                rule, ProofStatus.REFUTED, Method.WITNESS, self._limit(rule), states=search.states,
+                regime=self._regime, witness=way,
+            )  # fmt: skip
 
-    def _refuted(self, rule: int, result: Found) -> Optional[RuleVerdict]:
-        """Return a verdict with the way to a violation; None if no controller creates the pods in its order."""
-        found = self._space.rules[rule]
-        way = witness(self._space, found, result.witness[rule], is_shortest=result.is_shortest)
-        if way is None:
-            return None
-        return RuleVerdict(
-            found,
-            ProofStatus.REFUTED,
-            Method.WITNESS,
-            self._limit(found),
-            states=result.states,
-            regime=self._regime,
-            witness=way,
-        )
-
-    def _is_doubtful(self, found: Optional[Witness]) -> bool:
+    def _is_doubtful(self, found: Witness) -> bool:
         """Return whether volumes or pod affinity could prevent the events.
 
         A StatefulSet's new volumes do so once one of its pods is created again.
@@ -169,7 +144,7 @@ class RegimeSearch:
         created = {gap.owner for gap in group.gaps if gap.kind is GapKind.VOLUMES}
         fixed = {gap.owner for gap in group.gaps if gap.kind in (GapKind.CLAIMS, GapKind.AFFINITY)}
         gone: set[Optional[OwnerKey]] = set()
-        for event in found.events if found is not None else ():
+        for event in found.events:
             if event.kind is TransitionKind.PLACED and event.owner in fixed | gone:
                 return True
             if event.kind is not TransitionKind.PLACED and event.node and event.owner in created:

@@ -1,19 +1,28 @@
-"""Searches for a state that violates a rule, the nearest first."""
+"""A search through the states of a group for violations of rules.
+
+States are visited in the order of their distance, so that the first violation is a nearest one. If there are too many
+states, those that come closer to a violation are visited first, for a while.
+"""
 
 from __future__ import annotations
 
 import heapq
-import random
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Optional
 
-from kubectl_spread.guarantee.distance import distance_of
-from kubectl_spread.guarantee.event import Event, State
+from kubectl_spread.guarantee.event import Event, State, TransitionKind
 from kubectl_spread.guarantee.states.space import Space
+from kubectl_spread.policy.rule import RuleKind
 
 _EVERY = 16  # states between two reports of their number
+
+
+class Question(NamedTuple):
+    """Whether a rule can be violated; rule: its index. is_settled: once nothing happens by itself any more."""
+
+    rule: int
+    is_settled: bool = False
 
 
 class ProofLimits(NamedTuple):
@@ -33,164 +42,101 @@ class ProofLimits(NamedTuple):
         return states % _EVERY == 0 and self.is_enough(states)
 
 
-class Found(NamedTuple):
-    """Result of a search.
+class Search:
+    """A search that can be continued with larger limits.
 
-    states: number of visited states. is_exhaustive: there are no others. witness: for each violated rule, the states
-    on the way to the nearest violation. is_shortest: no shorter way exists.
+    witness: for each violated rule, the states on the way to the first violation. is_over: all states were visited, or
+    every question is answered. is_exhaustive: all states were visited.
     """
 
-    states: int
-    is_exhaustive: bool
-    witness: dict[int, tuple[State, ...]]
-    is_shortest: bool = True
+    def __init__(self, space: Space, questions: Sequence[Question], *, is_directed: bool = False) -> None:
+        """Begin with no pods, and with the pods that run.
 
+        Args:
+            space: the states.
+            questions: to answer.
+            is_directed: visit states that come closer to a violation of the first open question first.
+        """
+        self._space = space
+        self._left = list(questions)
+        self.is_directed = is_directed
+        self._came_from: dict[State, Optional[State]] = {}
+        self._heap: list[tuple[int, int, State]] = []
+        self.witness: dict[Question, tuple[State, ...]] = {}
+        running = space.running()
+        for state in [space.start()] + ([] if running is None else [running]):
+            self._visit(space.canonical(state), None)
 
-def starts(space: Space) -> list[State]:
-    """Return the states in which the search begins: no pods, and the pods that run."""
-    running = space.running()
-    found = [space.start()] + ([] if running is None else [running])
-    return list(dict.fromkeys(space.canonical(state) for state in found))
+    @property
+    def states(self) -> int:
+        """Return the number of visited states."""
+        return len(self._came_from)
 
+    @property
+    def is_exhaustive(self) -> bool:
+        return not self._heap
 
-def explore(space: Space, rules: Sequence[int], limits: ProofLimits, *, is_proof_only: bool = False) -> Found:
-    """Visit all states in breadth-first order, until every rule is violated, or a limit is reached.
+    @property
+    def is_over(self) -> bool:
+        return not self._heap or not self._left
 
-    Args:
-        space: the states.
-        rules: indices of the rules to check.
-        limits: of the search.
-        is_proof_only: stop at the first violation of any rule.
-    """
-    came_from: dict[State, Optional[State]] = dict.fromkeys(starts(space))
-    queue = deque(came_from)
-    left, witness = list(rules), dict[int, tuple[State, ...]]()
-    for state in list(queue):
-        _check(space, state, left, witness, came_from=came_from)
-    while queue and left:
-        if limits.is_reached(len(came_from)) or (is_proof_only and witness):
-            return Found(len(came_from), False, witness)
-        state = queue.popleft()
-        for _, raw in space.events(state):
-            after = space.canonical(raw)
-            if after in came_from:
-                continue
-            came_from[after] = state
-            queue.append(after)
-            _check(space, after, left, witness, came_from=came_from)
-            if limits.is_reached(len(came_from)):
-                break
-    return Found(len(came_from), not queue, witness)
+    def keep(self, questions: Sequence[Question]) -> None:
+        """Go on with some of the open questions only."""
+        self._left = [item for item in self._left if item in questions]
 
+    def run(self, limits: ProofLimits) -> None:
+        """Visit states until every question is answered, or a limit is reached."""
+        while self._heap and self._left and not limits.is_reached(len(self._came_from)):
+            key, number, state = heapq.heappop(self._heap)
+            for _, raw in self._space.events(state):
+                after = self._space.canonical(raw)
+                if after not in self._came_from:
+                    self._visit(after, state)
+                    if limits.is_reached(len(self._came_from)):
+                        heapq.heappush(self._heap, (key, number, state))  # Its other events are looked at later.
+                        return
 
-def _check(
-    space: Space,
-    state: State,
-    left: list[int],
-    witness: dict[int, tuple[State, ...]],
-    *,
-    came_from: dict[State, Optional[State]],
-) -> None:
-    """Record each rule that a state violates, and stop looking for other violations of it."""
-    for at in list(left):
-        if space.is_violated(space.rules[at], state):
-            witness[at] = _way(state, came_from)
-            left.remove(at)
+    def _visit(self, state: State, before: Optional[State]) -> None:
+        """Note a state, and each rule that it violates."""
+        self._came_from[state] = before
+        key = 0
+        if self.is_directed and self._left:
+            key = _remoteness(self._space, self._left[0], state)
+        heapq.heappush(self._heap, (key, len(self._came_from), state))
+        for question in list(self._left):
+            is_violated = self._space.is_violated(self._space.rules[question.rule], state)
+            if is_violated and (not question.is_settled or self._space.is_settled(state)):
+                self.witness[question] = self._way(state)
+                self._left.remove(question)
 
-
-def _way(state: Optional[State], came_from: dict[State, Optional[State]]) -> tuple[State, ...]:
-    way: list[State] = []
-    while state is not None:
-        way.append(state)
-        state = came_from[state]
-    return tuple(reversed(way))
-
-
-def nearest(space: Space, rule: int, limits: ProofLimits) -> Found:
-    """Search for the nearest violation of one rule, states that are close to it first (A*)."""
-    distance = distance_of(space, space.rules[rule])
-    came_from: dict[State, Optional[State]] = {}
-    steps: dict[State, int] = {}
-    heap: list[tuple[int, int, int, State]] = []
-    number = 0
-    for state in starts(space):
-        came_from[state], steps[state] = None, 0
-        heapq.heappush(heap, (distance(state), 0, number, state))
-    while heap:
-        if limits.is_reached(len(came_from)):
-            return Found(len(came_from), False, {})
-        _, negative, _, state = heapq.heappop(heap)
-        if steps[state] != -negative:
-            continue  # A shorter way was found since.
-        if space.is_violated(space.rules[rule], state):
-            return Found(len(came_from), False, {rule: _way(state, came_from)})
-        for _, raw in space.events(state):
-            after = space.canonical(raw)
-            if after in steps and steps[after] <= steps[state] + 1:
-                continue
-            came_from[after], steps[after] = state, steps[state] + 1
-            number += 1
-            heapq.heappush(heap, (steps[after] + distance(after), -steps[after], number, after))
-    return Found(len(came_from), True, {})
-
-
-def stuck(space: Space, rule: int, limits: ProofLimits) -> Found:
-    """Search for pods that wait forever: states with the fewest nodes for waiting pods first."""
-    came_from: dict[State, Optional[State]] = dict.fromkeys(starts(space))
-    heap = [(_choices(space, state), number, state) for number, state in enumerate(came_from)]
-    heapq.heapify(heap)
-    while heap and not limits.is_reached(len(came_from)):
-        _, _, state = heapq.heappop(heap)
-        if space.is_violated(space.rules[rule], state):
-            return Found(len(came_from), False, {rule: _way(state, came_from)}, is_shortest=False)
-        for _, raw in space.events(state):
-            after = space.canonical(raw)
-            if after not in came_from:
-                came_from[after] = state
-                heapq.heappush(heap, (_choices(space, after), len(came_from), after))
-    return Found(len(came_from), False, {}, is_shortest=False)
-
-
-def _choices(space: Space, state: State) -> int:
-    """Return the number of nodes that waiting pods can take; none are as many as possible, as nothing waits."""
-    waiting = space.waiting(state, space.placed_counts(state))
-    if not waiting:
-        return len(state[0]) * len(state[1])
-    return sum([len(space.hosts(state[2], kind, state[0])) for kind in waiting])
-
-
-def at_random(space: Space, rules: Iterable[int], limits: ProofLimits, *, seed: int = 0) -> Found:
-    """Follow random paths until a rule is violated or a limit is reached."""
-    generator = random.Random(seed)  # noqa: S311 (a simulation's choice, no secret)
-    left, witness = list(rules), dict[int, tuple[State, ...]]()
-    begin = starts(space)
-    states = 0
-    most = 20 * sum(owner.replicas for owner in space.group.owners) + 20
-    while left and states < limits.max_states:
-        state = generator.choice(begin)
-        way = [state]
-        for _ in range(most):
-            states += 1
-            if limits.deadline is not None and time.monotonic() > limits.deadline:
-                return Found(states, False, witness, is_shortest=False)
-            following = [space.canonical(raw) for _, raw in space.events(state)]
-            if not following:
-                break
-            state = generator.choice(following)
+    def _way(self, state: Optional[State]) -> tuple[State, ...]:
+        way: list[State] = []
+        while state is not None:
             way.append(state)
-            for at in [at for at in left if space.is_violated(space.rules[at], state)]:
-                witness[at] = tuple(way)
-                left.remove(at)
-            if not left:
-                break
-    return Found(states, False, witness, is_shortest=False)
+            state = self._came_from[state]
+        return tuple(reversed(way))
+
+
+def _remoteness(space: Space, question: Question, state: State) -> int:
+    """Return a number that is smaller for states closer to a violation."""
+    rule = space.rules[question.rule]
+    placed = space.placed_counts(state)
+    waiting = space.waiting(state, placed)
+    if rule.kind is RuleKind.PLACED:  # Few nodes for the waiting pods; none are as many as possible.
+        all_nodes = len(state[0]) * len(state[1])
+        return sum([len(space.hosts(state[2], kind, state[0])) for kind in waiting]) if waiting else all_nodes
+    counts = space.domain_counts(rule.topology_key, state).values()
+    if rule.kind is RuleKind.MIN_DOMAINS:
+        return len(counts) + len(waiting)
+    return -2 * max(counts, default=0) + (len(waiting) if question.is_settled else 0)
 
 
 class TraceStep(NamedTuple):
     """An event with the real names: indices of node, workload and kind of pods; -1 for none.
 
     nodes: of a disruption. contents: the pods on each node after the event, by real node and kind. owners: real
-    workload for each workload of the representative after the event.
+    workload for each workload of the representative after the event. is_chance: a pod was deleted that nobody had to
+    delete, or the scheduler chose among nodes that are not interchangeable.
     """
 
     event: Event
@@ -200,6 +146,7 @@ class TraceStep(NamedTuple):
     nodes: tuple[int, ...]
     contents: tuple[int, ...]
     owners: tuple[int, ...]
+    is_chance: bool = False
 
 
 def trace(space: Space, way: Sequence[State]) -> tuple[TraceStep, ...]:
@@ -209,11 +156,17 @@ def trace(space: Space, way: Sequence[State]) -> tuple[TraceStep, ...]:
     now, nodes, owners = space.renaming(begin)
     found = []
     for wanted in way[1:]:
-        event, raw = next((event, raw) for event, raw in space.events(now) if space.canonical(raw) == wanted)
+        following = list(space.events(now))
+        event, raw = next((event, raw) for event, raw in following if space.canonical(raw) == wanted)
+        is_chance = event.kind is TransitionKind.RESTARTED or any(
+            other.kind is event.kind is TransitionKind.PLACED and other.pods == event.pods and other.node != event.node
+            for other, _ in following
+        )
         if event.order is not None:
             nodes = [nodes[old] for old in event.order]
         now, order, exchanged = space.renaming(raw)
-        found.append(_step(space, event, raw[0], nodes=nodes, owners=owners, exchanged=exchanged))
+        step = _step(space, event, raw[0], nodes=nodes, owners=owners, exchanged=exchanged)
+        found.append(step._replace(is_chance=is_chance))
         nodes = [nodes[old] for old in order]
         owners = [owners[old] for old in exchanged]
     return tuple(found)

@@ -45,6 +45,7 @@ class RuleVerdict(NamedTuple):
 
     limit: the most or least that the rule allows, at the wanted replicas. states: number of visited states; 0 if gaps
     leave the rule undecided. regime: in which a witness was found first. witness: shortest way to a violation.
+    settled: verdict once nothing moves by itself any more, if the rule is violated while pods move.
     """
 
     rule: PolicyRule
@@ -55,6 +56,12 @@ class RuleVerdict(NamedTuple):
     states: int = 0
     regime: Optional[Regime] = None
     witness: Optional[Witness] = None
+    settled: Optional[RuleVerdict] = None
+
+    @property
+    def once_settled(self) -> RuleVerdict:
+        """Return the verdict once nothing moves by itself any more."""
+        return self.settled or self
 
 
 class RegimeResult(NamedTuple):
@@ -68,6 +75,11 @@ class RegimeResult(NamedTuple):
     def verdict(self) -> ProofStatus:
         """Return the worst verdict of the rules."""
         return worst([item.verdict for item in self.rules])
+
+    @property
+    def settled_verdict(self) -> ProofStatus:
+        """Return the worst verdict of the rules once nothing moves by itself any more."""
+        return worst([item.once_settled.verdict for item in self.rules])
 
 
 class GroupResult(NamedTuple):
@@ -85,19 +97,24 @@ class GroupResult(NamedTuple):
         """Return the worst verdict of all regimes."""
         return worst([item.verdict for item in self.results])
 
+    @property
+    def settled_verdict(self) -> ProofStatus:
+        """Return the worst verdict of all regimes once nothing moves by itself any more."""
+        return worst([item.settled_verdict for item in self.results])
+
 
 class Effort(NamedTuple):
     """Limits of the proofs of a group: states per regime, and a `time.monotonic()` at which to stop.
 
     is_enough: is called with the number of visited states; returns whether to stop. is_quick: only bounds are looked
-    at. wants_shortest: of the ways to a violation, a shortest one is searched.
+    at. is_final: rules are also decided for states in which nothing moves by itself any more.
     """
 
     max_states: int = 100_000
     deadline: Optional[float] = None
     is_enough: Callable[[int], bool] = lambda _: False
     is_quick: bool = False
-    wants_shortest: bool = True
+    is_final: bool = True
 
 
 def limit_of(rule: PolicyRule, pods: int) -> int:

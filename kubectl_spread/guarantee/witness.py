@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.guarantee.event import State, TransitionKind
-from kubectl_spread.guarantee.model import BITS, LossKind, MOST_PODS
+from kubectl_spread.guarantee.model import BITS, LossKind, MOST_PODS, total_of
 from kubectl_spread.guarantee.search import trace, TraceStep
 from kubectl_spread.guarantee.states.space import Space
 from kubectl_spread.guarantee.way_ordinals import way_ordinals
 from kubectl_spread.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
 
+_MANY_CHANCES = 12
+
 
 class WitnessEvent(NamedTuple):
     """An event on the way to a violation.
 
-    ordinal: of a StatefulSet's pod, -1 if it is not known. is_new: of the new revision. number: of replicas. domains:
-    that are drained or lost, with their key.
+    ordinal: of a StatefulSet's pod, -1 if it is not known. is_new: of the new revision. number: of replicas. nodes: of
+    the pods that are deleted at once. domains: that are drained or lost, with their key.
     """
 
     kind: TransitionKind
@@ -28,6 +30,7 @@ class WitnessEvent(NamedTuple):
     is_new: bool = False
     node: str = ""
     number: int = 1
+    nodes: tuple[str, ...] = ()
     topology_key: str = ""
     domains: tuple[str, ...] = ()
     is_loss: bool = False
@@ -44,7 +47,8 @@ class Witness(NamedTuple):
     """A way to a violation, from no pods or from the running pods.
 
     evaluation: the rule at the end. counts: pods per domain at the end, of the rule's key or of each. waiting: pods
-    that stay Pending. has_surge: the group has more pods than it wants then. during: disruption at the end.
+    that stay Pending. has_surge: the group has more pods than it wants then. during: disruption at the end. is_settled:
+    nothing moves by itself at the end. chances: events that could have gone another way.
     """
 
     events: tuple[WitnessEvent, ...]
@@ -55,6 +59,13 @@ class Witness(NamedTuple):
     has_surge: bool = False
     from_running: bool = False
     during: Optional[WitnessEvent] = None
+    is_settled: bool = False
+    chances: int = 0
+
+    @property
+    def is_coincidence(self) -> bool:
+        """Return whether so many events could have gone another way that all of them are a coincidence."""
+        return self.chances >= _MANY_CHANCES
 
     @property
     def waiting_pods(self) -> Optional[int]:
@@ -76,12 +87,15 @@ def witness(space: Space, rule: PolicyRule, way: Sequence[State], *, is_shortest
         return None
     begin = (space.running() if is_from_running else None) or space.start()
     contents = steps[-1].contents if steps else begin[0]
-    events = tuple(_event(space, step, ordinal) for step, ordinal in zip(steps, ordinals, strict=True))
+    before = [begin[0], *(step.contents for step in steps)]
+    events = tuple(_event(space, *item) for item in zip(steps, ordinals, before, strict=False))
     last = way[-1]
     during = _during(events, last)
     dead = _dead_nodes(space, steps, last)
     owners = steps[-1].owners if steps else tuple(space.renaming(begin)[2])
     waiting = _waiting(space, last, owners)
+    named = dict(zip(owners, last[3], strict=True))
+    contents = space.judged_contents(contents, [named[owner] for owner in range(len(owners))])
     situation = _situation(space, contents, last, dead=dead, waiting=waiting)
     keys = [rule.topology_key] if rule.topology_key else list(space.group.layout.domain_of)
     counts = {key: _counts(space, key, contents, dead=dead) for key in keys}
@@ -97,6 +111,8 @@ def witness(space: Space, rule: PolicyRule, way: Sequence[State], *, is_shortest
         space.judged_placed_count(last) + sum(item.number for item in waiting) > space.judged_replicas(last),
         is_from_running,
         during,
+        is_settled=space.is_settled(last),
+        chances=sum(step.is_chance for step in steps),
     )
 
 
@@ -140,7 +156,7 @@ def _waiting(space: Space, state: State, owners: Sequence[int]) -> tuple[StuckPo
     found: dict[OwnerKey, int] = {}
     for at in space.judged_waiting_kinds(state, placed):
         kind = space.group.kinds[at]
-        number = 1 if kind.ordinal >= 0 else space.size(state, at) - placed[at]
+        number = 1 if kind.ordinal >= 0 else state[1][at] - placed[at]
         if space.group.owners[kind.owner].is_ordered:
             number = 1  # The next pods are created once this one is ready.
         key = space.group.owners[owners[kind.owner]].key
@@ -154,12 +170,12 @@ def _counts(space: Space, key: str, contents: Sequence[int], *, dead: frozenset[
     for node, content in enumerate(contents):
         domain = layout.domain_of[key][node]
         if domain >= 0 and node not in dead:
-            found[layout.values[key][domain]] += space.judged_number(content)
+            found[layout.values[key][domain]] += total_of(content, space.group.judged_kinds)
     return dict(sorted(found.items()))
 
 
-def _event(space: Space, step: TraceStep, ordinal: int) -> WitnessEvent:
-    """Return an event with the names of its objects; ordinal: of its pod, from 0 on, or -1."""
+def _event(space: Space, step: TraceStep, ordinal: int, before: Sequence[int]) -> WitnessEvent:
+    """Return an event with the names of its objects; ordinal: of its pod, from 0 on, or -1; before: all pods."""
     layout = space.group.layout
     owner = space.group.owners[step.owner] if step.owner >= 0 else None
     kind = space.group.kinds[step.pods] if step.pods >= 0 else None
@@ -169,9 +185,17 @@ def _event(space: Space, step: TraceStep, ordinal: int) -> WitnessEvent:
         ordinal + owner.first_ordinal if owner is not None and ordinal >= 0 else -1,
         node=layout.nodes[step.node] if step.node >= 0 else "",
         number=step.event.number,
+        nodes=() if step.event.node >= 0 else tuple(_deleted(space, step, before)),
         is_new=kind is not None and kind.is_new,
     )
     return _disrupting(space, step, found) if step.event.disruption >= 0 else found
+
+
+def _deleted(space: Space, step: TraceStep, before: Sequence[int]) -> Iterator[str]:
+    """Yield the node of each pod that an event deletes."""
+    kinds = range(len(space.group.kinds))
+    for name, old, new in zip(space.group.layout.nodes, before, step.contents, strict=True):
+        yield from [name] * max(0, total_of(old, kinds) - total_of(new, kinds))
 
 
 def _disrupting(space: Space, step: TraceStep, found: WitnessEvent) -> WitnessEvent:

@@ -35,20 +35,16 @@ def differences(seed: int, *, regime: str = "", most: int = MOST_STATES) -> Opti
     )
     found: list[str] = []
     verdicts = result.results[0].rules
-    for rule, verdict, distance in zip(case["rules"], verdicts, wanted, strict=True):
+    for rule, verdict, distance, settled in zip(case["rules"], verdicts, *wanted, strict=True):
         if verdict.verdict is ProofStatus.NOT_APPLICABLE:
             continue
-        expected = ProofStatus.PROVED if distance is None else ProofStatus.REFUTED
-        told = f"{seed} {regime} {rule}: {verdict.verdict.value} by {verdict.method.value}, judge: {distance}"
-        events = None if verdict.witness is None else len(verdict.witness.events)
-        if verdict.verdict is not expected or not _is_as_short(events, distance, case=case, regime=regime):
-            found.append(f"{told}, {events} events")
+        answers = [(verdict, distance)]
+        if rule["kind"] in ("share", "separate"):
+            answers.append((verdict.once_settled, settled))
+        for item, fewest in answers:
+            expected = ProofStatus.PROVED if fewest is None else ProofStatus.REFUTED
+            events = None if item.witness is None else len(item.witness.events)
+            if item.verdict is not expected or events != fewest:
+                told = f"{seed} {regime} {rule}: {item.verdict.value} by {item.method.value}, judge: {fewest}"
+                found.append(f"{told}, {events} events")
     return found
-
-
-def _is_as_short(events: Optional[int], distance: Optional[int], *, case: cases.Plain, regime: str) -> bool:
-    """Return whether a way is as short as the judge's, whose events of a Deployment's rollout are finer."""
-    if events is None or distance is None:
-        return events is distance
-    is_finer = regime in REGIMES[2:] and not all(item["stateful"] for item in case["workloads"].values())
-    return events <= distance if is_finer else events == distance

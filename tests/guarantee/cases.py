@@ -33,7 +33,28 @@ def case(seed: int, regime: str) -> Plain:
     count = 2 if chance.random() < 0.35 else 1
     pods = chance.choice((2, 3, 4)) if count == 1 else 2
     workloads = {name: _workload(chance, pods, regime, is_one=count == 1) for name in ("web", "db")[:count]}
-    return {"nodes": nodes, "workloads": workloads, "rules": _rules(chance, regime)}
+    found = {"nodes": nodes, "workloads": workloads, "rules": _rules(chance, regime)}
+    more = random.Random(f"more {seed}")
+    for spec in workloads.values():
+        if not spec["stateful"] and more.random() < 0.3:
+            spec["surge"], spec["unavailable"] = more.choice(((pods + 1, 0), (pods + 2, 1), (pods + 1, pods)))
+    if regime in ("scaling", "disruptions") and more.random() < 0.25:
+        _grow_by_shards(found, more)
+    return found
+
+
+def _grow_by_shards(found: Plain, chance: random.Random) -> None:
+    """Let a case have up to three equal workloads, at first one or two of them, that come and go as a whole."""
+    spec = next(iter(found["workloads"].values()))
+    spec.pop("range", None)
+    spec["replicas"] = chance.choice((1, 2))
+    for constraint in spec["constraints"]:
+        constraint["all"] = True
+        constraint.pop("revision", None)
+    first = chance.choice((1, 2))
+    found["shards"] = (1, chance.choice((2, 3)) if spec["replicas"] == 1 else 2)
+    names = [f"web-{number}" for number in range(max(first, found["shards"][1]))]
+    found["workloads"] = {name: {**spec, "is_extra": at >= first} for at, name in enumerate(names)}
 
 
 def _nodes(chance: random.Random) -> Plain:
@@ -118,10 +139,13 @@ def cluster(found: Plain) -> Cluster:
 def members(found: Plain) -> list[Member]:
     """Return the workloads of a case."""
     made = []
+    shards = ReplicaBounds(*found["shards"]) if "shards" in found else None
     for name, spec in found["workloads"].items():
+        if spec.get("is_extra"):
+            continue
         controller = controller_of(manifest(name, spec))
         bounds = ReplicaBounds(*spec["range"]) if "range" in spec else None
-        made.append(Member(OwnerKey(controller.workload.kind, "default", name), controller, bounds))
+        made.append(Member(OwnerKey(controller.workload.kind, "default", name), controller, bounds, shards=shards))
     return made
 
 

@@ -100,8 +100,8 @@ class Twin:
         sizes: dict[str, Any] = {}
         wanted = {}
         for name, spec in self.workloads.items():
-            wanted[name] = spec["replicas"]
-            sizes[name] = (False, ()) if spec.get("stateful") else (spec["replicas"], 0)
+            wanted[name] = 0 if spec.get("is_extra") else spec["replicas"]
+            sizes[name] = (False, ()) if spec.get("stateful") else (wanted[name], 0)
         return self.frozen({"pods": pods, "sizes": sizes, "wanted": wanted, "closed": (), "lost": False, "loss": None})
 
     def frozen(self, state: dict[str, Any]) -> tuple[Any, ...]:
@@ -156,10 +156,13 @@ class Twin:
         return [
             pod
             for name in self.workloads
-            if self.is_stateful(name)
             for pod in self.placed(name, state)
-            if pod[1][0] >= state["wanted"][name]
+            if self.is_deleted(name, state) or (self.is_stateful(name) and pod[1][0] >= state["wanted"][name])
         ]
+
+    def is_deleted(self, name: str, state: dict[str, Any]) -> bool:
+        """A shard was deleted as a whole, or never existed."""
+        return "shards" in self.case and not state["wanted"][name]
 
     def is_at_rest(self, state: dict[str, Any]) -> bool:
         is_rolling = any(self.is_rolling(name, state) for name in self.workloads)
@@ -182,11 +185,18 @@ class Twin:
                     yield self.without(state, [pod])
             return
         for name in self.workloads:
-            if self.is_stateful(name):
-                yield from self.scaled_in(state, name)
-                yield from self.updated(state, name)
-            elif self.is_rolling(name, state):
-                yield from self.rolled(state, name)
+            yield from self.controlled(state, name)
+
+    def controlled(self, state: dict[str, Any], name: str) -> Iterator[tuple[Any, ...]]:
+        """What the controller of a workload does next."""
+        if self.is_deleted(name, state):
+            for pod in self.placed(name, state):  # The garbage collector has no order.
+                yield self.without(state, [pod])
+        elif self.is_stateful(name):
+            yield from self.scaled_in(state, name)
+            yield from self.updated(state, name)
+        elif self.is_rolling(name, state):
+            yield from self.rolled(state, name)
 
     def without(self, state: dict[str, Any], gone: list[Any], **changes: Any) -> tuple[Any, ...]:
         left = list(state["pods"])
@@ -289,7 +299,25 @@ class Twin:
         rolling = {**state, "sizes": {**state["sizes"], name: (wanted, 0)}}
         yield from self.rolled(rolling, name)
 
+    def sharded(self, state: dict[str, Any], name: str) -> Iterator[tuple[Any, ...]]:
+        """A whole workload is created or deleted; the names of its pods must be free."""
+        least, most = self.case["shards"]
+        number = sum(wanted > 0 for wanted in state["wanted"].values())
+        spec = self.workloads[name]
+        is_marked = bool(state["sizes"][name][0]) if self.is_stateful(name) else self.is_rolling(name, state)
+        if is_marked or (number <= least if state["wanted"][name] else number >= most):
+            return
+        if not state["wanted"][name] and self.placed(name, state):
+            return
+        wanted = 0 if state["wanted"][name] else spec["replicas"]
+        sizes = state["sizes"][name] if self.is_stateful(name) else (wanted, 0)
+        changes = {"wanted": {**state["wanted"], name: wanted}, "sizes": {**state["sizes"], name: sizes}}
+        yield self.without(state, [], **changes)
+
     def scaled(self, state: dict[str, Any], name: str) -> Iterator[tuple[Any, ...]]:
+        if "shards" in self.case:
+            yield from self.sharded(state, name)
+            return
         if "range" not in self.workloads[name] or self.is_rolling(name, state):
             return
         if self.is_stateful(name) and state["sizes"][name][0]:
@@ -327,7 +355,8 @@ class Twin:
 
     def violates(self, rule: dict[str, Any], frozen: tuple[Any, ...]) -> bool:
         state = self.thawed(frozen)
-        running = [pod for pod in state["pods"] if not (state["lost"] and pod[2] in state["closed"])]
+        pods = [pod for pod in state["pods"] if not self.is_deleted(pod[0], state)]
+        running = [pod for pod in pods if not (state["lost"] and pod[2] in state["closed"])]
         wanted = sum(state["wanted"].values())
         kind = rule["kind"]
         if kind == "placed":
@@ -339,7 +368,7 @@ class Twin:
             own = Counter((pod[0], labels[pod[2]]) for pod in running if labels[pod[2]] is not None)
             return max(own.values(), default=0) > 1
         if kind == "share":
-            limit = Fraction(rule["share"]) * max(wanted, len(state["pods"]))
+            limit = Fraction(rule["share"]) * max(wanted, len(pods))
             most = max(counts.values(), default=0)
             return bool(most) and (most >= limit if rule["strict"] else most > limit)
         if kind == "domains":
@@ -353,21 +382,30 @@ class Twin:
             return False
         return len(running) - max(counts.values(), default=0) < wanted // 2 + 1
 
-    def distances(self, most: int) -> Optional[list[Optional[int]]]:
-        """Return the fewest events to a violation of each rule, None without one; None if there are many states."""
+    def is_settled(self, frozen: tuple[Any, ...]) -> bool:
+        """Nothing happens by itself any more."""
+        return not any(True for _ in self.by_themselves(self.thawed(frozen)))
+
+    def distances(self, most: int) -> Optional[tuple[list[Optional[int]], list[Optional[int]]]]:
+        """Return the fewest events to a violation of each rule, None without one; None if there are many states.
+
+        The second list has those to a violation that nothing ends by itself.
+        """
         rules = self.case["rules"]
         found: list[Optional[int]] = [None] * len(rules)
+        settled: list[Optional[int]] = [None] * len(rules)
         seen = {self.start(): 0}
         queue = deque(seen)
         while queue:
             state = queue.popleft()
             for at, rule in enumerate(rules):
-                if found[at] is None and self.violates(rule, state):
-                    found[at] = seen[state]
+                if settled[at] is None and self.violates(rule, state):
+                    found[at] = seen[state] if found[at] is None else found[at]
+                    settled[at] = seen[state] if self.is_settled(state) else None
             for other in self.after(state):
                 if other not in seen:
                     seen[other] = seen[state] + 1
                     queue.append(other)
             if len(seen) > most:
                 return None
-        return found
+        return found, settled

@@ -197,7 +197,7 @@ class _Search:
 
     def _refusal(self, candidate: tuple[Hard, ...]) -> Optional[RefusedCandidate]:
         """Return why a candidate does not keep the policy without disruptions; None if it does."""
-        effort = self._effort._replace(max_states=min(_QUICK, self._effort.max_states), wants_shortest=False)
+        effort = self._effort._replace(max_states=min(_QUICK, self._effort.max_states), is_final=False)
         for regime in self._regimes:
             (item,) = self._proved(candidate, [regime], self._rules, effort=effort, members=self._bare).results
             for verdict in item.rules:

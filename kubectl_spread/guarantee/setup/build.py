@@ -19,13 +19,13 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.guarantee.gap import Gap, GapKind
 from kubectl_spread.guarantee.model import (
     Disruption,
-    fenceposts,
     Filters,
     GroupModel,
     Kind,
     KindFilters,
     Layout,
     LossKind,
+    most_at_once,
     OwnerSpec,
     PlacedPod,
     Separation,
@@ -106,18 +106,22 @@ class GroupBuilder:
         ]
         self.group = self.group._replace(placed=self._placed())
         self._examine_others()
+        rolled = tuple(spec.key for spec in owners if spec.is_rolled and not spec.is_extra)
+        if rolled:
+            self._gaps[Gap(GapKind.ONE_ROLLOUT, others=rolled)] = None
         self.group = self.group._replace(gaps=tuple(self._gaps))
 
     def _kinds(self, at: int, member: Member, workload: Workload) -> list[tuple[Kind, PodClass]]:
         """Return the kinds of a workload's pods with their classes."""
         old = _bare(replica(workload, 0).cls)
-        has_revisions = _tells_revisions_apart(workload, old)
-        if has_revisions:
-            self._gaps[Gap(GapKind.ONE_ROLLOUT, member.key)] = None
+        is_rolled = REGIMES.index(self._regime) >= REGIMES.index(Regime.ROLLOUTS)
+        if workload.kind == "StatefulSet":  # Otherwise, its rollout is one kind of restart.
+            is_rolled = is_rolled and _tells_revisions_apart(workload, old)
+        else:
+            is_rolled = is_rolled and workload.kind == "Deployment" and not _is_recreated(member)
         if workload.kind == "StatefulSet":
-            is_rolled = has_revisions and REGIMES.index(self._regime) >= REGIMES.index(Regime.ROLLOUTS)
             return self._ordinal_kinds(at, member, workload, is_rolled=is_rolled)
-        if not has_revisions:
+        if not is_rolled:
             return [(Kind(at), old)]
         new = _bare(replica(workload._replace(known_hash=_NEW_HASH), 0).cls)
         return [(Kind(at), old), (Kind(at, is_new=True), new)]
@@ -143,17 +147,17 @@ class GroupBuilder:
         return any(key in PER_POD_LABELS for other in self._workloads for key in _filtered_keys(replica(other, 0).cls))
 
     def _owner(self, member: Member, workload: Workload, made: list[tuple[Kind, PodClass]]) -> OwnerSpec:
-        strategy = fields(member.controller.spec.get("strategy"))
-        rolling = fields(strategy.get("rollingUpdate"))
-        is_rolling = workload.kind == "Deployment" and strategy.get("type") != "Recreate"
+        rolling = fields(fields(member.controller.spec.get("strategy")).get("rollingUpdate"))
         replicas = workload.replicas or 0
         is_shard = self._is_scaled and member.shards is not None
         bounds = ReplicaBounds(replicas, replicas) if is_shard else member.bounds
         update = fields(member.controller.spec.get("updateStrategy"))
-        found = OwnerSpec(
+        return OwnerSpec(
             member.key,
             replicas,
-            *_rolling(rolling, is_rolling=is_rolling),
+            surge=_or_default(rolling.get("maxSurge")),
+            unavailable=_or_default(rolling.get("maxUnavailable")),
+            is_rolled=any(kind.is_new for kind, _ in made),
             bounds=bounds if self._is_scaled else None,
             is_stateful=workload.kind == "StatefulSet",
             is_ordered=workload.is_ordered,
@@ -164,8 +168,6 @@ class GroupBuilder:
             is_extra=member.is_extra,
             first_ordinal=workload.first_ordinal,
         )
-        most = max(found.replicas, bounds.most if bounds is not None else 0)
-        return found._replace(is_rolled=(is_rolling and most > 0) or any(kind.is_new for kind, _ in made))
 
     def _examine(self, key: OwnerKey, workload: Workload) -> None:
         """Note features of the pods that are not followed."""
@@ -309,7 +311,9 @@ class GroupBuilder:
         wanted: dict[str, int] = {PODS: 0}
         for kind, cls in zip(self.group.kinds, self.classes, strict=True):
             spec = self.group.owners[kind.owner]
-            number = 1 if kind.ordinal >= 0 else spec.most + fenceposts(spec, spec.most)[0]
+            number = 1 if kind.ordinal >= 0 else spec.most
+            if kind.is_new:  # Besides the old pods.
+                number = most_at_once(spec, spec.most) - spec.most if kind.ordinal < 0 else 0
             for name, amount in (*columns.with_summed_requests(cls).requests, (PODS, 1)):
                 wanted[name] = wanted.get(name, 0) + number * amount
         return wanted
@@ -381,11 +385,9 @@ def _filtered_keys(cls: PodClass) -> set[str]:
     return found | {item.key for term in cls.pod_anti_affinity for item in term.selector.requirements or ()}
 
 
-def _rolling(settings: Mapping[str, object], *, is_rolling: bool) -> tuple[object, object]:
-    """Return maxSurge and maxUnavailable of a Deployment's rollouts, as written."""
-    if not is_rolling:
-        return 0, 0
-    return _or_default(settings.get("maxSurge")), _or_default(settings.get("maxUnavailable"))
+def _is_recreated(member: Member) -> bool:
+    """Return whether a rollout deletes all old pods before it creates new ones, as restarts of all pods do."""
+    return fields(member.controller.spec.get("strategy")).get("type") == "Recreate"
 
 
 def _partition(update: Mapping[str, object]) -> int:

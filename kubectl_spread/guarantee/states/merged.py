@@ -1,6 +1,7 @@
-"""States without the names of workloads. They allow more than can really happen, so they can only prove rules.
+"""States without the names of workloads and revisions.
 
-Several workloads whose pods pass the same filters become one. The anti-affinity between the pods of each is left out,
+They allow more than can really happen, so they can only prove rules. Workloads and revisions whose pods pass the same
+filters become one workload. The anti-affinity between the pods of each is left out,
 except where a pod stays Pending. Its siblings keep it from at most one domain each.
 """
 
@@ -10,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Optional
 
 from kubectl_spread.guarantee.event import Event, Next, State, TransitionKind
-from kubectl_spread.guarantee.model import Filters, GroupModel, Kind, KindFilters, OwnerSpec, rollout_extra
+from kubectl_spread.guarantee.model import Filters, GroupModel, Kind, KindFilters, most_at_once, OwnerSpec
 from kubectl_spread.guarantee.states.space import Space
 from kubectl_spread.policy.policy import Regime, REGIMES
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
@@ -21,9 +22,9 @@ _LEVEL = REGIMES.index(Regime.ROLLOUTS)
 def merge_names(space: Space) -> Optional[MergedSpace]:
     """Return the states without the workloads' names; None if this is impossible or makes no difference."""
     group = space.group
-    if len(group.owners) < 2 or space.level > _LEVEL or group.placed:
+    if len(group.kinds) < 2 or space.level > _LEVEL or group.placed:
         return None
-    if any(kind.is_new or kind.ordinal >= 0 for kind in group.kinds) or len(group.judged_kinds) < len(group.kinds):
+    if any(kind.ordinal >= 0 for kind in group.kinds) or len(group.judged_kinds) < len(group.kinds):
         return None
     model = space.filters(0)
     first = model.of_kind[0]
@@ -39,6 +40,10 @@ def _view(item: KindFilters) -> object:
     return item.allowed, item.requests, item.spreads
 
 
+def _most_of(spec: OwnerSpec) -> int:
+    return most_at_once(spec, spec.replicas) if spec.is_rolled else spec.replicas
+
+
 class MergedSpace(Space):
     """States of a group as if it were one workload."""
 
@@ -47,9 +52,7 @@ class MergedSpace(Space):
         self._space = space
         owners = space.group.owners
         pods = sum(owner.replicas for owner in owners)
-        rolls = space.level >= _LEVEL
-        surge = sum(rollout_extra(owner, owner.replicas) for owner in owners if owner.is_rolled) if rolls else 0
-        self._most = pods + surge
+        self._most = sum(_most_of(owner) for owner in owners)
         whole = OwnerSpec(owners[0].key, pods)
         group = GroupModel(space.group.name, (whole,), (Kind(0),), space.group.layout)
         regime = REGIMES[min(space.level, REGIMES.index(Regime.RESTARTS))]
@@ -58,29 +61,20 @@ class MergedSpace(Space):
         spreads = tuple(spread._replace(matches=(spread.matches[0],)) for spread in first.spreads)
         made = Filters((KindFilters(first.allowed, spreads, (), first.requests),), model.free, model.resources)
         self._siblings = self._kept_away(model)
-        self._waits_at = self._fewest_of_a_wait(pods, surge)
+        self._waits_at = self._most - 1
         super().__init__(group, lambda _disruption: made, space.rules, regime)
 
     def _kept_away(self, model: Filters) -> list[tuple[tuple[int, ...], int]]:
         """Return the domains of each anti-affinity, and the most domains from which siblings keep a pod."""
         found = []
         for kind, item in zip(self._space.group.kinds, model.of_kind, strict=True):
-            spec = self._space.group.owners[kind.owner]
-            surge = rollout_extra(spec, spec.replicas) if spec.is_rolled else 0
             for separation in item.separations:
-                others = sum(
-                    self._space.group.owners[other.owner].replicas + surge
-                    for at, other in enumerate(self._space.group.kinds)
-                    if separation.matches[at]
-                )
-                found.append((separation.domain_of, others - 1 if separation.matches[kind.owner] else others))
+                matched = {
+                    other.owner for at, other in enumerate(self._space.group.kinds) if separation.matches[at]
+                }  # Pods of all revisions have the labels of a selector, but for that of their revision.
+                others = sum(_most_of(self._space.group.owners[owner]) for owner in matched)
+                found.append((separation.domain_of, others - 1 if kind.owner in matched else others))
         return sorted(set(found))
-
-    def _fewest_of_a_wait(self, pods: int, surge: int) -> int:
-        """Return the most placed pods with which a pod may still wait forever."""
-        if not surge:
-            return pods - 1
-        return self._most - 1
 
     def can_prove(self, rule: PolicyRule) -> bool:
         """Return whether the states say enough about a rule."""
@@ -95,10 +89,6 @@ class MergedSpace(Space):
     def running(self) -> Optional[State]:
         """Return None: running pods are not followed."""
         return None
-
-    def base(self, state: State) -> int:  # noqa: ARG002 (the same in every state)
-        """Return the fewest pods that a share may refer to."""
-        return self.group.owners[0].replicas
 
     def events(self, state: State) -> Iterator[Next]:
         """Yield placements and deletions."""
@@ -119,6 +109,11 @@ class MergedSpace(Space):
             is_short = len(self.domain_counts(rule.topology_key, state)) < rule.amount.numerator
             return is_short and sum(state[0]) >= self.group.owners[0].replicas
         return super().is_violated(rule, state)
+
+    def is_settled(self, state: State) -> bool:
+        """Return whether nothing may happen by itself: all wanted pods are placed, or some pod may wait."""
+        number = sum(state[0])
+        return number == self.group.owners[0].replicas or (number <= self._waits_at and self._may_wait(state))
 
     def _may_wait(self, state: State) -> bool:
         """Return whether siblings can keep a waiting pod from every node that has room for it."""

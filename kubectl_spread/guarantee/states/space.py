@@ -2,9 +2,7 @@
 
 Events without a choice are merged. A deleted pod leaves and is created again at once, because the scheduler does not
 count a terminating pod and its controller replaces it. In a Deployment's rollout, new pods can be scheduled before the
-old ReplicaSet has deleted the pods that they replace. A Deployment whose filters treat all revisions alike has one kind
-of pods. In a rollout it wants its surge pods, too, and up to `rollout_extra` more pods may be placed. Any pod may go,
-because a pod that is restarted and waits is the first to be scaled down.
+old ReplicaSet has deleted the pods that they replace.
 """
 
 from __future__ import annotations
@@ -26,7 +24,6 @@ from kubectl_spread.guarantee.model import (
     Kind,
     LossKind,
     MOST_PODS,
-    rollout_extra,
     Spread,
 )
 from kubectl_spread.guarantee.states.ordinals import OrdinalRollouts
@@ -74,7 +71,6 @@ class Space:
             [at for at, kind in enumerate(kinds) if kind.owner == owner] for owner in range(len(group.owners))
         ]
         self._ordinals = [any(kinds[at].ordinal >= 0 for at in mine) for mine in self._of_owner]
-        self._twofold = [any(kinds[at].is_new for at in mine) for mine in self._of_owner]
         self._judged_owners = [at for at, owner in enumerate(group.owners) if owner.is_judged]
         judged = set(group.judged_kinds)
         self._is_judged = tuple(at in judged for at in range(len(kinds)))
@@ -169,19 +165,10 @@ class Space:
         found: list[int] = []
         for owner, mine in enumerate(self._of_owner):
             if not self._ordinals[owner]:
-                found += [at for at in mine if self.size(state, at) > placed[at]]
+                found += [at for at in mine if state[1][at] > placed[at]]
                 continue
             found += self.ordinals.kinds_to_create(owner, state, placed, dead=self.dead(state[2]))
         return found
-
-    def size(self, state: State, kind: int) -> int:
-        """Return the pods that controllers want of a kind; in a rollout, the state has the most there can be."""
-        size = state[1][kind]
-        owner = self.group.kinds[kind].owner
-        wanted = state[3][owner]
-        if size <= wanted or self._twofold[owner] or self._ordinals[owner]:
-            return size
-        return wanted + fenceposts(self.group.owners[owner], wanted)[0]
 
     def judged_waiting_kinds(self, state: State, placed: Sequence[int]) -> list[int]:
         """Return the judged kinds with a pod that waits for a node."""
@@ -189,26 +176,28 @@ class Space:
 
     def judged_placed_count(self, state: State) -> int:
         """Return the number of placed pods that are judged."""
-        return sum([number for at, number in enumerate(self.placed_counts(state)) if self._is_judged[at]])
+        is_judged = self._judged_in(state)
+        return sum([number for at, number in enumerate(self.placed_counts(state)) if is_judged[at]])
 
-    def judged_number(self, content: int) -> int:
-        """Return the number of judged pods in a content."""
-        return self.matching(self._is_judged, content)
+    def judged_contents(self, contents: Sequence[int], desired: Sequence[int]) -> tuple[int, ...]:
+        """Return only the judged pods in contents; desired: replicas of each workload."""
+        kinds = [at for at, is_judged in enumerate(self._existing(desired)) if is_judged]
+        return tuple(sum(count_of(content, at) * self._units[at] for at in kinds) for content in contents)
+
+    def _judged_in(self, state: State) -> tuple[bool, ...]:
+        """Return whether the pods of each kind are judged: those of a deleted workload no longer are."""
+        return self._is_judged if self.group.shards is None else self._existing(state[3])
+
+    def _existing(self, desired: Sequence[int]) -> tuple[bool, ...]:
+        owners = self.group.owners
+        return tuple(
+            is_judged and not (owners[kind.owner].is_shard and not desired[kind.owner])
+            for is_judged, kind in zip(self._is_judged, self.group.kinds, strict=True)
+        )
 
     def judged_replicas(self, state: State) -> int:
         """Return the replicas of the judged workloads."""
         return sum([state[3][owner] for owner in self._judged_owners])
-
-    def unplaced_kinds(self, state: State) -> list[int]:
-        """Return the kind of each pod that waits, or is created later."""
-        found: list[int] = []
-        placed = self.placed_counts(state)
-        for owner, mine in enumerate(self._of_owner):
-            if self._ordinals[owner]:
-                found += self.ordinals.missing(owner, state, placed)
-            else:
-                found += [at for at in mine for _ in range(self.size(state, at) - placed[at])]
-        return found
 
     def canonical(self, state: State) -> State:
         """Return the representative of all states that differ in interchangeable names only."""
@@ -238,10 +227,7 @@ class Space:
     def _rolls(self, state: State, owner: int) -> bool:
         if self._ordinals[owner]:
             return self.ordinals.is_rolling(owner, state)
-        mine = self._of_owner[owner]
-        if self._twofold[owner]:
-            return bool(state[1][mine[1]])
-        return state[1][mine[0]] > state[3][owner]
+        return self.group.owners[owner].is_rolled and bool(state[1][self._of_owner[owner][1]])
 
     def is_at_rest(self, state: State) -> bool:
         """Return whether all wanted pods are placed, no others are left, and no rollout is under way."""
@@ -258,29 +244,20 @@ class Space:
             if placed[at] and (self.group.kinds[at].ordinal >= state[3][owner] or not state[3][owner])
         ]
 
-    def is_stuck(self, state: State) -> bool:
-        """Return whether pods wait forever: none finds a node, and no controller makes room."""
+    def is_settled(self, state: State) -> bool:
+        """Return whether nothing happens by itself: no waiting pod finds a node, and no controller acts."""
         placed = self.placed_counts(state)
-        waiting = self.waiting(state, placed)
-        if not waiting or any(self.hosts(state[2], at, state[0]) for at in waiting):
+        if any(self.hosts(state[2], at, state[0]) for at in self.waiting(state, placed)):
             return False
         if state[2]:
             return not self._affected(state)
         if any(True for _ in self._condemned_removed(state, placed)):
             return False
-        return not any(self._goes_on(state, owner, placed) for owner in range(len(self._of_owner)))
-
-    def _goes_on(self, state: State, owner: int, placed: Sequence[int]) -> bool:
-        """Return whether a rollout makes room on its own."""
-        if not self._rolls(state, owner):
-            return False
-        spec, mine = self.group.owners[owner], self._of_owner[owner]
-        if self._ordinals[owner]:
-            return self.ordinals.next_removal(owner, state, placed) is not None
-        if self._twofold[owner]:
-            return any(True for _ in self._old_removed(state, owner, placed))
-        missing = self.size(state, mine[0]) - placed[mine[0]]
-        return missing < sum(fenceposts(spec, state[3][owner]))
+        return not any(
+            event.kind is not TransitionKind.ROLLED
+            for owner in range(len(self._of_owner))
+            for event, _ in self._rollout(state, owner, placed)
+        )
 
     # Events.
 
@@ -305,20 +282,11 @@ class Space:
 
     def _placements(self, state: State, placed: Sequence[int], nodes: Sequence[int]) -> Iterator[Next]:
         is_distinct = set(nodes)
-        for kind in (*self.waiting(state, placed), *self._overshooting(state, placed)):
+        for kind in self.waiting(state, placed):
             owner = self.group.kinds[kind].owner
             for node in self.hosts(state[2], kind, state[0]):
                 if node in is_distinct:
                     yield Event(TransitionKind.PLACED, kind, node, owner), self._with(state, kind, node)
-
-    def _overshooting(self, state: State, placed: Sequence[int]) -> list[int]:
-        """Return the kinds of new pods that may be scheduled before the old pods that they replace are deleted."""
-        return [
-            mine[0]
-            for owner, mine in enumerate(self._of_owner)
-            if not self._twofold[owner] and not self._ordinals[owner] and self._rolls(state, owner)
-            if self.size(state, mine[0]) <= placed[mine[0]] < state[1][mine[0]]
-        ]
 
     def _with(self, state: State, kind: int, node: int, number: int = 1) -> State:
         contents = list(state[0])
@@ -336,22 +304,10 @@ class Space:
                     yield Event(kind, at, node, self.group.kinds[at].owner), after
 
     def _rollout(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
-        spec, mine = self.group.owners[owner], self._of_owner[owner]
-        if not spec.is_rolled:
-            return
         if self._ordinals[owner]:
             yield from self.ordinals.events(owner, state, placed)
-            return
-        if self._twofold[owner]:
+        elif self.group.owners[owner].is_rolled:
             yield from self._two_revisions(state, owner, placed)
-            return
-        at, wanted = mine[0], state[3][owner]
-        if not self._rolls(state, owner):
-            if wanted:
-                extra = rollout_extra(spec, wanted)
-                yield Event(TransitionKind.ROLLED, at, owner=owner), self._sized(state, at, wanted + extra)
-        elif placed[at] == wanted:
-            yield Event(TransitionKind.FINISHED, at, owner=owner), self._sized(state, at, wanted)
 
     def _sized(self, state: State, kind: int, size: int) -> State:
         sizes = list(state[1])
@@ -359,7 +315,7 @@ class Space:
         return (state[0], tuple(sizes), state[2], state[3])
 
     def _two_revisions(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
-        """Yield the events of a rollout whose revisions are counted separately."""
+        """Yield the events of a Deployment's rollout."""
         old, new = self._of_owner[owner]
         wanted = state[3][owner]
         if not self._rolls(state, owner):
@@ -423,7 +379,7 @@ class Space:
         if self._ordinals[owner] and self.ordinals.is_marked(owner, state):
             return
         if spec.is_shard:
-            yield from self._shard_changed(state, owner)
+            yield from self._shard_changed(state, owner, placed)
             return
         for wanted in range(spec.bounds.least, spec.bounds.most + 1):
             if wanted == state[3][owner]:
@@ -443,9 +399,11 @@ class Space:
             for contents in self._victims(state[0], mine[0], excess):
                 yield event, (contents, *resized[1:])
 
-    def _shard_changed(self, state: State, owner: int) -> Iterator[Next]:
-        """Yield the creation or the deletion of a whole workload."""
+    def _shard_changed(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
+        """Yield the creation or the deletion of a whole workload; its old pods are gone before it is created again."""
         shards, kind = self.group.shards, self._of_owner[owner][0]
+        if not state[3][owner] and any(placed[at] for at in self._of_owner[owner]):
+            return
         exists = bool(state[3][owner])
         number = sum(bool(state[3][at]) for at, spec in enumerate(self.group.owners) if spec.is_shard)
         if shards is None or (number <= shards.least if exists else number >= shards.most):
@@ -540,9 +498,9 @@ class Space:
 
     def _keeps_waiting(self, state: State) -> bool:
         """Return whether judged pods wait forever."""
-        return self.is_stuck(state) and bool(self.judged_waiting_kinds(state, self.placed_counts(state)))
+        return self.is_settled(state) and bool(self.judged_waiting_kinds(state, self.placed_counts(state)))
 
-    def _is_settled(self, state: State) -> bool:
+    def _is_complete(self, state: State) -> bool:
         """Return whether the judged workloads are at rest."""
         placed = self.placed_counts(state)
         if self.judged_waiting_kinds(state, placed) or any(self._rolls(state, owner) for owner in self._judged_owners):
@@ -562,7 +520,7 @@ class Space:
             return self._is_too_full(rule, state)
         if rule.kind is RuleKind.MIN_DOMAINS:
             is_short = len(self.domain_counts(rule.topology_key, state)) < rule.amount.numerator
-            return is_short and self._is_settled(state) and not (self.dead(state[2]) and self._affected(state))
+            return is_short and self._is_complete(state) and not (self.dead(state[2]) and self._affected(state))
         return self._does_not_survive(rule, state)
 
     def domain_contents(self, key: str, state: State) -> dict[int, int]:
@@ -578,7 +536,8 @@ class Space:
     def domain_counts(self, key: str, state: State) -> dict[int, int]:
         """Return the running pods of each domain that has any."""
         contents = self.domain_contents(key, state)
-        counts = {at: self.matching(self._is_judged, content) for at, content in contents.items()}
+        is_judged = self._judged_in(state)
+        counts = {at: self.matching(is_judged, content) for at, content in contents.items()}
         return {at: number for at, number in counts.items() if number}
 
     def base(self, state: State) -> int:
@@ -587,8 +546,9 @@ class Space:
 
     def _is_too_full(self, rule: PolicyRule, state: State) -> bool:
         if rule.kind is RuleKind.SEPARATE:
+            is_judged = self._judged_in(state)
             for mine in [self._of_owner[owner] for owner in self._judged_owners]:
-                matches = tuple(at in mine for at in range(len(self.group.kinds)))
+                matches = tuple(at in mine and is_judged[at] for at in range(len(self.group.kinds)))
                 if any(
                     self.matching(matches, item) > 1 for item in self.domain_contents(rule.topology_key, state).values()
                 ):
@@ -600,7 +560,7 @@ class Space:
 
     def _does_not_survive(self, rule: PolicyRule, state: State) -> bool:
         if not state[2]:
-            if not self._is_settled(state):
+            if not self._is_complete(state):
                 return False
             counts = sorted(self.domain_counts(rule.topology_key, state).values(), reverse=True)
             left = self.judged_placed_count(state) - sum(counts[: rule.lost])

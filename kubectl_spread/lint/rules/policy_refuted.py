@@ -5,7 +5,8 @@
 Reports workloads whose constraints do not keep one of the policies that the configuration names under `policies`. It
 needs cluster facts. Every order of events is considered; `kubectl spread guarantee` shows the events in full. A group
 of workloads is reported once, for its first workload. The search visits a limited number of states. A rule of the
-policy that cannot be decided within this limit is not reported.
+policy that cannot be decided within this limit is not reported. A violation that ends by itself is reported as one
+`while pods move`.
 
 ## Why it matters
 
@@ -54,7 +55,8 @@ def check(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     route = (*subject.spec_route, FIELD)
     for found in project.facts.refuted_rules(subject.workload):
         yield RuleFinding(
-            f"policy {found.policy}: `{found.rule}` can be violated by {found.regime}: {found.violation}",
+            f"policy {found.policy}: `{found.rule}` can be violated by {found.regime}"
+            f"{'' if found.is_settled else ' while pods move'}: {found.violation}",
             subject.place(route, key=True),
             subject.path(route),
             "`kubectl spread guarantee` with the same policy shows the events, and with --recommend other constraints",

@@ -11,7 +11,7 @@ from kubectl_spread.guarantee.bound import Bound
 from kubectl_spread.guarantee.gap import GapKind
 from kubectl_spread.guarantee.recommendation.constraints import Hard
 from kubectl_spread.guarantee.recommendation.result import Formula, Option, Recommendation, RefusedCandidate
-from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict
+from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict, worst
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
 from kubectl_spread.policy.policy import Policy
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
@@ -39,6 +39,7 @@ def document(
         "kind": "GuaranteeReport",
         "policy": {"name": policy.name, "file": policy.file or None},
         "verdict": verdict.value,
+        "settledVerdict": worst([result.settled_verdict for result, _ in groups]).value,
         "interrupted": is_interrupted,
         "groups": [_group(result, found) for result, found in groups],
         "skipped": [key._asdict() for key in skipped],
@@ -54,6 +55,7 @@ def _group(result: GroupResult, found: Optional[Recommendation]) -> Plain:
     made: Plain = {
         "name": result.name,
         "verdict": result.verdict.value,
+        "settledVerdict": result.settled_verdict.value,
         "workloads": [key._asdict() for key in result.workloads],
         "pods": result.pods,
         "regimes": [_regime(item) for item in result.results],
@@ -70,6 +72,7 @@ def _regime(item: RegimeResult) -> Plain:
     return {
         "regime": item.regime.value,
         "verdict": item.verdict.value,
+        "settledVerdict": item.settled_verdict.value,
         "rules": [_verdict(verdict) for verdict in item.rules],
     }
 
@@ -89,8 +92,11 @@ def rule(found: PolicyRule) -> Plain:
 
 
 def _verdict(item: RuleVerdict) -> Plain:
+    return {"rule": rule(item.rule), **_answer(item), "settled": _answer(item.once_settled)}
+
+
+def _answer(item: RuleVerdict) -> Plain:
     return {
-        "rule": rule(item.rule),
         "verdict": item.verdict.value,
         "method": item.method.value,
         "limit": item.limit,
@@ -119,6 +125,9 @@ def _witness(witness: Witness) -> Plain:
     result = witness.evaluation
     return {
         "shortest": witness.is_shortest,
+        "settled": witness.is_settled,
+        "chances": witness.chances,
+        "coincidence": witness.is_coincidence,
         "fromRunning": witness.from_running,
         "violation": words.violation(witness),
         "domains": list(result.domains),
@@ -141,6 +150,7 @@ def _event(event: WitnessEvent) -> Plain:
         "newRevision": event.is_new,
         "node": event.node or None,
         "number": event.number,
+        "nodes": list(event.nodes),
         "topologyKey": event.topology_key or None,
         "domains": list(event.domains),
         "lost": event.is_loss,

@@ -50,9 +50,7 @@ _SENTENCES: dict[GapKind, Callable[[Gap], str]] = {
     GapKind.STAYING: lambda gap: (
         f"{count_noun(gap.number, 'running pod')} of other workloads: they are assumed to stay where they are"
     ),
-    GapKind.ONE_ROLLOUT: lambda gap: (
-        f"{_name(gap)}: its revisions are counted separately; one rollout at a time is assumed"
-    ),
+    GapKind.ONE_ROLLOUT: lambda gap: f"{_others(gap)}: a rollout is taken to end before the next one begins",
     GapKind.TERMINATING: lambda gap: (
         f"{_name(gap)}: Terminating pods do not count. A deleted pod can run for up to {gap.number} s more, and its "
         "replacement can start in the same domain"

@@ -41,9 +41,13 @@ def _case(suite: ET.Element, verdict: RuleVerdict, group: str, *, regime: str) -
     name = f"{rule_text(verdict.rule)}: {regime}"
     case = ET.SubElement(suite, "testcase", name=_text(name), classname=_text(group))
     if verdict.verdict is ProofStatus.REFUTED and verdict.witness is not None:
-        message = words.violation(verdict.witness)
+        settled = verdict.once_settled
+        is_kept = settled.witness is None
+        witness = settled.witness or verdict.witness
+        answer = f"{words.VERDICTS[settled.verdict]} {words.SETTLED}; {words.MOVING}: " if is_kept else ""
+        message = f"{answer}{words.violation(witness)}"
         failure = ET.SubElement(case, "failure", type=verdict.rule.kind.value, message=_text(message))
-        failure.text = _text("\n".join(words.story(verdict.witness)))
+        failure.text = _text("\n".join(filter(None, [words.coincidence(witness), *words.story(witness)])))
     elif verdict.verdict is ProofStatus.UNDECIDED:
         why = (
             f"after {verdict.states:,} states"

@@ -29,7 +29,8 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
     """Return the answer; `title` is the policy's name."""
     blocks: list[list[str]] = []
     verdict = worst([result.verdict for result, _ in groups])
-    blocks.append([f"Policy {title}: {paint(words.policy_verdict(verdict), _STYLES[verdict], colour=style.colour)}"])
+    answer = words.policy_verdict(verdict, worst([result.settled_verdict for result, _ in groups]))
+    blocks.append([f"Policy {title}: {paint(answer, _STYLES[verdict], colour=style.colour)}"])
     for result, found in groups:
         blocks += [block for block in _group(result, style) if block]
         if found is not None:
@@ -56,13 +57,26 @@ def _overview(result: GroupResult, style: Style) -> list[str]:
     head = ("rule", *[words.REGIMES[item.regime] for item in result.results])
     rows = [head]
     for at, first in enumerate(result.results[0].rules if result.results else ()):
-        cells = [words.VERDICTS[item.rules[at].verdict] for item in result.results]
-        rows.append((rule_text(first.rule), *cells))
+        for when, verdicts in words.answers([(item.regime, item.rules[at]) for item in result.results]):
+            title = f"  {when}" if when == words.MOVING else ", ".join(filter(None, (rule_text(first.rule), when)))
+            rows.append((title, *[words.VERDICTS[item.verdict] for _, item in verdicts]))
     return table(rows, style.width, indent="  ")
 
 
-def _rule(found: list[tuple[Regime, RuleVerdict]], style: Style) -> Iterator[str]:
-    """Yield how a rule was decided: proofs of equal words together, and the witness; nothing if there is no verdict."""
+def _rule(found: words.Verdicts, style: Style) -> Iterator[str]:
+    """Yield how a rule was decided; nothing if there is no verdict."""
+    if any(item.verdict is not ProofStatus.NOT_APPLICABLE for _, item in found):
+        yield f"{rule_text(found[0][1].rule)}:"
+    for when, verdicts in words.answers(found):
+        # While pods move, other verdicts are as once settled.
+        shown = [
+            pair for pair in verdicts if when != words.MOVING or pair[1].verdict is not pair[1].once_settled.verdict
+        ]
+        yield from _answer(shown, f"{when}, " if when else "", style)
+
+
+def _answer(found: words.Verdicts, when: str, style: Style) -> Iterator[str]:
+    """Yield how a rule was decided in each regime: proofs of equal words together, and the witness."""
     regimes_by_text: dict[str, list[Regime]] = {}
     refuted = next((item for _, item in found if item.verdict is ProofStatus.REFUTED), None)
     for regime, item in found:
@@ -72,10 +86,8 @@ def _rule(found: list[tuple[Regime, RuleVerdict]], style: Style) -> Iterator[str
             regimes_by_text.setdefault(_undecided(item), []).append(regime)
         elif item.verdict is ProofStatus.REFUTED:
             regimes_by_text.setdefault("refuted", []).append(regime)
-    if regimes_by_text:
-        yield f"{rule_text(found[0][1].rule)}:"
     for text, regimes in regimes_by_text.items():
-        head = f"{words.regimes_text(regimes)}: "
+        head = f"{when}{words.regimes_text(regimes)}: "
         if text != "refuted" or refuted is None or refuted.witness is None:
             yield from wrap(head + text, style.width, indent="  ", hanging="  ")
             continue
@@ -99,6 +111,8 @@ def _witness(item: RuleVerdict, style: Style) -> Iterator[str]:
         return
     how = "The shortest way there" if witness.is_shortest else "A way there"
     begin = "starting with the running pods" if witness.from_running else "starting without pods"
+    if words.coincidence(witness):
+        yield from wrap(words.coincidence(witness), style.width, indent="    ")
     yield from wrap(f"{how}, {begin}:", style.width, indent="    ")
     numbered = [f"{number}. {line}" for number, line in enumerate(words.story(witness), 1)]
     if len(numbered) > _MOST_SENTENCES and not style.is_wide:

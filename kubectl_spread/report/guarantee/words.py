@@ -26,12 +26,35 @@ REGIMES = {
     Regime.SCALING: "scaling",
     Regime.DISRUPTIONS: "disruptions",
 }
+SETTLED, MOVING = "once settled", "while pods move"
 _MOST_DOMAINS = 12
 
 
-def policy_verdict(verdict: ProofStatus) -> str:
-    """Return the verdict on a whole policy."""
-    return "nothing to decide" if verdict is ProofStatus.NOT_APPLICABLE else VERDICTS[verdict]
+def policy_verdict(verdict: ProofStatus, settled: ProofStatus) -> str:
+    """Return the verdict on a whole policy; settled: the one once nothing moves by itself any more."""
+    if verdict is ProofStatus.NOT_APPLICABLE:
+        return "nothing to decide"
+    if verdict is settled:
+        return VERDICTS[verdict]
+    return f"{VERDICTS[settled]} {SETTLED}, {VERDICTS[verdict]} {MOVING}"
+
+
+Verdicts = Sequence[tuple[Regime, RuleVerdict]]
+
+
+def answers(found: Verdicts) -> list[tuple[str, Verdicts]]:
+    """Return the verdicts on a rule once settled, and those while pods move if there are others."""
+    settled = [(regime, item.once_settled) for regime, item in found]
+    if all(item.verdict is other.verdict for (_, item), (_, other) in zip(found, settled, strict=True)):
+        return [("", settled)]
+    return [(SETTLED, settled), (MOVING, found)]
+
+
+def coincidence(witness: Witness) -> str:
+    """Return a sentence about a way with many events that could have gone another way; empty for another."""
+    if not witness.is_coincidence:
+        return ""
+    return f"This is a coincidence of {witness.chances} steps: each of them could have gone another way."
 
 
 def proof(verdict: RuleVerdict) -> str:
@@ -155,13 +178,18 @@ def _disrupted(event: WitnessEvent) -> str:
     return f"{_capital(_where(event))} {'are' if len(event.domains) > 1 else 'is'} lost."
 
 
+def _deleted_pods(event: WitnessEvent) -> str:
+    return f"pod{'s' if len(event.nodes) > 1 else ''} on {comma_list(event.nodes, most=99)}"
+
+
 def _shard(event: WitnessEvent) -> str:
     return "" if event.owner is None else f"{event.owner.kind} {event.owner.name}"
 
 
 def _removed(event: WitnessEvent) -> str:
     if event.number > 1 and not event.node:
-        return f"{event.number} old pods of {event.owner.name if event.owner else ''} are deleted."
+        name = "" if event.owner is None else event.owner.name
+        return f"{event.number} old pods of {name} are deleted: on {comma_list(event.nodes, most=99)}."
     if not event.node:
         return f"{_capital(_pod(event))}, which is Pending, is deleted by the scale-down."
     return f"{_capital(_pod(event))} on {event.node} is deleted by the scale-down."
@@ -177,7 +205,10 @@ _SENTENCES: dict[TransitionKind, Callable[[WitnessEvent], str]] = {
     ),
     TransitionKind.REMOVED: _removed,
     TransitionKind.FINISHED: lambda event: f"The rollout of {event.owner.name if event.owner else ''} ends.",
-    TransitionKind.SCALED: lambda event: f"{event.owner.name if event.owner else ''} is scaled to {event.number}.",
+    TransitionKind.SCALED: lambda event: (
+        f"{event.owner.name if event.owner else ''} is scaled to {event.number}"
+        + (f", which deletes the {_deleted_pods(event)}." if event.nodes else ".")
+    ),
     TransitionKind.CREATED: lambda event: f"{_shard(event)} is created.",
     TransitionKind.DELETED: lambda event: f"{_shard(event)} is deleted.",
     TransitionKind.DISRUPTED: _disrupted,

@@ -45,11 +45,12 @@ def render(
 ) -> str:
     """Return the page; `title` is the policy's name."""
     verdict = worst([result.verdict for result, _ in groups])
+    answer = words.policy_verdict(verdict, worst([result.settled_verdict for result, _ in groups]))
     return page.render(
         "guarantee.html",
         source,
         script="steps.js",
-        title=f"Policy {title}: {words.policy_verdict(verdict)}",
+        title=f"Policy {title}: {answer}",
         tone=_TONES[verdict],
         groups=[_group(result, found, cluster) for result, found in groups],
         errors=[str(error) for error in errors],
@@ -65,15 +66,16 @@ def _group(result: GroupResult, found: Optional[Recommendation], cluster: Cluste
         "name": result.name,
         "workloads": [name(key) for key in result.workloads],
         "pods": count_noun(result.pods, "pod"),
-        "badge": words.policy_verdict(result.verdict),
+        "badge": words.policy_verdict(result.verdict, result.settled_verdict),
         "tone": _TONES[result.verdict],
         "regimes": [words.REGIMES[item.regime] for item in result.results],
         "rows": [
             {
-                "rule": rule_text(verdicts[0][1].rule),
+                "rule": ", ".join(filter(None, (rule_text(verdicts[0][1].rule), when))),
                 "cells": [(words.VERDICTS[item.verdict], _TONES[item.verdict]) for _, item in verdicts],
             }
-            for verdicts in by_rule
+            for both in by_rule
+            for when, verdicts in words.answers(both)
         ],
         "rules": [_rule(verdicts, result, cluster) for verdicts in by_rule],
         "notes": [gaps.sentence(gap) for gap in result.gaps],
@@ -81,15 +83,21 @@ def _group(result: GroupResult, found: Optional[Recommendation], cluster: Cluste
     }
 
 
-def _rule(verdicts: list[tuple[Regime, RuleVerdict]], result: GroupResult, cluster: Cluster) -> Plain:
-    proofs: dict[str, list[Regime]] = {}
-    for regime, item in verdicts:
-        if item.verdict is not ProofStatus.NOT_APPLICABLE:
-            proofs.setdefault(_how(item), []).append(regime)
-    refuted = next((item for _, item in verdicts if item.witness is not None), None)
+def _rule(verdicts: words.Verdicts, result: GroupResult, cluster: Cluster) -> Plain:
+    """Return how a rule was decided, and the way to a violation: to one that stays, if there is one."""
+    proofs: dict[tuple[str, str], list[Regime]] = {}
+    answers = words.answers(verdicts)
+    for when, found in answers:
+        for regime, item in found:
+            if item.verdict is not ProofStatus.NOT_APPLICABLE:
+                proofs.setdefault((when, _how(item)), []).append(regime)
+    refuted = next((item for _, found in answers for _, item in found if item.witness is not None), None)
     return {
         "title": rule_text(verdicts[0][1].rule),
-        "proofs": [f"{words.regimes_text(regimes)}: {text}" for text, regimes in proofs.items()],
+        "proofs": [
+            f"{when}, {words.regimes_text(regimes)}: {text}" if when else f"{words.regimes_text(regimes)}: {text}"
+            for (when, text), regimes in proofs.items()
+        ],
         "way": None if refuted is None else _way(refuted, result, cluster),
     }
 
@@ -120,7 +128,7 @@ def _way(item: RuleVerdict, result: GroupResult, cluster: Cluster) -> Plain:
     return {
         "violation": words.violation(witness),
         "title": f"{how}, from {begin}, event by event",
-        "surge": words.surge(witness),
+        "notes": [line for line in (words.coincidence(witness), words.surge(witness)) if line],
         "run": frames_of(shown),
         "legend": artist.legend(),
         "last": moments[-1][1],

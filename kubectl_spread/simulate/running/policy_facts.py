@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TYPE_CHECKING
+from typing import Any, Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.facts import RefutedRule
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.policy.policy import Policy, ReplicaBounds
+from kubectl_spread.policy.rule import PolicyRule
 from kubectl_spread.policy.wording import rule_text, violation_text
 from kubectl_spread.scheduler.framework.profile import Profile
 
 if TYPE_CHECKING:  # 10 ms
     from kubectl_spread.guarantee.setup.member import Member
-    from kubectl_spread.guarantee.verdict import GroupResult
+    from kubectl_spread.guarantee.verdict import GroupResult, RuleVerdict
 
 Plain = dict[str, Any]
 
 _MOST_STATES = 3_000  # for each regime of a group
-_SECONDS = 5.0  # for each group
 _EVENTS = {
     "creation": "the order in which the pods are created",
     "restarts": "restarts of pods",
@@ -69,7 +68,7 @@ class PolicyFacts:
                 parts = _by_namespace(chosen)
             for part in parts:
                 if part[0].controller.workload.key == workload.key:
-                    effort = Effort(_MOST_STATES, time.monotonic() + _SECONDS)
+                    effort = Effort(_MOST_STATES)
                     yield prove(part, cluster, profiles, spec.rules, regimes=policy.regimes, effort=effort)
 
     def _member(self, workload: Workload, cluster: Cluster) -> Member:
@@ -95,6 +94,15 @@ def _refuted(policy: Policy, result: GroupResult) -> Iterator[RefutedRule]:
         for verdict in regime.rules:
             if verdict.witness is not None and verdict.rule not in seen:
                 seen.add(verdict.rule)
-                events = _EVENTS[(verdict.regime or regime.regime).value]
-                message = violation_text(verdict.witness.evaluation, waiting=verdict.witness.waiting_pods)
-                yield RefutedRule(policy.name, rule_text(verdict.rule), events, message)
+                settled = _settled(result, verdict.rule)
+                shown = settled or verdict
+                witness = shown.witness or verdict.witness
+                events = _EVENTS[(shown.regime or regime.regime).value]
+                message = violation_text(witness.evaluation, waiting=witness.waiting_pods)
+                yield RefutedRule(policy.name, rule_text(verdict.rule), events, message, settled is not None)
+
+
+def _settled(result: GroupResult, rule: PolicyRule) -> Optional[RuleVerdict]:
+    """Return the first verdict that refutes a rule once settled."""
+    found = (item.once_settled for regime in result.results for item in regime.rules if item.rule == rule)
+    return next((item for item in found if item.witness is not None), None)

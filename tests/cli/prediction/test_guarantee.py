@@ -204,7 +204,7 @@ def test_a_policy_file_is_judged_as_junit(capsys: pytest.CaptureFixture[str], tm
     assert dict(suite.attrib) == {"name": "default/web", "tests": "10", "failures": "4", "skipped": "2"}
     failure = suite.find("testcase/failure")
     assert failure is not None
-    assert failure.get("message") == "zone a holds 3 of 6 pods; 2 allowed"
+    assert failure.get("message") == "zone b holds 3 of 6 pods; 2 allowed"
 
 
 def test_scaling_down_breaks_a_bound(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
