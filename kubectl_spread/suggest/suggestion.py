@@ -30,15 +30,15 @@ class SpreadChange(NamedTuple):
 class Effect(NamedTuple):
     """Numbers of placed and waiting pods of the workload, without the change and at rest after it.
 
-    node: node of the problem's pod, or of its replacement. without_node: the workload's pods that have no node now,
-    including pods that the scheduler can place without a change.
+    nodes: nodes of the problem's pod, or of its replacement, in the outcomes found. without_node: the workload's pods
+    that have no node now, including pods that the scheduler can place without a change.
     """
 
     placed_before: int
     placed_after: int
     pending_before: int
     pending_after: int
-    node: str
+    nodes: tuple[str, ...]
     spreads: tuple[SpreadChange, ...] = ()
     without_node: int = 0
 

@@ -70,7 +70,7 @@ def _effect(judged: JudgedChange, judge: Judge) -> Effect:
         placed_after=judged.placed,
         pending_before=given.pending,
         pending_after=0,
-        node=judged.node,
+        nodes=judged.nodes,
         spreads=effect.spreads(judge.counts_before, judged.counts, judged.ranges, judged.skews),
         without_node=len(given.own) if given.is_contended else given.pending,
     )

@@ -31,9 +31,9 @@ def comma_list(names: Iterable[str], *, most: int) -> str:
     return f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
-def join_with_and(parts: Sequence[str]) -> str:
-    """Return `a`, `a and b`, or `a, b and c`."""
-    return " and ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), *parts[-1:]])
+def join_with_and(parts: Sequence[str], *, word: str = "and") -> str:
+    """Return `a`, `a and b`, or `a, b and c`; with another word in place of `and`."""
+    return f" {word} ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), *parts[-1:]])
 
 
 def nearest(word: object, known: Iterable[str], *, cutoff: float = 0.6) -> str:

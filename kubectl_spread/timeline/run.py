@@ -256,7 +256,7 @@ class _Player:
         """Number all objects of the steps before states are compared."""
         for op in (op for step in self._ops for op in step):
             if isinstance(op, steps.CreatePod):
-                self._world.class_index(op.cls)
+                self._world.name_new_pod(op.name, op.cls)
             elif isinstance(op, steps.Apply) and op.controller.workload.kind in reading.KINDS:
                 owner = op.controller.workload
                 at = self._world.owner(key_of(owner))

@@ -19,7 +19,7 @@ from kubectl_spread.objects.workloads.replica import controller_of, controller_s
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline.refusals import lasting_refusal, spec_of_class
-from kubectl_spread.timeline.state import ENDING, NO_ORDINAL, NodeStatus, P, PENDING
+from kubectl_spread.timeline.state import ENDING, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage
 
 Plain = dict[str, Any]
 
@@ -105,7 +105,7 @@ class World:
         self.background: tuple[Pod, ...] = ()
         self.start: tuple[P, ...] = ()  # the other pods at the start
         self.bound: Optional[Columns] = None  # Bound pods at the start, if they are counted already.
-        self.names: dict[Any, list[str]] = {}  # names of the initial pods, by their fields
+        self.names: dict[Any, list[str]] = {}  # names of pods at the start or of a CreatePod, by slot
         self.claim_templates: dict[int, dict[str, Plain]] = {}  # by workload: claim template by name
         self.notes: dict[str, None] = {}
         self.ops: list[Any] = []  # the steps of the user, by number
@@ -197,6 +197,12 @@ class World:
             at = self._class_at[cls] = len(self.classes)
             self.classes.append(cls)
         return at
+
+    def name_new_pod(self, name: str, cls: PodClass) -> None:
+        """Number the class of a pod that a step creates, and store the pod's name."""
+        pod = P(-1, -1, NO_ORDINAL, self.class_index(cls), PENDING, Stage.WAITING)
+        for made in (pod, pod._replace(is_new=False)):  # It is new in the step that creates it only.
+            self.names.setdefault(slot(made), []).append(name)
 
     def cls_of(self, rev: int, ordinal: int = NO_ORDINAL, node: str = "", *, admission: int = 0) -> int:
         """Return the class of a pod that a controller creates from a revision.

@@ -321,6 +321,7 @@ class Case(NamedTuple):
     before: Moment
     baseline: Counter[Owner]
     is_known: bool
+    pod: str = ""
 
 
 def case(items: list[Plain], pod: Plain, *, walks: int, chance: random.Random) -> Case:
@@ -334,7 +335,7 @@ def case(items: list[Plain], pod: Plain, *, walks: int, chance: random.Random) -
         baseline |= moment(end).waiting
     own = owner_of(world, stored)
     is_known = own[1] == "Pod" or any((item["kind"], objects.name_of(item)) == own[1:] for item in items)
-    return Case(world, own, moment(world, own), baseline, is_known)
+    return Case(world, own, moment(world, own), baseline, is_known, objects.name_of(pod))
 
 
 def faults(found: Case, suggestion: Plain, *, walks: int, chance: random.Random) -> list[str]:
@@ -361,6 +362,7 @@ def faults_of(found: Case, suggestion: Plain, trials: list[Trial]) -> Iterator[s
     yield from _of_others(found, ends)
     if not found.is_known:
         return
+    yield from _of_node(found, suggestion, [trial.end for trial in trials if trial.end is not None])
     yield from _of_restarts(found, suggestion, ends)
     yield from _of_domains(found, suggestion, [trial.end for trial in trials if trial.end is not None])
 
@@ -397,6 +399,27 @@ def _of_restarts(found: Case, suggestion: Plain, ends: list[Moment]) -> Iterator
     said = [suggestion["title"], suggestion["givesUp"], *suggestion["notes"], *suggestion["commands"]]
     if lost and not any(_SAYS_RESTART.search(text) for text in said):
         yield f"{lost} running pods end, and nothing says so"
+
+
+def _of_node(found: Case, suggestion: Plain, ends: list[World]) -> Iterator[str]:
+    """Whether the pod's node is one of those that the suggestion names.
+
+    A pod with another name in its place may be any of the workload's that did not run before.
+    """
+    if not suggestion["rollout"]["exhaustive"]:
+        return
+    promised = suggestion["effect"]["nodes"]
+    for end in ends:
+        came = [
+            pod
+            for pod in end.pods()
+            if owner_of(end, pod) == found.own and is_active(pod) and pod["metadata"]["uid"] not in found.before.own
+        ]
+        named = [pod for pod in came if objects.name_of(pod) == found.pod]
+        got = {pod["spec"].get("nodeName") for pod in named or came}
+        if not got & set(promised):
+            yield f"promised that the pod goes to {promised}, got {got}"
+            return
 
 
 def _of_domains(found: Case, suggestion: Plain, ends: list[World]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.explain.explanation import explain
+from kubectl_spread.report.explain.suggestions import effect_sentence
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.suggest.problem_finder import of_pod
 from kubectl_spread.suggest.search import suggest
@@ -267,3 +268,24 @@ def test_a_claim_without_a_volume_loses_no_data() -> None:
         "StorageClass imm is deleted and created again; it then creates volumes only for scheduled pods; "
         "the claims have no volume yet, so no data is lost"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "where"),
+    [
+        (
+            "o08",
+            "correct the label topology.kubernetes.io/zone of node n3: us-east-1b instead of us-east1b",
+            "n1 or n2",
+        ),
+        ("o33", "remove diskType: ssd from nodeSelector", "a1 or b1"),
+        ("o45", FIRST["o45"][0], "a1 or a2"),
+        ("o48", "wait until node c1 is removed, as the taint says", "a1 or b1"),
+    ],
+)
+def test_the_pod_is_followed_through_all_outcomes(name: str, title: str, where: str) -> None:
+    """The answer names each node that the pod itself may get, and no other."""
+    chosen = next(item for item in every(name) if item.title == title)
+
+    nodes = effect_sentence(chosen).removeprefix("the pod goes to ")
+    assert " or ".join(sorted(nodes.split(" or "))) == where

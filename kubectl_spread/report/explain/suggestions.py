@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Optional
 
 from kubectl_spread.report.table import paint, wrap
-from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.suggest.arrange import ALL
 from kubectl_spread.suggest.editing.managed import Manager
 from kubectl_spread.suggest.suggestion import Effect, Rollout, SpreadChange, Suggestion, Suggestions
-from kubectl_spread.text.wording import count_noun, safe
+from kubectl_spread.text.wording import count_noun, join_with_and, safe
 
 WIDTH = 120
 _MOST_DOMAINS = 8
+_MOST_NODES = 4  # that a sentence names
 _INDENT = "   "
 _EMPTY = '""'  # a label without a value
 
@@ -112,14 +113,21 @@ def _end(item: Suggestion) -> str:
         return (
             f"{_restarted(item.rollout, which)}; {'in every outcome' if item.rollout.is_exact else 'in the end'} {end}"
         )
-    certain = "" if item.certainty is Certainty.CERTAIN else ", or to another node of equal score"
     waiting = effect.without_node
     if waiting == 1 or effect.placed_after == 1:
-        return f"the pod goes to {safe(effect.node)}{certain}"
+        return f"the pod goes to {_any_of(effect.nodes)}"
     every = "both" if waiting == 2 else f"all {waiting}"
     more = effect.placed_after - effect.placed_before - effect.pending_before
     created = f", and {count_noun(more, 'pod')} that the controller then creates" if more > 0 else ""
     return f"{every} Pending pods find a node{created}"
+
+
+def _any_of(nodes: Sequence[str]) -> str:
+    """Return `a`, `a or b`, or a number of nodes."""
+    names = [safe(name) for name in nodes]
+    if len(names) > _MOST_NODES:
+        return f"one of {len(names)} nodes, such as {names[0]}"
+    return join_with_and(names, word="or")
 
 
 def _restarted(rollout: Rollout, which: str) -> str:
@@ -205,7 +213,8 @@ def _manager_document(manager: Optional[Manager]) -> Optional[dict[str, str]]:
 
 def _effect_document(effect: Effect) -> dict[str, Any]:
     return {
-        "node": effect.node,
+        "node": effect.nodes[0] if effect.nodes else "",
+        "nodes": list(effect.nodes),
         "placed": {"before": effect.placed_before, "after": effect.placed_after},
         "pending": {"before": effect.pending_before, "after": effect.pending_after},
         "domains": [

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple, Optional
 
@@ -29,6 +29,7 @@ from kubectl_spread.suggest.judging.start import start_of
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.timeline.results.answer import Outcome, PodState
 from kubectl_spread.timeline.run import Answer, Limits, Mode, play, StepAnswer
+from kubectl_spread.timeline.search.pins import required_node
 
 QUICK = Limits(mode=Mode.FIRST, has_messages=False)
 _ALL = Limits(mode=Mode.ALL, samples=12, has_messages=False)
@@ -52,17 +53,17 @@ class JudgedChange(NamedTuple):
     """Simulated result of a change.
 
     outcomes: number of different outcomes found; is_exact: there are no others. restarts: running pods of the workload
-    that are replaced, the most in any outcome. placed: pods of the workload that end up on a node. node: node of the
-    problem's pod, or of its replacement. counts: from the first outcome. ranges, skews: over all outcomes. lost: names
-    of pods that end and that no controller creates again. not_followed: effects that were not simulated. is_followed:
-    the effects left out do not decide whether the change helps.
+    that are replaced, the most in any outcome. placed: pods of the workload that end up on a node. nodes: nodes of the
+    problem's pod, or of its replacement, in all outcomes; the first outcome's come first. counts: from the first
+    outcome. ranges, skews: over all outcomes. lost: names of pods that end and that no controller creates again.
+    not_followed: effects that were not simulated. is_followed: the effects left out do not decide whether the change
+    helps.
     """
 
     outcomes: int
     is_exact: bool
     restarts: int
     placed: int
-    node: str
     nodes: tuple[str, ...]
     counts: effect.Counts
     ranges: effect.Ranges
@@ -121,7 +122,7 @@ class Judge:
             return None
         answer = self._play(plan.start, plan, limits)
         last = answer.last
-        if not last.outcomes or last.is_endless or not self._is_good(last.outcomes, plan):
+        if not last.outcomes or last.is_endless or not self._is_good(last.outcomes):
             return None
         return self._judged(last, plan, scene)
 
@@ -144,8 +145,7 @@ class Judge:
             is_exact=False,
             restarts=found.restarts,
             placed=len(nodes) + stays,
-            node=found.placed.get(model.key) or nodes[0],
-            nodes=tuple(sorted(set(nodes))),
+            nodes=(found.placed[model.key],) if model.key in found.placed else nodes[:1],
             counts=counts,
             ranges={},
             skews={},
@@ -153,11 +153,10 @@ class Judge:
             not_followed=(bounded.phrase_of_omissions(scene, found),),
         )
 
-    def _is_good(self, outcomes: Sequence[Outcome], plan: plans.Plan) -> bool:
+    def _is_good(self, outcomes: Sequence[Outcome]) -> bool:
         if not all(outcome.is_steady for outcome in outcomes):
             return False
-        wanted = 0 if self._key is not None else len(self.problem.given.own)
-        if wanted and any(len(self._fresh(outcome, plan)) < wanted for outcome in outcomes):
+        if self._key is None and any(len(self._own_placed(item)) < len(self.problem.given.own) for item in outcomes):
             return False
         after = self._rested(outcomes)
         return not after.own and all(number <= self.rested.others[key] for key, number in after.others.items())
@@ -210,8 +209,7 @@ class Judge:
 
     def _judged(self, answer: StepAnswer, plan: plans.Plan, scene: HypotheticalCluster) -> JudgedChange:
         first = answer.outcomes[0]
-        own = self._own_placed(first, plan)
-        nodes = [pod.node for pod in own]
+        own = self._own_placed(first)
         model = next(pod for pod in scene.own() if pod.key == self.problem.pod.key)
         found = [self._counts(outcome, model) for outcome in answer.outcomes]
         return JudgedChange(
@@ -219,36 +217,43 @@ class Judge:
             is_exact=answer.is_exact,
             restarts=max(self._restarts(outcome, plan) for outcome in answer.outcomes),
             placed=len(own) + (len(self.problem.given.running) if self._key is None else 0),
-            node=self._node_of(model, nodes),
-            nodes=tuple(sorted(set(nodes))),
+            nodes=self._nodes(answer),
             counts=found[0],
             ranges=ranges_of(found, answer),
             skews=effect.skews(found),
-            lost=self._lost(first, plan),
+            lost=tuple(sorted({name for outcome in answer.outcomes for name in self._lost(outcome, plan)})),
             not_followed=tuple(plan.not_followed),
             is_followed=plan.is_followed,
         )
 
-    def _own_placed(self, outcome: Outcome, plan: plans.Plan) -> list[PodState]:
-        """Return the workload's pods with a node; for bare pods, the ones that have got one by now."""
+    def _own_placed(self, outcome: Outcome) -> list[PodState]:
+        """Return the workload's pods with a node; for bare pods, the ones that waited at the start."""
+        placed = [pod for pod in outcome.pods if pod.owner == self._key and pod.node and not pod.is_terminating]
         if self._key is None:
-            return self._fresh(outcome, plan)
-        return [pod for pod in outcome.pods if pod.owner == self._key and pod.node and not pod.is_terminating]
+            keys = {(pod.namespace, pod.name) for pod in self.problem.given.own}
+            return [pod for pod in placed if (pod.namespace, pod.name) in keys]
+        return placed
 
-    def _fresh(self, outcome: Outcome, plan: plans.Plan) -> list[PodState]:
-        """Return the pods without a workload that have a node now and had none at the start."""
-        placed = [pod for pod in outcome.pods if pod.owner is None and pod.node and not pod.is_terminating]
-        gone = plan.deleted | {pod.uid for pod in outcome.cluster().pods}  # Pods in the cluster took no part.
-        gone |= plan.ended
-        stays = (pod for pod in self._bare if not pod.terminating and pod.uid not in gone)
-        before = Counter(pod.node_name for pod in stays)
-        found = []
-        for pod in placed:
-            if before[pod.node]:
-                before[pod.node] -= 1
-            else:
-                found.append(pod)
-        return found
+    def _nodes(self, answer: StepAnswer) -> tuple[str, ...]:
+        """Return the nodes of the problem's pod in all outcomes, also on interchangeable nodes.
+
+        The pod keeps its name until it is replaced. A DaemonSet's pod stays bound to its node, and a replaced pod of
+        another workload may be any of those that did not run at the start.
+        """
+        pod, found = self.problem.pod, dict[str, None]()
+        pinned = required_node(pod.cls)
+        if pinned is not None:
+            return (pinned,)
+        ran = {other.name for other in self.problem.given.running}
+        waited = Counter(other.cls for other in self.problem.given.own)
+        for outcome in answer.outcomes:
+            placed = self._own_placed(outcome)
+            came = [other for other in placed if not other.is_original or other.name not in ran]
+            same = [other for other in came if other.name == pod.name and (other.is_original or self._key is None)]
+            if same and waited[pod.cls] > 1:  # Equal pods have their names in any order.
+                same = [other for other in came if other.is_original and other.revision == same[0].revision]
+            found |= dict.fromkeys(other.node for other in same or came)
+        return tuple(dict.fromkeys(other for name in found for other in answer.symmetry.alike_nodes(name)))
 
     @cached_property
     def _bare(self) -> list[Pod]:
@@ -260,20 +265,6 @@ class Judge:
         is_alone = above is None or above not in self._start.controllers
         return bool(pod.node_name) and pod.is_visible and is_alone
 
-    def _node_of(self, model: Pod, nodes: Sequence[str]) -> str:
-        """Return the likely node of the problem's pod; empty if it has none.
-
-        A node that the pod's affinity names comes first, then one that has more pods than before.
-        """
-        more = Counter(nodes) - Counter(pod.node_name for pod in self.problem.given.running)
-        pinned = [
-            term.match_fields[0].values[0]
-            for term in model.cls.node_affinity.required or ()
-            if term.match_fields and term.match_fields[0].values
-        ]
-        likely = [*(name for name in pinned if name in nodes), *sorted(more), *nodes]
-        return likely[0] if likely else ""
-
     def _restarts(self, outcome: Outcome, plan: plans.Plan) -> int:
         """Return how many running pods of the workload are gone in an outcome."""
         if self._key is None:
@@ -284,21 +275,15 @@ class Judge:
         gone = len(self.problem.given.running) + waiting - there
         return max(0, gone - (waiting if plan.replaces_waiting else 0))
 
-    def _lost(self, outcome: Outcome, plan: plans.Plan) -> tuple[str, ...]:
-        """Return the names of pods without a controller that run at the start but not at the end."""
-        deleted = plan.deleted
-        there = Counter(pod.node for pod in outcome.pods if pod.owner is None and not pod.is_terminating)
+    def _lost(self, outcome: Outcome, plan: plans.Plan) -> Iterator[str]:
+        """Yield the names of pods without a controller that run at the start but not at the end."""
         if not self._bare:
-            return ()
-        known = {pod.uid for pod in outcome.cluster().pods} | plan.ended
-        alone = [pod for pod in self._bare if not pod.terminating and pod.uid not in known]
-        lost = []
-        for pod in alone:
-            if there[pod.node_name]:
-                there[pod.node_name] -= 1
-            elif pod.uid not in deleted:
-                lost.append(pod.name)
-        return tuple(sorted(lost))
+            return
+        there = {(pod.namespace, pod.name) for pod in outcome.pods if pod.owner is None and not pod.is_terminating}
+        known = {pod.uid for pod in outcome.cluster().pods} | plan.ended | plan.deleted  # Others took no part.
+        for pod in self._bare:
+            if not pod.terminating and pod.uid not in known and (pod.namespace, pod.name) not in there:
+                yield pod.name
 
     @property
     def _is_large(self) -> bool:

@@ -22,8 +22,10 @@ from kubectl_spread.timeline.state import (
     Move,
     NO_ORDINAL,
     of_owner,
+    on_node,
     P,
     PENDING,
+    slot,
     Stage,
     State,
     Step,
@@ -47,6 +49,7 @@ class PodState(NamedTuple):
     is_original: bool
     message: str = ""
     number: int = 0  # of the revision, in the order of first use
+    namespace: str = ""
 
     @property
     def is_pending(self) -> bool:
@@ -239,6 +242,7 @@ class View:
             not pod.is_new,
             self._words(pod, state, messages) if is_pending else "",
             self.number(pod.rev),
+            self.world.classes[pod.cls].namespace,
         )
 
     def name(self, pod: P, names: Optional[dict[object, list[str]]] = None) -> str:
@@ -248,8 +252,9 @@ class View:
         """
         key = self._key(pod)
         known = self.world.names if names is None else names
-        found = known.get((pod.owner, pod.rev, pod.ordinal, pod.cls, pod.node, pod.is_new))
-        if not pod.is_new and found:
+        # A pod without a name on its node was Pending at the start.
+        found = known.get(slot(pod)) or known.get(slot(on_node(pod, PENDING)))
+        if found:
             if names is not None:
                 return found.pop(0)
             if key is None or len(found) == 1:

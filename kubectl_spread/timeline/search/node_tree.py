@@ -24,12 +24,14 @@ class NodeTree(NamedTuple):
     """Domains and nodes as a tree.
 
     traits: what distinguishes each node, by its index; interchangeable nodes have equal traits.
-    domains: signature of each domain of a key; interchangeable domains have equal signatures.
+    domains: signature of each domain of a key; interchangeable domains have equal signatures. paths: signatures of each
+    node's domains and of itself; nodes with equal paths are interchangeable.
     """
 
     root: TopologyTree
     traits: dict[int, str]
     domains: dict[str, dict[str, Any]]
+    paths: dict[int, tuple[Any, ...]]
 
 
 def node_tree(
@@ -69,7 +71,7 @@ def node_tree(
         )
     paths: dict[int, tuple[Any, ...]] = dict.fromkeys(nodes, ())
     root, _ = _tree(keys.levels, nodes, signed, list(nodes), paths=paths)
-    return NodeTree(root, signed, {key: _signatures(key, nodes, paths, depth) for key, depth in keys.depths()})
+    return NodeTree(root, signed, {key: _signatures(key, nodes, paths, depth) for key, depth in keys.depths()}, paths)
 
 
 def _classes(world: World, pins: Pins) -> list[PodClass]:

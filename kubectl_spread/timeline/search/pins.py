@@ -30,7 +30,7 @@ class Pins:
         """Return the required node of each class of a DaemonSet's pods."""
         classes = self._world.classes
         for at in range(self._known, len(classes)):
-            home = self._world.node_at.get(_required_node(classes[at]) or "")
+            home = self._world.node_at.get(required_node(classes[at]) or "")
             if home is not None:
                 self._homes[at] = home
                 shape = with_node(classes[at], "")
@@ -91,7 +91,7 @@ def _with_node(term: NodeSelectorTerm, name: str) -> NodeSelectorTerm:
     return term._replace(match_fields=tuple(field._replace(values=(name,)) for field in term.match_fields))
 
 
-def _required_node(cls: PodClass) -> Optional[str]:
+def required_node(cls: PodClass) -> Optional[str]:
     """Return the node that the pod of a DaemonSet requires by name; None for other pods."""
     if cls.owner is None or cls.owner.kind != "DaemonSet" or not cls.node_affinity.required:
         return None

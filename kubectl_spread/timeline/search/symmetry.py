@@ -78,6 +78,7 @@ class Symmetry:
         self._ready: dict[P, P] = {}
         self._moved: dict[int, dict[P, P]] = defaultdict(dict)
         self._domains = tree.domains
+        self._paths = tree.paths
 
     def of(self, state: State, marks: Mapping[str, object] = _NO_MARKS) -> Symmetry:
         """Return the interchangeable nodes of another state of the same step; `marks` distinguish nodes by name."""
@@ -230,3 +231,10 @@ class Symmetry:
     def alike(self, key: str) -> dict[str, Any]:
         """Return a signature of each domain of a key; domains with equal signatures are interchangeable."""
         return self._domains.get(key, {})
+
+    def alike_nodes(self, name: str) -> list[str]:
+        """Return the nodes that are interchangeable with a node, and the node itself."""
+        at = self._world.node_at.get(name, PENDING)
+        if at not in self._paths:  # The step adds the node.
+            return [name]
+        return [self._world.node_names[other] for other, path in self._paths.items() if path == self._paths[at]]

@@ -554,7 +554,7 @@ def test_a_search_that_saw_all_outcomes_says_so(capsys: pytest.CaptureFixture[st
 
 
 def test_a_search_that_did_not_see_all_outcomes_says_so() -> None:
-    effect = Effect(placed_before=4, placed_after=6, pending_before=2, pending_after=0, node="a1")
+    effect = Effect(placed_before=4, placed_after=6, pending_before=2, pending_after=0, nodes=("a1",))
     rollout = Rollout(outcomes=4, restarts=4, is_exact=False, running=4)
     item = Suggestion("t", (), (), (), effect, "", (), Certainty.POSSIBLE, is_of_manifest=False, rollout=rollout)
 
