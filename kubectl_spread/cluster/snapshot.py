@@ -94,6 +94,14 @@ class Condition(NamedTuple):
     since: str = ""
 
 
+class JobProgress(NamedTuple):
+    """Finished pods in the status of a Job; completed: the indexes of an indexed Job that succeeded."""
+
+    succeeded: int = 0
+    failed: int = 0
+    completed: tuple[int, ...] = ()
+
+
 class Controller(NamedTuple):
     """A workload in the cluster: its stored spec, and its controller's status.
 
@@ -109,6 +117,15 @@ class Controller(NamedTuple):
     labels: Labels = {}  # noqa: RUF012
     annotations: dict[str, str] = {}  # noqa: RUF012
     revision: str = ""
+    progress: JobProgress = JobProgress()
+
+    @property
+    def is_finished(self) -> bool:
+        """Return whether a Job has ended, so that its controller creates no more pods (IsJobFinished)."""
+        ends = ("Complete", "Failed")
+        return self.workload.kind == "Job" and any(
+            item.type in ends and item.status == "True" for item in self.conditions
+        )
 
 
 class ClusterEvent(NamedTuple):

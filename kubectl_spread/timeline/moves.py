@@ -195,7 +195,7 @@ class Moves:
     def _victims(self, state: State) -> list[Way]:
         deleted, chosen = self._excess(state)
         return [
-            *(partial(self._deleted, state, pods) for pods in deleted),
+            *(partial(self._reduced, state, pods) for pods in deleted),
             *(partial(self._chosen, state, pods) for pods in chosen),
         ]
 
@@ -218,8 +218,23 @@ class Moves:
         draft.choose(pods)
         return draft.step()
 
-    def _deleted(self, state: State, pods: tuple[P, ...], kind: EventKind = EventKind.DELETED) -> Step:
+    def _reduced(self, state: State, pods: tuple[P, ...]) -> Step:
+        """Delete pods that their own controller has chosen."""
         draft = Draft(self._world, state)
+        draft.delete(pods)
+        return self.settle(draft, {pod.owner for pod in pods})
+
+    def _deleted(
+        self,
+        state: State,
+        pods: tuple[P, ...],
+        kind: EventKind = EventKind.DELETED,
+        *,
+        is_disruption: bool = False,
+    ) -> Step:
+        """Delete pods that their own controller wants to keep."""
+        draft = Draft(self._world, state)
+        job.count_failed(draft, pods, is_disruption=is_disruption or kind is EventKind.EVICTED)
         draft.delete(pods, kind)
         return self.settle(draft, {pod.owner for pod in pods})
 
@@ -321,6 +336,7 @@ class Moves:
             if priorities[other.cls] < priorities[pod.cls]:  # The preemptor takes their place.
                 draft.replace(other, other._replace(nominated=PENDING))
         draft.replace(pod, pod._replace(nominated=way.node))
+        job.count_failed(draft, way.victims, is_disruption=True)
         draft.delete(way.victims, EventKind.PREEMPTED)
         return self.settle(draft, {victim.owner for victim in way.victims})
 
@@ -398,6 +414,8 @@ class Moves:
     def _gone(self, state: State, pods: list[P]) -> Step:
         draft = Draft(self._world, state)
         for pod in pods:
+            is_missing = self._world.node_status(state.facts, pod.node) is NodeStatus.MISSING
+            job.count_failed(draft, [pod], is_disruption=is_missing)
             draft.remove(pod)
             own = state.sets[pod.owner] if pod.owner >= 0 else None
             if isinstance(own, statefulset.StatefulSetState):
@@ -446,7 +464,7 @@ class Moves:
             yield partial(self._then_deleted, step, pods)
 
     def _then_deleted(self, before: Step, pods: tuple[P, ...]) -> Step:
-        after = self._deleted(before.state, pods)
+        after = self._reduced(before.state, pods)
         return Step(before.moves + after.moves, after.state, before.is_settled and after.is_settled)
 
     def _made_room(self, state: State, owner: int, ready: list[P], sets: tuple[deployment.Set, ...]) -> Step:
@@ -573,7 +591,7 @@ class Moves:
                 node = self._world.node(state.facts, pod.node)
                 cls = self._world.classes[pod.cls]
                 if node is not None and nodes.is_evicted(node, cls, patience_s):
-                    yield partial(self._deleted, state, (pod,))
+                    yield partial(self._deleted, state, (pod,), is_disruption=True)
 
     def _autoscaled(self, state: State) -> Iterator[Way]:
         """Yield ways in which an autoscaler takes a workload back into its range."""

@@ -17,6 +17,7 @@ from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.controllers.job import has_failed, JobState
 from kubectl_spread.timeline.state import Deletion, NO_ORDINAL, P, PENDING, Stage, State
 from kubectl_spread.timeline.world import Kubelet, World
 
@@ -221,8 +222,9 @@ def recorded(state: Plain) -> Counter[Seen]:
 
 
 def told(world: World, state: State) -> Counter[Seen]:
-    """Return the pods of a state in the words of the recordings."""
-    return Counter(_told(world, pod) for pod in state.pods)
+    """Return the pods of a state in the words of the recordings; a failed Job takes the finalizers off its pods."""
+    failed = [isinstance(own, JobState) and has_failed(world.specs[own.spec], own) for own in state.sets]
+    return Counter(_told(world, pod) for pod in state.pods if pod.owner < 0 or not failed[pod.owner])
 
 
 def _told(world: World, pod: P) -> Seen:

@@ -93,6 +93,7 @@ def test_a_surge_that_finds_no_room_wedges() -> None:
         "not_created": 0,
         "is_complete": False,
         "refusal": "",
+        "has_failed": False,
     }
     assert outcome.restarts == {WEB: 0}
 

@@ -22,6 +22,7 @@ from kubectl_spread.cluster.snapshot import (
     Condition,
     Controller,
     DisruptionBudget,
+    JobProgress,
     OwnerKey,
     PriorityClass,
     Service,
@@ -195,6 +196,7 @@ class ClusterBuilder:
             constraint_reader.labels(metadata),
             {name: text for name, text in (metadata.get("annotations") or {}).items() if name in _OF_CONTROLLERS},
             _revision(metadata, status),
+            _progress(status) if key.kind == "Job" else JobProgress(),
         )
         owner = read.controller(metadata)
         if owner is not None:
@@ -206,6 +208,14 @@ class ClusterBuilder:
             )
         elif key.kind in ("ReplicaSet", "StatefulSet"):
             self._owner_selectors[key] = compile_selector(constraint_reader.label_selector(spec.get("selector")))
+
+
+def _progress(status: Plain) -> JobProgress:
+    """Return the finished pods of a Job; completed indexes are written as `1,3-5`."""
+    parts = (part.partition("-") for part in str(status.get("completedIndexes") or "").split(","))
+    ranges = [(first, last or first) for first, _, last in parts if first.isdecimal()]
+    completed = tuple(at for first, last in ranges if last.isdecimal() for at in range(int(first), int(last) + 1))
+    return JobProgress(status.get("succeeded") or 0, status.get("failed") or 0, completed)
 
 
 def cluster_of(objects: Iterable[Plain]) -> Cluster:

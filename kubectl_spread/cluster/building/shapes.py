@@ -65,7 +65,9 @@ def _controller(kind: str) -> decode.Struct:
     if kind in ("ReplicationController", "DeploymentConfig"):
         selector = {"selector": _STRING_MAP}
     fields = {**spec.fields, **selector}
-    status = decode.Struct(f"{kind}Status", {"conditions": _CONDITIONS, **dict.fromkeys(REVISIONS, decode.Atom.STRING)})
+    progress = {**dict.fromkeys(("succeeded", "failed"), decode.Atom.INT32), "completedIndexes": decode.Atom.STRING}
+    fields_of_status = {"conditions": _CONDITIONS, **dict.fromkeys(REVISIONS, decode.Atom.STRING)}
+    status = decode.Struct(f"{kind}Status", {**fields_of_status, **(progress if kind == "Job" else {})})
     return shape._replace(fields={**shape.fields, "spec": spec._replace(fields=fields), "status": status})
 
 

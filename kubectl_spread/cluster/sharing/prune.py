@@ -26,6 +26,17 @@ _CONTROLLER_EXTRA: dict[str, Any] = {
     "paused": decode.Atom.BOOL,
     **dict.fromkeys(("minReadySeconds", "revisionHistoryLimit"), decode.Atom.INT32),
 }
+_ON_CONDITION = decode.Struct(
+    "PodFailurePolicyOnPodConditionsPattern", dict.fromkeys(("type", "status"), decode.Atom.STRING)
+)
+_FAILURE_RULE = decode.Struct(
+    "PodFailurePolicyRule", {"action": decode.Atom.STRING, "onPodConditions": decode.ListOf(_ON_CONDITION)}
+)
+_JOB_EXTRA: dict[str, Any] = {
+    **dict.fromkeys(("backoffLimit", "backoffLimitPerIndex"), decode.Atom.INT32),
+    "podReplacementPolicy": decode.Atom.STRING,
+    "podFailurePolicy": decode.Struct("PodFailurePolicy", {"rules": decode.ListOf(_FAILURE_RULE)}),
+}
 _CLAIM_SPEC = decode.Struct(
     "PersistentVolumeClaimSpec", {"storageClassName": decode.Atom.STRING, "accessModes": _STRINGS}
 )
@@ -43,7 +54,8 @@ _EXTRA: dict[str, dict[str, Any]] = {
     "PodDisruptionBudgetSpec": dict.fromkeys(
         ("minAvailable", "maxUnavailable", "unhealthyPodEvictionPolicy"), decode.Atom.ANY
     ),
-    **{f"{kind}Spec": _CONTROLLER_EXTRA for kind in KINDS if kind not in ("Pod", "PodTemplate", "Service")},
+    "JobSpec": _CONTROLLER_EXTRA | _JOB_EXTRA,
+    **{f"{kind}Spec": _CONTROLLER_EXTRA for kind in KINDS if kind not in ("Pod", "PodTemplate", "Service", "Job")},
 }
 # Looked at only for being there.
 _THERE = {("PodDisruptionBudgetStatus", "disruptedPods"), ("PodSpec", "resourceClaims")}

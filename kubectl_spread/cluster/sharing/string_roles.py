@@ -47,10 +47,10 @@ _OF_KINDS = {
 
 _STAYS = frozenset(
     """
-    accessModes action apiVersion completionMode creationTimestamp declaredFeatures deletionTimestamp
+    accessModes action apiVersion completedIndexes completionMode creationTimestamp declaredFeatures deletionTimestamp
     deprecatedLastTimestamp driver effect eventTime extendedResourceName firstTimestamp key kind kubeletVersion
     lastObservedTime lastTimestamp lastTransitionTime matchLabelKeys mismatchLabelKeys nodeAffinityPolicy
-    nodeTaintsPolicy operator phase podManagementPolicy preemptionPolicy protocol provisioner
+    nodeTaintsPolicy operator phase podManagementPolicy podReplacementPolicy preemptionPolicy protocol provisioner
     restartPolicy schedulerName scopeName scopes startTime status topologyKey type volumeBindingMode volumeMode
     whenUnsatisfiable
     """.split()  # noqa: SIM905 (a list that is read as words)
@@ -88,7 +88,10 @@ _ROLES: dict[tuple[str, str], str] = {
     **dict.fromkeys((("", "component"), ("", "reportingComponent"), ("", "reportingController")), "component"),
     ("", "finalizers"): "finalizer",
     ("", "reason"): "reason",
-    **dict.fromkeys(((struct, "type") for struct in ("Condition", "PodCondition")), "condition"),
+    **dict.fromkeys(
+        ((struct, "type") for struct in ("Condition", "PodCondition", "PodFailurePolicyOnPodConditionsPattern")),
+        "condition",
+    ),
 }
 # The words that stay, by kind of name.
 _KEPT = {

@@ -91,6 +91,7 @@ def _workload(item: WorkloadSummary) -> Plain:
         "pending": _range(item.pending),
         "notCreated": _range(item.not_created),
         "refusal": item.refusal or None,
+        "failed": item.has_failed,
         "restarted": _range(item.restarted),
         "revision": item.revision,
         "domains": [_spread(spread) for spread in item.spreads],

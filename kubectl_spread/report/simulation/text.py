@@ -91,6 +91,8 @@ class _Step:
         paused = f"; it is paused, so {_held_back(item)}" if item.is_paused else ""
         yield f"{name(item.key)} {verdict}{paused}"
         yield from wrap(numbers(item), self.width, indent="  ", hanging="  ")
+        if item.has_failed:
+            yield f"  {FAILED}"
         if item.refusal:
             yield from wrap(f"the API server refuses new pods: {item.refusal}", self.width, indent="  ", hanging="  ")
         if self._is_brief and not self.is_wide:
@@ -184,6 +186,9 @@ class _Step:
             numbered = [*numbered[:_ENDS], f"... {cut} more; --wide prints all of them", *numbered[-_ENDS:]]
         for line in numbered:
             yield from wrap(line, self.width, indent="  ", hanging="   ")
+
+
+FAILED = "the Job fails: Job has reached the specified backoff limit"  # the message of its condition
 
 
 def numbers(item: WorkloadSummary) -> str:

@@ -88,6 +88,7 @@ class Situation:
         before = self.cluster.controllers.get(key)
         if before is not None:
             self.history(key)
+            controller = controller._replace(progress=before.progress)
         self.cluster = self.cluster._replace(controllers={**self.cluster.controllers, key: controller})
         if owner.kind in REVISION_LABEL_OF:
             self._remember(key, owner.template)

@@ -60,7 +60,7 @@ class SteadyWorkload(NamedTuple):
     """State of a workload.
 
     not_created: number of pods that its controller has not created. refusal: the API server's message if it refuses a
-    new pod.
+    new pod. has_failed: a Job has ended because too many of its pods failed.
     """
 
     desired: int
@@ -70,6 +70,7 @@ class SteadyWorkload(NamedTuple):
     not_created: int
     is_complete: bool
     refusal: str = ""
+    has_failed: bool = False
 
 
 class RefusedEviction(NamedTuple):
@@ -302,7 +303,8 @@ class View:
         }
 
     def _workload(self, state: State, owner: int) -> SteadyWorkload:
-        spec = self.world.specs[state.sets[owner].spec]
+        own = state.sets[owner]
+        spec = self.world.specs[own.spec]
         mine = [pod for pod in state.pods if pod.owner == owner and not pod.end]
         desired = spec.replicas if hasattr(spec, "replicas") else len(mine)
         return SteadyWorkload(
@@ -312,6 +314,7 @@ class View:
             sum(pod.node == PENDING for pod in mine),
             max(0, desired - len(mine)),
             is_complete(self.world, state, owner),
+            has_failed=isinstance(own, job.JobState) and job.has_failed(spec, own),
         )
 
     def refused_evictions(self, state: State) -> tuple[RefusedEviction, ...]:

@@ -44,7 +44,7 @@ class WorkloadSummary(NamedTuple):
 
     is_concerned: the step names or changes it. is_deleted, is_paused: in every outcome. revision: number of its target
     revision. restarted: number of pods from the start that are gone. fewest_ready: minimum during the step. refusal:
-    the API server's message if it refuses new pods in some outcome.
+    the API server's message if it refuses new pods in some outcome. has_failed: a Job fails in some outcome.
     """
 
     key: OwnerKey
@@ -65,6 +65,7 @@ class WorkloadSummary(NamedTuple):
     revisions: tuple[int, ...]
     spreads: tuple[WorkloadSpread, ...]
     refusal: str = ""
+    has_failed: bool = False
 
 
 class PendingPods(NamedTuple):
@@ -246,6 +247,7 @@ class _Summary:
             self._revisions(key),
             tuple(self._spread([key], topology_key) for topology_key in self._topology_keys(key)),
             next((state.refusal for state in after if state.refusal), ""),
+            any(state.has_failed for state in after),
         )
 
     def _revisions(self, key: OwnerKey) -> tuple[int, ...]:

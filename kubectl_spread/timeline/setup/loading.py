@@ -13,7 +13,7 @@ from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, revision_label, Workload
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline import likeness
-from kubectl_spread.timeline.controllers import deployment, statefulset
+from kubectl_spread.timeline.controllers import deployment, job, statefulset
 from kubectl_spread.timeline.nodes import tainted_as_cordoned
 from kubectl_spread.timeline.setup import reading
 from kubectl_spread.timeline.setup.ages import age_classes
@@ -130,7 +130,8 @@ class _Loading:
     def _is_unfinished(self, key: OwnerKey, controller: Controller) -> bool:
         if key.kind == "DaemonSet":
             return False
-        replicas, scaler = controller.workload.replicas or 0, self.cluster.autoscalers.get(key)
+        scaler = self.cluster.autoscalers.get(key)
+        replicas = reading.wanted_pods(controller)
         if scaler is not None and scaler.nearest(replicas) != replicas:
             return True
         alive = [pod for pod in self._owned.of(key) if pod.is_visible and not pod.terminating]
@@ -195,6 +196,8 @@ class _Loading:
         self._rev_of[key, newest] = rev
         self._know(rev, _labelled(running, label, newest))
         own = reading.own_of(self.world, owner, spec)
+        if isinstance(own, job.JobState):
+            return own._replace(failures=controller.progress.failed)
         if isinstance(own, statefulset.StatefulSetState) and old:
             own = own._replace(current=self._rev_of[key, max(old, key=lambda text: hashes[text])])
         return own

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.objects.reading.plain import fields, mappings
-from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.timeline.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.timeline.world import World
 
@@ -19,7 +19,7 @@ def spec_of(world: World, owner: int, controller: Controller, *, known_hash: str
     """Return the index of a workload's spec; a new template creates a revision."""
     workload = controller.workload
     rev = world.revision(owner, workload, known_hash=known_hash).at
-    made = _MAKERS[workload.kind](workload, controller.spec, rev)
+    made = _MAKERS[workload.kind](controller, rev)
     if workload.kind == "StatefulSet":
         world.claim_templates[owner] = {
             name: item
@@ -29,7 +29,8 @@ def spec_of(world: World, owner: int, controller: Controller, *, known_hash: str
     return world.spec(made)
 
 
-def _deployment(workload: Workload, spec: Plain, rev: int) -> deployment.DeploymentSpec:
+def _deployment(controller: Controller, rev: int) -> deployment.DeploymentSpec:
+    workload, spec = controller.workload, controller.spec
     strategy = fields(spec.get("strategy"))
     rolling = fields(strategy.get("rollingUpdate"))
     return deployment.DeploymentSpec(
@@ -42,14 +43,8 @@ def _deployment(workload: Workload, spec: Plain, rev: int) -> deployment.Deploym
     )
 
 
-def max_surge(controller: Controller) -> int:
-    """Return how many pods a controller may have beyond its replicas during a rolling update."""
-    if controller.workload.kind != "Deployment":
-        return 0
-    return _deployment(controller.workload, controller.spec, 0).max_surge
-
-
-def _statefulset(workload: Workload, spec: Plain, rev: int) -> statefulset.StatefulSetSpec:
+def _statefulset(controller: Controller, rev: int) -> statefulset.StatefulSetSpec:
+    workload, spec = controller.workload, controller.spec
     strategy = fields(spec.get("updateStrategy"))
     partition = fields(strategy.get("rollingUpdate")).get("partition")
     retention = fields(spec.get("persistentVolumeClaimRetentionPolicy"))
@@ -76,20 +71,53 @@ def first_ordinal_to_update(controller: Controller) -> int:
     return controller.workload.first_ordinal + (partition if type(partition) is int else 0)
 
 
-def _daemonset(workload: Workload, spec: Plain, rev: int) -> daemonset.DaemonSetSpec:  # noqa: ARG001
-    strategy = fields(spec.get("updateStrategy"))
+def _daemonset(controller: Controller, rev: int) -> daemonset.DaemonSetSpec:
+    strategy = fields(controller.spec.get("updateStrategy"))
     rolling = fields(strategy.get("rollingUpdate"))
     return daemonset.DaemonSetSpec(
         rev, _given(rolling, "maxSurge", 0), _given(rolling, "maxUnavailable", 1), strategy.get("type") == "OnDelete"
     )
 
 
-def _replicaset(workload: Workload, spec: Plain, rev: int) -> replicaset.ReplicaSetSpec:  # noqa: ARG001
-    return replicaset.ReplicaSetSpec(workload.replicas or 0, rev)
+def _replicaset(controller: Controller, rev: int) -> replicaset.ReplicaSetSpec:
+    return replicaset.ReplicaSetSpec(controller.workload.replicas or 0, rev)
 
 
-def _job(workload: Workload, spec: Plain, rev: int) -> job.JobSpec:  # noqa: ARG001
-    return job.JobSpec(workload.replicas or 0, rev, workload.is_indexed)
+def _job(controller: Controller, rev: int) -> job.JobSpec:
+    workload, spec, progress = controller.workload, controller.spec, controller.progress
+    completions = spec.get("completions")
+    wanted = 0 if controller.is_finished else workload.replicas or 0
+    if type(completions) is int:
+        wanted = max(0, min(wanted, completions - progress.succeeded))
+    elif progress.succeeded:
+        wanted = 0  # Once a pod of a work queue has succeeded, no new ones are created.
+    limit = spec.get("backoffLimit")
+    policy = mappings(fields(spec.get("podFailurePolicy")).get("rules"))
+    return job.JobSpec(
+        wanted,
+        rev,
+        workload.is_indexed,
+        completions if type(completions) is int else 0,
+        progress.completed,
+        None if "backoffLimitPerIndex" in spec else limit if type(limit) is int else job.BACKOFF_LIMIT,
+        _on_disruption(policy),
+        spec.get("podReplacementPolicy", "Failed" if policy else "") == "Failed",
+    )
+
+
+def wanted_pods(controller: Controller) -> int:
+    """Return the number of pods that a controller wants at a time, without regard to its autoscaler."""
+    return _job(controller, 0).replicas if controller.workload.kind == "Job" else controller.workload.replicas or 0
+
+
+def _on_disruption(rules: Iterable[Plain]) -> job.FailureAction:
+    """Return the action of the first rule that matches a pod with the condition DisruptionTarget."""
+    for rule in rules:
+        conditions = mappings(rule.get("onPodConditions"))
+        if any(item.get("type") == "DisruptionTarget" and item.get("status", "True") == "True" for item in conditions):
+            known = {item.value: item for item in job.FailureAction}
+            return known.get(str(rule.get("action")), job.FailureAction.COUNT)
+    return job.FailureAction.COUNT
 
 
 _MAKERS: dict[str, Any] = {

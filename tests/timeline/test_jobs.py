@@ -1,0 +1,144 @@
+"""Jobs whose pods are deleted: they count as failed, and beyond backoffLimit the Job ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Optional
+
+import pytest
+
+from kubectl_spread.cli.main import run as run_command
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.run import Answer
+from tests.timeline.test_run import node, run
+
+Plain = dict[str, Any]
+JOB = OwnerKey("Job", "app", "batch")
+NODES = [node("a1", "a"), node("b1", "b")]
+DISRUPTED = {"onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
+
+
+def job(*, status: Optional[Plain] = None, **spec: Any) -> Plain:
+    template = {"metadata": {"labels": {"app": "batch"}}, "spec": {"containers": [{"name": "c", "image": "pause"}]}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "batch", "namespace": "app", "uid": "batch"},
+        "spec": {"completions": 6, "parallelism": 3, "template": template, **spec},
+        "status": status or {},
+    }
+
+
+def pod(name: str, at: str, index: Optional[int] = None) -> Plain:
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "batch", "uid": "batch", "controller": True}
+    labels = {"app": "batch", **({} if index is None else {"batch.kubernetes.io/job-completion-index": str(index)})}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "app", "uid": name, "labels": labels, "ownerReferences": [owner]},
+        "spec": {"containers": [{"name": "c", "image": "pause"}], "nodeName": at},
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+    }
+
+
+PODS = [pod("batch-x", "a1"), pod("batch-y", "b1"), pod("batch-z", "b1")]
+
+
+def numbers(answer: Answer) -> set[int]:
+    return {len(outcome.pods) for outcome in answer.last.outcomes}
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        steps.DeletePods(("batch-x",)),
+        steps.DeletePods(("batch-x",), is_forced=True),
+        steps.Evict(("batch-x",)),
+        steps.Drain(("a1",)),
+        steps.DeleteNodes(("a1",)),
+        steps.NodesDown(("a1",)),
+    ],
+)
+def test_a_pod_that_is_deleted_ends_a_job_without_retries(step: steps.Op) -> None:
+    """Its other pods are deleted."""
+    answer = run([*NODES, job(backoffLimit=0), *PODS], step)
+
+    assert answer.last.is_exact
+    alive = {sum(not item.is_terminating for item in outcome.pods) for outcome in answer.last.outcomes}
+    assert alive == {0}
+    assert all(outcome.workloads[JOB].has_failed for outcome in answer.last.outcomes)
+    assert not answer.last.is_complete
+
+
+@pytest.mark.parametrize(("limit", "failed", "pods"), [(None, 0, 3), (1, 0, 0), (2, 0, 3), (2, 1, 0)])
+def test_a_job_endures_as_many_failures_as_its_limit(limit: Optional[int], failed: int, pods: int) -> None:
+    """Two of its pods are deleted; the failures in its status count, too."""
+    spec = {} if limit is None else {"backoffLimit": limit}
+    workload = job(status={"failed": failed}, **spec)
+    answer = run([*NODES, workload, *PODS], steps.DeletePods(("batch-x", "batch-y")))
+
+    assert numbers(answer) == {pods}
+    assert answer.last.is_complete is (pods > 0)
+
+
+@pytest.mark.parametrize(
+    ("action", "step", "pods"),
+    [
+        ("Ignore", steps.Evict(("batch-x",)), 3),
+        ("Ignore", steps.DeletePods(("batch-x",)), 0),
+        ("Count", steps.Evict(("batch-x",)), 0),
+        ("FailJob", steps.DeletePods(("batch-x",)), 0),
+    ],
+)
+def test_a_pod_failure_policy_may_ignore_disruptions(action: str, step: steps.Op, pods: int) -> None:
+    """`kubectl delete pod` sets no condition DisruptionTarget."""
+    policy = {"rules": [{"action": action, **DISRUPTED}]}
+    answer = run([*NODES, job(backoffLimit=0, podFailurePolicy=policy), *PODS], step)
+
+    assert numbers(answer) == {pods}
+
+
+def test_a_policy_can_end_a_job_at_its_first_disruption() -> None:
+    policy = {"rules": [{"action": "FailJob", **DISRUPTED}]}
+    answer = run([*NODES, job(podFailurePolicy=policy), *PODS], steps.Evict(("batch-x",)))
+
+    assert numbers(answer) == {0}
+
+
+def test_fewer_pods_at_a_time_are_no_failures() -> None:
+    smaller = run([*NODES, job(backoffLimit=0, parallelism=2), *PODS])
+
+    assert numbers(smaller) == {2}
+    assert smaller.last.is_complete
+
+
+@pytest.mark.parametrize("kind", ["Complete", "Failed"])
+def test_a_job_that_has_ended_creates_no_pods(kind: str) -> None:
+    ended = {"conditions": [{"type": kind, "status": "True"}]}
+    answer = run([*NODES, job(status=ended)], steps.Cordon(("a1",)))
+
+    assert numbers(answer) == {0}
+
+
+def test_a_job_needs_only_the_pods_that_have_not_succeeded() -> None:
+    answer = run([*NODES, job(status={"succeeded": 5})])
+    indexed = run([*NODES, job(completionMode="Indexed", status={"succeeded": 4, "completedIndexes": "0,2-4"})])
+
+    assert numbers(answer) == {1}
+    assert {tuple(item.ordinal for item in outcome.pods) for outcome in indexed.last.outcomes} == {(1, 5)}
+
+
+def test_a_drain_that_ends_a_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "facts.json"
+    path.write_text(json.dumps({"kind": "List", "items": [*NODES, job(backoffLimit=0), *PODS]}))
+
+    assert run_command(["simulate", "drain", "a1", "--snapshot", str(path)]) == 1
+    assert capsys.readouterr().out.splitlines()[:5] == [
+        "drain a1: gets stuck",
+        "",
+        "Job app/batch gets stuck",
+        "  0 of 3 pods ready, 3 earlier pods are gone, 3 not created",
+        "  the Job fails: Job has reached the specified backoff limit",
+    ]
