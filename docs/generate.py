@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kubectl_spread.lint.catalogue.registry import RULES
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.workloads.kinds import EVERY, KINDS
 from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from kubectl_spread.lint.catalogue.registry import RULES
+from kubectl_spread.lint.registry import RULES
 
 pytest.importorskip("mkdocs", reason="make site installs it")
 pytestmark = pytest.mark.slow

@@ -16,7 +16,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 from kubectl_spread import operations
-from kubectl_spread.lint.catalogue.registry import RULES
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.report import rules as report
 
 sys.path.insert(0, str(Path(__file__).parent))  # mkdocs loads this file alone

@@ -195,7 +195,7 @@ def _in_snapshot(ctx: click.Context, kind: Optional[str]) -> list[str]:
 
 
 def _known() -> list[tuple[str, str]]:
-    from kubectl_spread.lint.catalogue.registry import RULES
+    from kubectl_spread.lint.registry import RULES
 
     return [(name, rule.summary) for rule in RULES.values() for name in (rule.code, rule.name)]
 

@@ -10,8 +10,8 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.lint.admission import fixes
 from kubectl_spread.lint.admission.validate import check_object
-from kubectl_spread.lint.catalogue.registry import kinds_around, RULES
 from kubectl_spread.lint.finding import Finding, Label, Place
+from kubectl_spread.lint.registry import kinds_around, RULES
 from kubectl_spread.lint.template import first_action, is_of_chart
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.constraints import constraint_lists

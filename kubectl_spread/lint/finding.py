@@ -8,7 +8,6 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 from kubectl_spread.text.source import SourceFile, Span
 
 if TYPE_CHECKING:  # needed where something is fixed, and where rules run
-    from kubectl_spread.lint.catalogue.gates import Gate
     from kubectl_spread.text.compose import Document
     from kubectl_spread.text.edit import Change, Edit
 
@@ -37,10 +36,10 @@ class RuleTarget(Enum):
 
 
 class RuleMeta(NamedTuple):
-    """A rule as the registry describes it, without loading its module.
+    """A rule as its declaration describes it.
 
     Attributes:
-        needs: for a rule about workloads, words that a workload must have before the rule's module is loaded. Words are
+        needs: for a rule about workloads, words that a workload must have before the rule is asked. Words are
             its kind, field names of its controller, pod and constraints, topology keys and actions. For a rule about
             other objects, their kinds.
         one_of: words of the same sort. One of them is enough; without any there is no condition.
@@ -49,7 +48,6 @@ class RuleMeta(NamedTuple):
         around: kinds of other objects that a rule about workloads reads.
         needs_whole: the rule skips patches, because it checks fields that a patch leaves to its base.
         fixes: the kinds of fixes that its findings may have.
-        gate: a cheap necessary condition for a finding, evaluated before the module is loaded.
         supersedes: codes of rules about workloads that are skipped for a workload refused with this rule's code.
     """
 
@@ -66,7 +64,6 @@ class RuleMeta(NamedTuple):
     autoscalers: frozenset[str] = frozenset()
     needs_whole: bool = False
     fixes: frozenset[Safety] = frozenset()
-    gate: Optional[Gate] = None
     supersedes: frozenset[str] = frozenset()
 
 

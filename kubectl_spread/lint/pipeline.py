@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.lint.catalogue.registry import RULES
 from kubectl_spread.lint.check_source import check_source, Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.grouping.project import TargetCluster
 from kubectl_spread.lint.grouping.projects import Projects, RunContext
 from kubectl_spread.lint.grouping.roots import ONE_ROOT, RootRules
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.run_rules import sort_findings
 from kubectl_spread.lint.selection.policy import Config, LintPolicy
 from kubectl_spread.objects.workloads.kinds import BUILT_IN, with_paths

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-import functools
-import importlib
 from collections.abc import Callable, Container, Iterable, Iterator
-from typing import cast, Protocol
 
-from kubectl_spread.lint.catalogue.registry import RULES, superseded_rules
 from kubectl_spread.lint.finding import Finding, RuleFinding, RuleMeta, RuleTarget
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.placeholder import is_filled_in
+from kubectl_spread.lint.registry import CHECKS, RULES, superseded_rules
 from kubectl_spread.lint.workload import reference, repair, Subject
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text.source import SourceFile
-
-
-class WorkloadRule(Protocol):
-    """A module in `lint/rules` about workloads."""
-
-    def check(self, subject: Subject, project: Project) -> Iterator[RuleFinding]:
-        """Yield the findings about one workload."""
-        ...
-
-
-class ObjectRule(Protocol):
-    """A module in `lint/rules` about other objects."""
-
-    def check(self, manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
-        """Yield the findings about one object."""
-        ...
 
 
 def check_workloads(project: Project, codes: Container[str] = RULES) -> list[Finding]:
@@ -51,7 +32,7 @@ def findings_by_object(
     for rule in _rules(project, RuleTarget.AROUND, codes):
         for kind in rule.needs:
             for manifest in filter(is_asked, project.of_kind(kind)):
-                found = _object_rule(rule.name).check(manifest, project.for_manifest(manifest))
+                found = CHECKS[rule.code](manifest, project.for_manifest(manifest))
                 yield manifest, [_finding(rule, manifest, item) for item in found]
 
 
@@ -64,8 +45,8 @@ def _follow(subject: Subject, project: Project, rules: Iterable[RuleMeta]) -> It
     seen = project.for_manifest(subject.manifest)
     skipped = superseded_rules(subject.refusals) if subject.refusals else ()
     for rule in rules:
-        if rule.code not in skipped and (rule.gate is None or rule.gate(subject, seen)):
-            found = _workload_rule(rule.name).check(subject, seen)
+        if rule.code not in skipped:
+            found = CHECKS[rule.code](subject, seen)
             yield from (_finding(rule, subject.manifest, item) for item in found if not is_filled_in(item.place))
 
 
@@ -106,20 +87,3 @@ def sort_findings(findings: Iterable[Finding], sources: Iterable[SourceFile]) ->
     """Sort findings by source, in the given order, then by place."""
     order = {id(source): number for number, source in enumerate(sources)}
     return sorted(findings, key=lambda finding: (order[id(finding.place.source)], finding.place.span.start))
-
-
-@functools.cache
-def _workload_rule(name: str) -> WorkloadRule:
-    """Load the module of a rule about workloads."""
-    return cast(WorkloadRule, importlib.import_module(module_name(name)))
-
-
-@functools.cache
-def _object_rule(name: str) -> ObjectRule:
-    """Load the module of a rule about other objects."""
-    return cast(ObjectRule, importlib.import_module(module_name(name)))
-
-
-def module_name(name: str) -> str:
-    """Return the full name of the module of a rule."""
-    return f"kubectl_spread.lint.rules.{name.replace('-', '_')}"

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, Optional
 
-from kubectl_spread.lint.catalogue.pages import documentation
 from kubectl_spread.lint.finding import RuleMeta, Safety
+from kubectl_spread.lint.rule import documentation
 from kubectl_spread.report.table import table, wrap
 
 _FEWER_COLUMNS = ((0, 1, 2, 5), (0, 1, 5), (0, 5))

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns
-from kubectl_spread.lint.catalogue.registry import RULES
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.lint.grouping.project import Project
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.run_rules import check_workloads
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.workloads.replica import replica

@@ -8,10 +8,10 @@ from typing import Any, Optional
 
 import pytest
 
-from kubectl_spread.lint.catalogue.registry import RULES
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Finding, Fix
 from kubectl_spread.lint.grouping.project import Project, TargetCluster
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.run_rules import check_workloads
 from kubectl_spread.lint.selection.select import selected_codes
 from kubectl_spread.text.edit import Append, Change, Drop, Put

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_spread.lint.catalogue.pages import documentation
-from kubectl_spread.lint.catalogue.registry import RULES
 from kubectl_spread.lint.finding import Finding, Place, RuleMeta
+from kubectl_spread.lint.registry import RULES
+from kubectl_spread.lint.rule import documentation
 from kubectl_spread.lsp.client import Client
 from kubectl_spread.lsp.hover import hover
 from kubectl_spread.report.rules import title

@@ -30,7 +30,7 @@ def command(rules: tuple[str, ...], output: str) -> int:
     """List the rules of check, explain some, or search them by the words of a message.
 
     RULE is a code, a code prefix or a name. Without RULE, all rules are listed. Any other WORD is searched for in the
-    rules' names, messages and pages. The best match comes first; if only one rule matches, its page is printed.
+    rules' names and pages. The best match comes first; if only one rule matches, its page is printed.
 
     Opinions run only if they are selected. Rules that need cluster facts run with --live, --snapshot or --topology, or
     if the configuration has `domains`.
@@ -52,11 +52,10 @@ def command(rules: tuple[str, ...], output: str) -> int:
       kubectl spread rule SPR2 -o json
 
     \b
-      # Which rules are about cordoned nodes? Which rule has this message?
+      # Which rules are about cordoned nodes?
       kubectl spread rule cordoned nodes
-      kubectl spread rule "old pods are counted too, so the new pods can end up unevenly spread"
     """  # noqa: D301
-    from kubectl_spread.lint.catalogue.registry import RULES
+    from kubectl_spread.lint.registry import RULES
     from kubectl_spread.report import rules as report
 
     width = table_width()
@@ -81,9 +80,9 @@ def command(rules: tuple[str, ...], output: str) -> int:
 
 def _is_reference(word: str) -> bool:
     """Return whether a word is meant as a code, a prefix or a name of a rule, or as several with commas."""
-    from kubectl_spread.lint.catalogue.registry import RENAMED, RULES
+    from kubectl_spread.lint.registry import RULES
 
-    names = {*RENAMED, *(rule.name for rule in RULES.values())}
+    names = {rule.name for rule in RULES.values()}
     parts = [part.strip() for part in word.split(",")]
     return all(not part or part in names or _REFERENCE.fullmatch(part) for part in parts)
 
@@ -94,20 +93,20 @@ def _search(words: tuple[str, ...]) -> list[RuleMeta]:
     Raises:
         UsageError: none does.
     """
-    from kubectl_spread.lint.catalogue.registry import RULES
-    from kubectl_spread.lint.rule_search.search import index_of, search
+    from kubectl_spread.lint.registry import RULES
+    from kubectl_spread.lint.rule import search
     from kubectl_spread.messages.message import Component
     from kubectl_spread.messages.parse import parse
 
     text = " ".join(words)
-    found = [item.rule for item in search(text, index_of(RULES.values()))]
+    found = search(text, RULES.values())
     if parse(text).component is not Component.UNKNOWN:
         click.echo("hint: `kubectl spread explain --message` explains this message in full", err=True)
     if found:
         return found
     if len(words) == 1 and not re.search(r"\s", text):
         _codes(words)
-    raise click.UsageError(f"no rule has the words `{text}` in its name, messages or page")
+    raise click.UsageError(f"no rule has the words `{text}` in its name or page")
 
 
 def _codes(words: tuple[str, ...]) -> list[str]:

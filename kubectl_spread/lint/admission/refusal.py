@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from kubectl_spread.lint.catalogue.registry import RULES
 from kubectl_spread.lint.finding import Finding, Fix, Place
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.workload import reference, repair
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.text import node as nodes

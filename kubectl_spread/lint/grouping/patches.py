@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from kubectl_spread.lint.catalogue.registry import RULES
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.workload import reference, Subject
 
 _MISSING_SELECTOR = "SPR201"

@@ -6,12 +6,12 @@ import os
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.lint.catalogue.registry import RULES
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lint.grouping.project import Project, TargetCluster
 from kubectl_spread.lint.grouping.replica_range import ReplicaRange, widest_range
 from kubectl_spread.lint.grouping.roots import Held, Root, RootRules, roots
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.run_rules import findings_by_object
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.workloads.manifest import Manifest

@@ -1,5 +1,36 @@
-"""One module a rule, named for the fault: its docstring is its documentation.
+"""Rules about workloads and other objects, a module for each subject.
 
-Rules about workloads have a function `check` that finds what the docstring says. What the API server refuses is found
-where objects are read, in `lint.check_source`.
+What the API server refuses is found where objects are read, in `lint.check_source`.
 """
+
+from kubectl_spread.lint.rules import (
+    affinity,
+    autoscalers,
+    defaults,
+    domains,
+    match_label_keys,
+    min_domains,
+    running,
+    selectors,
+    services,
+    target,
+    topology_keys,
+    volumes,
+    workloads,
+)
+
+__all__ = [
+    "affinity",
+    "autoscalers",
+    "defaults",
+    "domains",
+    "match_label_keys",
+    "min_domains",
+    "running",
+    "selectors",
+    "services",
+    "target",
+    "topology_keys",
+    "volumes",
+    "workloads",
+]

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Optional
 
-from kubectl_spread.lint.catalogue.registry import RENAMED, RULES
 from kubectl_spread.lint.finding import Severity
+from kubectl_spread.lint.registry import RULES
 
 
 class RuleProfile(Enum):
@@ -47,8 +47,6 @@ class UnknownRuleError(Exception):
         self.word = word
 
     def __str__(self) -> str:
-        if self.word in RENAMED:
-            return f"rule `{self.word}` is now called `{RENAMED[self.word]}`"
         from kubectl_spread.text.wording import did_you_mean
 
         near = did_you_mean(self.word, (*RULES, *(rule.name for rule in RULES.values())))

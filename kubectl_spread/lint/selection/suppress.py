@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from typing import NamedTuple, Optional, Union
 
-from kubectl_spread.lint.catalogue.registry import RENAMED, RULES
 from kubectl_spread.lint.finding import DocumentFix, Finding, Fix, ObjectRef, Place
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.selection.select import named_codes
 from kubectl_spread.lint.workload import reference, Subject
 from kubectl_spread.text import compose
@@ -197,11 +197,7 @@ def without_effect(
             yield _finding(suppression, "this suppression names no rule, so it has no effect", hint)
         for word in suppression.words:
             found = suppression.codes(word)
-            if word in RENAMED:
-                message = f"rule `{word}` is now called `{RENAMED[word]}`, so nothing is ignored"
-                finding = _finding(suppression, message, f"write {RENAMED[word]}")
-                yield finding._replace(repair=_renamed(word, suppression))
-            elif not found:
+            if not found:
                 yield _finding(suppression, f"no rule is called `{word}`", "see kubectl spread rule")
             elif found & asked(suppression) and not any((suppression, code) in used for code in found):
                 finding = _finding(
@@ -234,16 +230,6 @@ def _without(word: str, suppression: AnySuppression) -> Optional[DocumentFix]:
             else Edit(start - len(before) + len(before.rstrip()), line_end, "")
         )
     return DocumentFix(Fix(f"remove {word} from the suppression", (), is_safe=True), source, edits=(edit,))
-
-
-def _renamed(word: str, suppression: AnySuppression) -> Optional[DocumentFix]:
-    """Write the present name of a rule in a comment that has its old one."""
-    source, (start, end) = suppression.place
-    if not source.text.startswith("#", start):
-        return None
-    at = source.text.index(word, source.text.index("[", start), end)
-    edit = Edit(at, at + len(word), RENAMED[word])
-    return DocumentFix(Fix(f"write {RENAMED[word]}", (), is_safe=True), source, edits=(edit,))
 
 
 def without_reason(suppressions: Iterable[Suppression]) -> Iterator[Finding]:

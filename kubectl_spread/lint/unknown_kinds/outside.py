@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.lint.admission.validate import check_object
-from kubectl_spread.lint.catalogue.registry import RULES
 from kubectl_spread.lint.finding import Finding, Place
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.unknown_kinds import bare_lists
 from kubectl_spread.lint.unknown_kinds.bare_lists import BareSubject
 from kubectl_spread.lint.workload import FIELD, reference, Subject

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_spread.lint.catalogue.registry import RULES
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding, Severity
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.selection.policy import NamedPath
 from kubectl_spread.objects.workloads.kinds import leads_to, PodSpecPath
 from kubectl_spread.objects.workloads.manifest import Manifest

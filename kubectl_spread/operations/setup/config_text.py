@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
-from kubectl_spread.lint.catalogue.registry import CLUSTER_AUTOSCALER
+from kubectl_spread.lint.rule import CLUSTER_AUTOSCALER
 from kubectl_spread.sources.repository.proposal import Proposal
 from kubectl_spread.text.wording import count_noun
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.lint.catalogue.registry import CLUSTER_AUTOSCALER, KARPENTER
+from kubectl_spread.lint.rule import CLUSTER_AUTOSCALER, KARPENTER
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.releases.version import minor_of, VersionError
 from kubectl_spread.objects.workloads.manifest import Manifest

@@ -13,7 +13,7 @@ import pytest
 
 from kubectl_spread.cli import summary
 from kubectl_spread.cli.main import run
-from kubectl_spread.lint.catalogue.registry import RULES
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.report.check.report import FORMATS
 from tests.cli.check import sarif_schema
 

@@ -120,23 +120,6 @@ def test_what_does_not_decode_is_always_told(check: Check) -> None:
     )
 
 
-def test_an_old_name_suppresses_nothing_and_is_replaced_by_a_fix(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Rules were renamed before 0.1.0; the finding names the present name."""
-    file = tmp_path / "web.yaml"
-    file.write_text(ended(10, "# spread: ignore[SPR302, double-hard] our zones are alike"))
-    run(["check", str(file), "--select", "SPR005", "-o", "json"])
-    (finding,) = json.loads(capsys.readouterr().out)["findings"]
-
-    assert "rule `double-hard` is now called `hard-zone-and-hostname`, so nothing is ignored" == finding["message"]
-    assert "write hard-zone-and-hostname" == finding["hint"]
-
-    run(["check", str(file), "--select", "SPR005", "--fix"])
-
-    assert "# spread: ignore[SPR302, hard-zone-and-hostname] our zones are alike" in file.read_text()
-
-
 def test_the_report_counts_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "web.yaml"
     file.write_text(ended(10, "# spread: ignore[SPR101]"))

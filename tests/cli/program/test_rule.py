@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.lint.catalogue.registry import RULES
+from kubectl_spread.lint.registry import RULES
 
 
 def test_without_a_word_every_rule_has_a_line(
@@ -143,7 +143,7 @@ def test_a_message_of_the_scheduler_has_a_hint(capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("zebra", "xylophone"), "no rule has the words `zebra xylophone` in its name, messages or page"),
+        (("zebra", "xylophone"), "no rule has the words `zebra xylophone` in its name or page"),
         (("zebra",), "no rule is called `zebra`"),
         (("selector-mising", "daemonset"), "no rule is called `selector-mising`: did you mean `selector-missing`?"),
         (("SPR99",), "no rule is called `SPR99`: did you mean `SPR909`?"),

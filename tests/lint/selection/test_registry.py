@@ -1,17 +1,15 @@
-"""The registry, and what it says of the modules in `lint/rules`."""
+"""The table of all rules."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from pathlib import Path
 
 import pytest
 
-import kubectl_spread.lint.rules
-from kubectl_spread.lint.catalogue.registry import RENAMED, RULES, superseded_rules
+import kubectl_spread.lint
 from kubectl_spread.lint.finding import RuleMeta, RuleTarget
-from kubectl_spread.lint.run_rules import module_name
+from kubectl_spread.lint.registry import CHECKS, RULES, superseded_rules
 from tests.lint.cases import WITH_A_MODULE
 
 NAMES = {rule.name for rule in RULES.values()}
@@ -19,27 +17,24 @@ PARAMETERS = {RuleTarget.WORKLOAD: ["subject", "project"], RuleTarget.AROUND: ["
 
 
 @pytest.mark.parametrize("rule", WITH_A_MODULE, ids=lambda rule: rule.name)
-def test_the_module_of_a_rule_has_the_check_that_is_called(rule: RuleMeta) -> None:
-    check = importlib.import_module(module_name(rule.name)).check
+def test_the_function_of_a_rule_has_its_name_and_the_arguments_that_it_gets(rule: RuleMeta) -> None:
+    check = CHECKS[rule.code]
 
+    assert rule.name.replace("-", "_") == check.__name__
     assert PARAMETERS[rule.target] == list(inspect.signature(check).parameters)
 
 
-def test_every_module_is_that_of_a_rule() -> None:
-    (folder,) = kubectl_spread.lint.rules.__path__
-    modules = {path.stem for path in Path(folder).glob("*.py")} - {"__init__"}
+def test_every_page_is_that_of_a_rule() -> None:
+    (folder,) = kubectl_spread.lint.__path__
 
-    assert {rule.name.replace("-", "_") for rule in WITH_A_MODULE} == modules
+    assert {f"{rule.code}-{rule.name}" for rule in RULES.values()} == {
+        path.stem for path in (Path(folder) / "pages").iterdir()
+    }
 
 
 def test_codes_and_names_are_each_those_of_one_rule() -> None:
     assert list(RULES) == sorted(RULES)
     assert len(RULES) == len(NAMES)
-
-
-def test_an_old_name_is_no_present_one_and_leads_to_one() -> None:
-    assert set() == NAMES & set(RENAMED)
-    assert set(RENAMED.values()) <= NAMES
 
 
 def test_a_rule_supersedes_rules_about_workloads() -> None:

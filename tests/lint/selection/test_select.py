@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_spread.lint.catalogue.registry import RULES
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.selection.select import RuleProfile, selected_codes, UnknownRuleError
 
 ALL = frozenset(RULES)
@@ -73,7 +73,6 @@ def test_the_strict_profile_leaves_out_opinions_about_other_autoscalers(autoscal
         ("SPR999", "no rule is called `SPR999`"),
         ("hard-zone-and-hostnam", "no rule is called `hard-zone-and-hostnam`: did you mean `hard-zone-and-hostname`?"),
         ("selector", "no rule is called `selector`"),
-        ("double-hard", "rule `double-hard` is now called `hard-zone-and-hostname`"),
     ],
 )
 def test_a_word_that_names_no_rule_is_wrong_usage(word: str, message: str) -> None:

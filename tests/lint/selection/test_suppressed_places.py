@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from kubectl_spread.lint.catalogue.registry import RULES
 from kubectl_spread.lint.finding import Finding, Place
+from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.selection.suppress import apply, Suppression
 from kubectl_spread.text.source import SourceFile, Span
 

@@ -1,1 +1,0 @@
-"""All rules: their table, their pages, and when each can fire."""

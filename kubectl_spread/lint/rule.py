@@ -1,0 +1,120 @@
+"""Declarations of rules: `@workload_rule(...)` and `@object_rule(...)` stand above the function that checks.
+
+The page of a rule is `lint/pages/<code>-<name>.md`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from kubectl_spread.lint.finding import RuleFinding, RuleMeta, RuleTarget, Safety, Severity
+
+CLUSTER_AUTOSCALER, KARPENTER = "cluster-autoscaler", "karpenter"
+NONE, SAFE, UNSAFE = frozenset[Safety](), frozenset({Safety.SAFE}), frozenset({Safety.UNSAFE})
+EITHER = SAFE | UNSAFE
+SCHEDULER = ("KubeSchedulerConfiguration",)
+
+# Of (subject, project) for a rule about workloads, of (manifest, project) for one about other objects.
+Check = Callable[[Any, Any], Iterator[RuleFinding]]
+
+
+class Declaration(NamedTuple):
+    """A rule and its function."""
+
+    rule: RuleMeta
+    check: Check
+
+
+DECLARATIONS: list[Declaration] = []
+
+
+def workload_rule(
+    code: str,
+    name: str,
+    summary: str,
+    severity: Severity = Severity.ERROR,
+    *,
+    needs: tuple[str, ...] = (),
+    one_of: tuple[str, ...] = (),
+    is_opinion: bool = False,
+    needs_facts: bool = False,
+    needs_constraints: bool = True,
+    around: tuple[str, ...] = (),
+    autoscalers: tuple[str, ...] = (),
+    needs_whole: bool = False,
+    fixes: frozenset[Safety] = NONE,
+) -> Callable[[Check], Check]:
+    """Declare a rule about workloads; its function gets a `Subject` and a `Project`."""
+    rule = RuleMeta(
+        code,
+        name,
+        severity,
+        summary,
+        RuleTarget.WORKLOAD,
+        needs=frozenset(("topologySpreadConstraints", *needs) if needs_constraints else needs),
+        one_of=frozenset(one_of),
+        is_opinion=is_opinion,
+        needs_facts=needs_facts,
+        around=frozenset(around),
+        autoscalers=frozenset(autoscalers),
+        needs_whole=needs_whole,
+        fixes=fixes,
+    )
+    return _declare(rule)
+
+
+def object_rule(
+    code: str,
+    name: str,
+    summary: str,
+    severity: Severity = Severity.ERROR,
+    *,
+    kinds: tuple[str, ...],
+    is_opinion: bool = False,
+    needs_facts: bool = False,
+    fixes: frozenset[Safety] = NONE,
+) -> Callable[[Check], Check]:
+    """Declare a rule about objects of some kinds; its function gets a `Manifest` and a `Project`."""
+    rule = RuleMeta(code, name, severity, summary, RuleTarget.AROUND, frozenset(kinds))
+    return _declare(rule._replace(is_opinion=is_opinion, needs_facts=needs_facts, fixes=fixes))
+
+
+def _declare(rule: RuleMeta) -> Callable[[Check], Check]:
+    def declare(check: Check) -> Check:
+        DECLARATIONS.append(Declaration(rule, check))
+        return check
+
+    return declare
+
+
+def documentation(rule: RuleMeta) -> str:
+    """Return the page of a rule, as Markdown with indented examples."""
+    path = os.path.join(os.path.dirname(__file__), "pages", f"{rule.code}-{rule.name}.md")
+    with open(path, encoding="utf-8") as file:
+        return file.read().strip()
+
+
+def search(text: str, rules: Iterable[RuleMeta]) -> list[RuleMeta]:
+    """Return the rules that have words of a text in their code, name, summary or page, the best first.
+
+    A rare word weighs more than a frequent one, and four times as much outside the page. A word also matches a longer
+    word that begins with it: `cordon` finds `cordoned`.
+    """
+    texts = {rule: (f"{rule.code} {rule.name} {rule.summary}".lower(), documentation(rule).lower()) for rule in rules}
+    scores = dict.fromkeys(texts, 0.0)
+    for word in set(re.findall(r"[a-z][a-z0-9]+", text.lower())):
+        pattern = re.compile(rf"\b{word}\b" if len(word) < 4 else rf"\b{word.removesuffix('s')}")
+        matches = {
+            rule: 4 if pattern.search(title) else 1
+            for rule, (title, page) in texts.items()
+            if pattern.search(title) or pattern.search(page)
+        }
+        for rule, weight in matches.items():
+            scores[rule] += weight * max(math.log(len(texts) / len(matches)), 0.05)
+    best = max(scores.values(), default=0.0)
+    ranked = [rule for rule in texts if scores[rule] > 0 and scores[rule] >= 0.4 * best]
+    return sorted(ranked, key=lambda rule: (-scores[rule], rule.code))

@@ -1,1 +1,0 @@
-"""Search for rules by the words of a message."""

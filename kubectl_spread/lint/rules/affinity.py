@@ -1,0 +1,457 @@
+"""Affinity, anti-affinity and host ports next to constraints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Optional
+
+from kubectl_spread.cluster.facts import RolloutFacts
+from kubectl_spread.lint.finding import Fix, Label, Place, RuleFinding, Severity
+from kubectl_spread.lint.grouping.project import Project
+from kubectl_spread.lint.grouping.replica_range import ReplicaRange
+from kubectl_spread.lint.queries import anti_affinity, misspelt_keys, pod_requirements
+from kubectl_spread.lint.queries.on_cluster import constraint_facts, outcome
+from kubectl_spread.lint.queries.pod_requirements import OwnTerm, PREFERRED
+from kubectl_spread.lint.rule import (
+    SAFE,
+    UNSAFE,
+    workload_rule,
+)
+from kubectl_spread.lint.wording import domain, domains, in_each_domain, stays_or_stay
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects.amounts.int_or_percent import percentage, scaled_value
+from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
+from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.releases import field_versions
+from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.objects.workloads.manifest import Manifest
+from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
+from kubectl_spread.text.edit import Put
+from kubectl_spread.text.node import Route
+from kubectl_spread.text.source import Span
+from kubectl_spread.text.wording import count_noun
+
+
+@workload_rule(
+    "SPR212",
+    "anti-affinity-redundant",
+    "a constraint has no effect next to pod anti-affinity over the same key",
+    Severity.INFO,
+    needs=("affinity",),
+)
+def anti_affinity_redundant(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find constraints that count nothing but what anti-affinity keeps at one."""
+    if subject.workload.kind == "DaemonSet":
+        return  # SPR206
+    for constraint in subject.constraints:
+        if not subject.is_in_its_group(constraint) or project.likely_group_size(subject, constraint) in (0, 1):
+            continue
+        term = pod_requirements.keeps_apart(subject, constraint)
+        if term is not None:
+            route = subject.route(constraint, "topologyKey")
+            yield RuleFinding(
+                f"required pod anti-affinity already allows only one of the pods in each "
+                f"{domain(constraint.topology_key)}, so the constraint has no effect",
+                subject.place(route),
+                subject.path(route),
+                "remove the constraint or the anti-affinity",
+                (Label(subject.place(term.route), "the pod anti-affinity"),),
+            )
+
+
+@workload_rule(
+    "SPR305",
+    "affinity-contradiction",
+    "required pod affinity contradicts a constraint over the same key",
+    needs=("affinity",),
+)
+def affinity_contradiction(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find hard constraints against an affinity to the same pods over the same key."""
+    most = project.replicas(subject).likely
+    for constraint in subject.hard:
+        if (most is not None and most <= constraint.max_skew) or not subject.is_in_its_group(constraint):
+            continue
+        if pod_requirements.has_one_domain(subject, constraint):
+            continue  # SPR207
+        for term in pod_requirements.own_terms(subject, "podAffinity"):
+            if term.topology_key == constraint.topology_key and term.selector.requirements:
+                route, key = subject.route(constraint, "topologyKey"), constraint.topology_key
+                yield RuleFinding(
+                    f"all but {count_noun(constraint.max_skew, 'pod')} stay Pending once there are two "
+                    f"{domain(key, plural=True)}. Required pod affinity wants all pods in one {domain(key)}, and "
+                    f"maxSkew allows only {constraint.max_skew} more there than in the emptiest one",
+                    subject.place(route),
+                    subject.path(route),
+                    "remove the pod affinity or the constraint",
+                    (Label(subject.place(term.route), "the pod affinity"),),
+                )
+
+
+@workload_rule(
+    "SPR306",
+    "anti-affinity-cap",
+    "anti-affinity allows fewer pods than an autoscaler may ask for",
+    Severity.WARNING,
+    needs=("affinity",),
+    needs_facts=True,
+    needs_constraints=False,
+)
+def anti_affinity_cap(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find anti-affinity with room for an autoscaler's minimum and not for its maximum."""
+    replicas = project.replicas(subject)
+    if replicas.autoscaler is None or replicas.minimum is None or replicas.maximum is None:
+        return
+    bound = anti_affinity.narrowest(subject, project)
+    if bound is not None and replicas.minimum <= bound.room < replicas.maximum:
+        route = anti_affinity.route_of(subject, bound)
+        yield RuleFinding(
+            f"{count_noun(replicas.maximum - bound.room, 'replica')} would stay Pending if the "
+            f"{replicas.autoscaler.kind} asks for its maximum of {replicas.maximum}. Required pod anti-affinity "
+            f"allows one pod {in_each_domain(bound.topology_key)}, and only "
+            f"{domains(bound.room, bound.topology_key)} can take one",
+            subject.place(route),
+            subject.path(route),
+            "use a spread constraint over this key with maxSkew 1, which also places the other pods",
+            (Label(_maximum(replicas.autoscaler), "the maximum"),),
+        )
+
+
+def _maximum(autoscaler: Manifest) -> Place:
+    field = "maxReplicaCount" if autoscaler.kind == "ScaledObject" else "maxReplicas"
+    return Place(autoscaler.document.source, autoscaler.place(("spec", field)))
+
+
+_FIELD = "nodeAffinityPolicy"
+
+
+@workload_rule(
+    "SPR307",
+    "affinity-ignored",
+    "`nodeAffinityPolicy: Ignore` counts domains that the pod cannot use",
+    needs=("nodeAffinityPolicy",),
+    fixes=SAFE,
+)
+def affinity_ignored(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find hard constraints that count domains which the pod's own affinity excludes."""
+    affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
+    if not subject.spec.get("nodeSelector") and not affinity.get(pod_requirements.REQUIRED):
+        return
+    if not field_versions.stores(_FIELD, project.target.minor):
+        return
+    known = dict(constraint_facts(subject, project))
+    for constraint in subject.hard:
+        if constraint.node_affinity_policy != IGNORE or not _can_stall(subject, constraint, project):
+            continue
+        if constraint not in known or any(not item.chosen for item in known[constraint].counted_domains):
+            is_certain = (
+                constraint in known or pod_requirements.node_values(subject, constraint.topology_key) is not None
+            )
+            route = subject.route(constraint, _FIELD)
+            yield RuleFinding(
+                (_CERTAIN if is_certain else _POSSIBLE).format(
+                    domain=domain(constraint.topology_key),
+                    domains=domain(constraint.topology_key, plural=True).capitalize(),
+                    pods=count_noun(constraint.max_skew, "pod"),
+                ),
+                subject.place(route),
+                subject.path(route),
+                "remove nodeAffinityPolicy: the default is Honor",
+                severity=None if is_certain else Severity.WARNING,
+                fix=Fix(f"write {HONOR}", (Put(route, HONOR),), is_safe=True),
+            )
+
+
+def _can_stall(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
+    """Return whether a constraint counts more of the pods than it allows in one domain; fewer are SPR204."""
+    if not subject.is_in_its_group(constraint):
+        return False
+    pods = project.likely_group_size(subject, constraint)
+    return pods is None or pods > constraint.max_skew or subject.workload.kind == "Pod"  # others of its group may run
+
+
+_CERTAIN = (
+    "pods stay Pending once each {domain} that they can use has {pods}. {domains} that the pod's node affinity "
+    "excludes count too, and always have 0"
+)
+_POSSIBLE = (
+    "pods stay Pending once each {domain} that they can use has {pods}, if the pod's node affinity excludes all "
+    "nodes of a {domain}. Such a {domain} counts too, and always has 0"
+)
+
+
+@workload_rule(
+    "SPR310",
+    "host-port-cap",
+    "a host port allows only one pod on each node",
+    Severity.INFO,
+    needs=("containers",),
+    is_opinion=True,
+)
+def host_port_cap(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find the first port of the node that the pods contend for."""
+    pods = project.replicas(subject).maximum
+    if not subject.constraints or subject.workload.kind == "DaemonSet" or pods is None or pods < 2:
+        return
+    route = next(pod_requirements.host_ports(subject), None)
+    if route is not None:
+        yield RuleFinding(
+            f"pods beyond the number of nodes stay Pending: each node can give this port to only one of the {pods} "
+            "pods",
+            subject.place(route),
+            subject.path(route),
+            "use a Service or a DaemonSet",
+        )
+
+
+_PROMISE = re.compile(
+    r"\b(?:one|1|single)(?:(?:[ _-]+\w+)?[ _-]+(?:pod|replica|instance|copy))?"
+    r"[ _-]+(?:per|(?:on|for)[ _-]+(?:each|every))[ _-]+(?:node|host)\b",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(r"(?:^|(?<=\s))#[^\n]*", re.MULTILINE)
+_BOUNDARY = "\n---"
+
+
+@workload_rule(
+    "SPR311",
+    "not-one-per-node",
+    "a comment promises one pod per node, but the constraint does not ensure it",
+    Severity.INFO,
+    is_opinion=True,
+)
+def not_one_per_node(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find hard constraints over hostnames for which a comment promises too much."""
+    strict = [item for item in subject.hard if item.topology_key == HOSTNAME and item.max_skew == 1]
+    if not strict or _is_one_per_node(subject):
+        return
+    promise = next(_promises(subject), None)
+    if promise is None:
+        return
+    for constraint in strict:
+        if not _is_capped(subject, constraint, project):
+            route = subject.route(constraint, "maxSkew")
+            yield RuleFinding(
+                "a node can get a second pod: maxSkew 1 allows it as soon as every other node has one",
+                subject.place(route),
+                subject.path(route),
+                "use required pod anti-affinity, or set minDomains to the number of pods",
+                (Label(promise, "promises one pod per node"),),
+            )
+
+
+def _is_one_per_node(subject: Subject) -> bool:
+    """Return whether something else keeps a second pod away."""
+    is_apart = any(term.topology_key == HOSTNAME for term in pod_requirements.own_terms(subject, "podAntiAffinity"))
+    return is_apart or subject.workload.kind == "DaemonSet" or any(pod_requirements.host_ports(subject))
+
+
+def _is_capped(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
+    """Return whether the pods are one, or minDomains may keep the minimum at 0 until each has its node."""
+    pods = project.likely_group_size(subject, constraint)
+    least = constraint.min_domains if field_versions.stores("minDomains", project.target.minor) else None
+    if pods in (0, 1) or not subject.is_in_its_group(constraint):
+        return True
+    return least is not None and (pods is None or pods <= least)
+
+
+def _promises(subject: Subject) -> Iterator[Place]:
+    """Yield the comments of the object's text, those above it included, and its annotations."""
+    source = subject.manifest.document.source
+    for comment in _COMMENT.finditer(source.text, *_extent(subject)):
+        found = _PROMISE.search(comment[0])
+        if found is not None:
+            yield Place(source, Span(comment.start() + found.start(), comment.start() + found.end()))
+    for metadata in (("metadata",), (*subject.template_route, "metadata")):
+        written = subject.node((*metadata, "annotations"))
+        for key, field in getattr(written, "fields", {}).items():
+            if _PROMISE.search(key) or _PROMISE.search(getattr(field.value, "text", "")):
+                yield subject.place((*metadata, "annotations", key), key=True)
+
+
+def _extent(subject: Subject) -> tuple[int, int]:
+    """Return where the text of the object begins and ends: an item of a List, or a document."""
+    manifest = subject.manifest
+    text, span = manifest.document.source.text, manifest.place(())
+    if manifest.route:
+        return span.start, span.end
+    end = text.find(_BOUNDARY, span.end)
+    return text.rfind(_BOUNDARY, 0, span.start) + 1, len(text) if end < 0 else end
+
+
+_ROLLING = ("spec", "strategy", "rollingUpdate")
+
+
+@workload_rule(
+    "SPR402",
+    "rollout-deadlock",
+    "a rolling update may never finish because of anti-affinity",
+    Severity.WARNING,
+    needs=("Deployment", "affinity"),
+    needs_constraints=False,
+    needs_whole=True,
+    fixes=UNSAFE,
+)
+def rollout_deadlock(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find updates that need a domain more than there are replicas; once a workload."""
+    replicas = project.replicas(subject)
+    if replicas.likely in (0, 1) or not _waits_for_new_pods(subject, replicas):
+        return
+    terms = {
+        term.topology_key: term
+        for term in reversed(list(_between_revisions(subject)))
+        if not misspelt_keys.is_absent(term.topology_key, project)
+    }
+    rollout = project.facts.rollout(subject.workload) if project.facts is not None and terms else None
+    if rollout is not None and not rollout.stuck:
+        return
+    for key in _wider_keys(terms)[:1]:
+        route = (*terms[key].route, "topologyKey")
+        yield RuleFinding(
+            _message(key, replicas) if rollout is None else _simulated(rollout),
+            subject.place(route),
+            subject.path(route),
+            "set maxUnavailable: 1 under spec.strategy.rollingUpdate",
+            tuple(_written(subject)),
+            Severity.INFO if key == HOSTNAME and rollout is None else None,
+            Fix("let one old pod stop before its successor is ready", (_one_unavailable(subject),)),
+        )
+
+
+def _wider_keys(terms: Iterable[str]) -> list[str]:
+    """Return the topology keys other than the hostname; all of them if there is no other."""
+    return [key for key in terms if key != HOSTNAME] or list(terms)
+
+
+def _message(key: str, replicas: ReplicaRange) -> str:
+    number = _fewest(replicas)
+    if number is None:
+        return (
+            f"a rolling update may never finish: it needs one more {domain(key)} than there are replicas, because "
+            "maxUnavailable is 0 and anti-affinity keeps new pods away from old ones"
+        )
+    return (
+        f"a rolling update of {number} replicas may never finish: it needs {domains(number + 1, key)}, because "
+        "maxUnavailable is 0 and anti-affinity keeps new pods away from old ones"
+    )
+
+
+def _simulated(rollout: RolloutFacts) -> str:
+    """Return the message about a rollout that was simulated and gets stuck."""
+    because = f" (conflict: {', '.join(rollout.conflict)})" if rollout.conflict else ""
+    if rollout.stuck == rollout.outcomes:
+        return f"the next rolling update gets stuck: a new pod finds no node{because}"
+    share = f"in {rollout.stuck} of {rollout.outcomes} outcomes{'' if rollout.is_exact else ' that were found'}"
+    return f"the next rolling update may get stuck: {share} a new pod finds no node{because}"
+
+
+def _fewest(replicas: ReplicaRange) -> Optional[int]:
+    """Return the fewest replicas, but at least 2."""
+    return None if replicas.minimum is None else max(2, replicas.minimum)
+
+
+def _waits_for_new_pods(subject: Subject, replicas: ReplicaRange) -> bool:
+    """Return whether maxUnavailable is 0 after rounding.
+
+    Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts (v1.36.2): where both numbers are 0,
+    one pod may be unavailable.
+    """
+    if subject.is_recreated:
+        return False
+    rolling = fields(fields(subject.controller.get("strategy")).get("rollingUpdate"))
+    unavailable, surge = rolling.get("maxUnavailable", "25%"), rolling.get("maxSurge", "25%")
+    number = _fewest(replicas)
+    if number is None:
+        return (unavailable == 0 or percentage(unavailable) == 0) and surge != 0 and percentage(surge) != 0
+    return scaled_value(unavailable, number, round_up=False) == 0 and scaled_value(surge, number, round_up=True) != 0
+
+
+def _between_revisions(subject: Subject) -> Iterator[OwnTerm]:
+    """Yield the required terms by which pods of one revision repel those of another."""
+    for term in pod_requirements.own_terms(subject, "podAntiAffinity"):
+        if all(requirement.key != POD_TEMPLATE_HASH for requirement in term.selector.requirements or ()):
+            yield term
+
+
+def _written(subject: Subject) -> Iterator[Label]:
+    route = (*_ROLLING, "maxUnavailable")
+    if subject.node(route) is not None:
+        yield Label(subject.place(route), "no old pod may stop first")
+
+
+def _one_unavailable(subject: Subject) -> Put:
+    """Return the change that allows one pod to be unavailable, at the deepest field that is written."""
+    route: Route = (*_ROLLING, "maxUnavailable")
+    value: Any = 1
+    while len(route) > 2 and not isinstance(_plain_at(subject, route[:-1]), dict):
+        route, value = route[:-1], {str(route[-1]): value}
+    return Put(route, value)
+
+
+def _plain_at(subject: Subject, route: Route) -> Any:
+    found: Any = subject.manifest.plain
+    for step in route:
+        found = fields(found).get(str(step))
+    return found
+
+
+@workload_rule(
+    "SPR510",
+    "preferred-affinity-fights",
+    "preferred node affinity may outweigh constraints that are all ScheduleAnyway",
+    Severity.INFO,
+    needs=("affinity",),
+    is_opinion=True,
+)
+def preferred_affinity_fights(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find preferences on pods whose constraints are all soft; once a workload."""
+    if subject.hard or not subject.soft or project.replicas(subject).likely in (0, 1):
+        return
+    affinity = (subject.spec.get("affinity") or {}).get("nodeAffinity") or {}
+    for index, term in enumerate(mappings(affinity.get(PREFERRED))):
+        preference = term.get("preference") or {}
+        if not term.get("weight") or not (preference.get("matchExpressions") or preference.get("matchFields")):
+            continue
+        route = (*subject.spec_route, "affinity", "nodeAffinity", PREFERRED, index)
+        soft = subject.place(subject.route(subject.soft[0], "whenUnsatisfiable"))
+        yield RuleFinding(
+            "all pods may go to the preferred nodes: node affinity scores as much as all ScheduleAnyway constraints "
+            "together",
+            subject.place((*route, "preference"), key=True),
+            subject.path(route),
+            "use DoNotSchedule for the constraint that matters, or remove the preference",
+            (
+                Label(
+                    soft,
+                    "the constraint is ScheduleAnyway"
+                    if len(subject.soft) == 1
+                    else "all constraints are ScheduleAnyway",
+                ),
+            ),
+        )
+        return
+
+
+@workload_rule(
+    "SPR906",
+    "replicas-exceed-anti-affinity",
+    "anti-affinity allows fewer pods than there are replicas",
+    needs=("affinity",),
+    needs_facts=True,
+    needs_constraints=False,
+)
+def replicas_exceed_anti_affinity(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find anti-affinity that has no domain for some replica; the narrowest of several."""
+    bound = anti_affinity.narrowest(subject, project)
+    became = outcome(subject, project) if bound is not None and bound.room else None
+    if bound is not None and became is not None and became.falls_short and became.pods > bound.room:
+        route = anti_affinity.route_of(subject, bound)
+        left = became.pods - bound.room
+        yield RuleFinding(
+            f"{left} of {count_noun(became.pods, 'pod')} {stays_or_stay(left)} Pending. Required pod anti-affinity "
+            f"allows one pod {in_each_domain(bound.topology_key)}, and only {domains(bound.room, bound.topology_key)} "
+            "can take one",
+            subject.place(route),
+            subject.path(route),
+            "use a spread constraint over this key with maxSkew 1, which also places the other pods",
+        )

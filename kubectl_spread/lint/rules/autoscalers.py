@@ -1,0 +1,312 @@
+"""Autoscalers of pods and nodes, and the descheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kubectl_spread.lint.finding import Fix, Label, Place, RuleFinding, Severity
+from kubectl_spread.lint.grouping.project import Project
+from kubectl_spread.lint.queries import pod_requirements
+from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts, outcome
+from kubectl_spread.lint.queries.unreachable import unreachable_domains
+from kubectl_spread.lint.rule import CLUSTER_AUTOSCALER, KARPENTER, object_rule, UNSAFE, workload_rule
+from kubectl_spread.lint.topology_keys import CAPACITY_TYPES, intended_key, is_unknown
+from kubectl_spread.lint.wording import workload_name
+from kubectl_spread.lint.workload import FIELD, Subject
+from kubectl_spread.objects.constraints.constraint import IGNORE, TopologySpreadConstraint
+from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.releases import field_versions
+from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
+from kubectl_spread.objects.workloads.manifest import Manifest
+from kubectl_spread.text.edit import Put
+from kubectl_spread.text.node import Route
+from kubectl_spread.text.wording import count_noun, join_with_and
+
+
+@workload_rule(
+    "SPR313",
+    "even-split-over-capacity-types",
+    "a hard constraint asks for as many on-demand as spot pods",
+    Severity.INFO,
+    is_opinion=True,
+)
+def even_split_over_capacity_types(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find hard constraints over labels that say how a node is paid for."""
+    if subject.workload.kind == "DaemonSet":
+        return
+    for constraint in subject.hard:
+        if constraint.topology_key not in CAPACITY_TYPES or not subject.is_in_its_group(constraint):
+            continue
+        values = pod_requirements.node_values(subject, constraint.topology_key)
+        pods = project.likely_group_size(subject, constraint)
+        is_pinned = constraint.node_affinity_policy != IGNORE and values is not None and len(values) < 2
+        if is_pinned or (pods is not None and pods <= constraint.max_skew):
+            continue
+        route = subject.route(constraint, "topologyKey")
+        yield RuleFinding(
+            f"pods stay Pending if the nodes of one `{constraint.topology_key}` are full, even if others have room. No "
+            f"value can have over {count_noun(constraint.max_skew, 'pod')} more than the emptiest one, so the pods are "
+            "split evenly",
+            subject.place(route),
+            subject.path(route),
+            "use ScheduleAnyway, or spread over a label with as many values as the share needs",
+        )
+
+
+@object_rule(
+    "SPR505",
+    "hpa-min-below-domains",
+    "an autoscaler's minimum is below `minDomains`",
+    Severity.INFO,
+    kinds=("HorizontalPodAutoscaler", "ScaledObject"),
+    is_opinion=True,
+)
+def hpa_min_below_domains(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
+    """Find autoscalers whose minimum is less than a constraint's minDomains; once an autoscaler."""
+    subject = project.scale_target(manifest)
+    replicas = None if subject is None else project.replicas(subject)
+    if subject is None or replicas is None or replicas.autoscaler is not manifest or not replicas.minimum:
+        return
+    most = max(subject.hard, key=lambda constraint: constraint.min_domains or 1, default=None)
+    if most is not None and (most.min_domains or 1) > replicas.minimum:
+        field = "minReplicas" if manifest.kind == "HorizontalPodAutoscaler" else "minReplicaCount"
+        yield RuleFinding(
+            f"some of the {most.min_domains} domains have no pod when the autoscaler scales down to "
+            f"{count_noun(replicas.minimum, 'replica')}: its minimum is lower than minDomains",
+            Place(manifest.document.source, manifest.place(("spec", field))),
+            f"spec.{field}",
+            f"set {field}: {most.min_domains}",
+            (
+                Label(
+                    subject.place(subject.route(most, "minDomains")),
+                    f"minDomains of {workload_name(subject.workload)}",
+                ),
+            ),
+        )
+
+
+_ZONES = 3  # of most regions
+
+
+@workload_rule(
+    "SPR701",
+    "hard-zone-without-min-domains",
+    "one zone or node satisfies a hard constraint, so no autoscaler adds another",
+    Severity.WARNING,
+    is_opinion=True,
+    autoscalers=(CLUSTER_AUTOSCALER, KARPENTER),
+    fixes=UNSAFE,
+)
+def hard_zone_without_min_domains(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find hard constraints on zone or hostname that one domain satisfies."""
+    most = project.replicas(subject).likely
+    if subject.workload.kind in ("DaemonSet", "Pod") or (most is not None and most < 2):
+        return
+    if not field_versions.stores("minDomains", project.target.minor):
+        return
+    for constraint in subject.hard:
+        if constraint.topology_key in (ZONE, HOSTNAME) and constraint.min_domains is None:
+            route = subject.route(constraint)
+            is_zone = constraint.topology_key == ZONE
+            where = "in one zone" if is_zone else "on one node"
+            yield RuleFinding(
+                f"all pods may end up {where}: without minDomains the constraint allows it, and no pod stays Pending "
+                "to make the autoscaler add another",
+                subject.place((*route, "topologyKey")),
+                subject.path(route),
+                f"add minDomains: {_ZONES}"
+                if is_zone
+                else "add minDomains with the number of nodes that there should be",
+                fix=_fix(subject, constraint) if is_zone else None,
+            )
+
+
+def _fix(subject: Subject, constraint: TopologySpreadConstraint) -> Fix:
+    return Fix(f"add minDomains: {_ZONES}", (Put(subject.route(constraint, "minDomains"), _ZONES),))
+
+
+_SUPPORTED = frozenset({ZONE, HOSTNAME, "karpenter.sh/capacity-type"})
+# Its types of instances have them, whatever a NodePool names.
+_OF_INSTANCES = frozenset({REGION, "kubernetes.io/arch", "kubernetes.io/os", "node.kubernetes.io/instance-type"})
+_OWN = "karpenter."  # how the prefix of its own labels begins, and of those of its providers
+
+
+@workload_rule(
+    "SPR702",
+    "karpenter-key",
+    "Karpenter gives no node the label of `topologyKey`",
+    Severity.WARNING,
+    is_opinion=True,
+    around=("NodePool",),
+    autoscalers=(KARPENTER,),
+)
+def karpenter_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find keys that no NodePool in the input has, except misspelt or deprecated keys (SPR302, SPR602)."""
+    pools = [manifest for manifest in project.of_kind("NodePool") if manifest.api_version.startswith("karpenter.sh/")]
+    known = _SUPPORTED.union(_OF_INSTANCES, *map(_keys, pools))
+    for constraint in subject.constraints:
+        key = constraint.topology_key
+        if not key or key in known or key.startswith(_OWN) or _is_reported(key):
+            continue
+        route = subject.route(constraint, "topologyKey")
+        yield RuleFinding(
+            f"Karpenter adds no node for these pods: it knows the label `{key}` only from a NodePool, and "
+            f"{_where(len(pools))}",
+            subject.place(route),
+            subject.path(route),
+            f"add it to spec.template.metadata.labels or to the requirements of a NodePool, or use {ZONE}",
+            severity=None if pools else Severity.INFO,
+        )
+
+
+def _is_reported(key: str) -> bool:
+    """Return whether SPR302 or SPR602 reports a key."""
+    return bool(intended_key(key)) or is_unknown(key) or ".beta.kubernetes.io/" in f".{key}"
+
+
+def _where(pools: int) -> str:
+    if not pools:
+        return "the input has none"
+    return "the one in the input does not name it" if pools == 1 else f"none of the {pools} in the input names it"
+
+
+def _keys(pool: Manifest) -> set[str]:
+    """Return the labels that the nodes of a pool can have."""
+    template = fields(fields(pool.plain.get("spec")).get("template"))
+    requirements = fields(template.get("spec")).get("requirements")
+    named = {str(item.get("key")) for item in _items(requirements)}
+    return named | set(fields(fields(template.get("metadata")).get("labels")))
+
+
+def _items(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+@workload_rule(
+    "SPR703",
+    "karpenter-soft-is-hard",
+    "Karpenter adds nodes for a ScheduleAnyway constraint",
+    Severity.INFO,
+    is_opinion=True,
+    autoscalers=(KARPENTER,),
+)
+def karpenter_soft_is_hard(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find soft constraints; once a workload."""
+    most = project.replicas(subject).likely
+    if subject.workload.kind == "DaemonSet" or not subject.soft or (most is not None and most < 2):
+        return
+    first, *rest = subject.soft
+    route = subject.route(first, "whenUnsatisfiable")
+    others = (subject.place(subject.route(item, "whenUnsatisfiable")) for item in rest)
+    yield RuleFinding(
+        "Karpenter adds a node rather than put two pods in one domain, and keeps it: it first treats ScheduleAnyway "
+        "like DoNotSchedule",
+        subject.place(route),
+        subject.path(route),
+        "raise maxSkew, or set Karpenter's preference policy to Ignore",
+        tuple(Label(place, "also here") for place in others),
+    )
+
+
+_FEW = 3  # pods: a node in each zone, whichever way
+
+
+@workload_rule(
+    "SPR704",
+    "autoscaler-adds-single-nodes",
+    "cluster-autoscaler adds one node at a time for a hard zone constraint",
+    Severity.INFO,
+    is_opinion=True,
+    autoscalers=(CLUSTER_AUTOSCALER,),
+)
+def autoscaler_adds_single_nodes(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find hard constraints on the zone that leave no choice."""
+    most = project.replicas(subject).likely
+    if subject.workload.kind in ("DaemonSet", "Pod") or (most is not None and most <= _FEW):
+        return
+    for constraint in subject.hard:
+        if constraint.topology_key == ZONE and constraint.max_skew == 1:
+            route = subject.route(constraint, "maxSkew")
+            pods = "the pods" if most is None else f"{most} pods"
+            yield RuleFinding(
+                f"{pods} may stay Pending for a long time: cluster-autoscaler adds one node at a time, because maxSkew "
+                "1 "
+                "allows a zone only one pod more than the emptiest zone",
+                subject.place(route),
+                subject.path(route),
+                "use ScheduleAnyway for the zone, or raise maxSkew",
+            )
+
+
+@workload_rule(
+    "SPR705",
+    "not-restored-by-descheduler",
+    "the descheduler does not restore the spread that a constraint asks for",
+    Severity.INFO,
+    is_opinion=True,
+)
+def not_restored_by_descheduler(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find fields and constraints that the descheduler ignores; each kind once a workload."""
+    counted = [item for item in subject.hard if item.min_domains is not None and item.min_domains > 1]
+    if counted:
+        hint = "restart the rollout to fill new domains"
+        routes = [subject.route(item, "minDomains") for item in counted]
+        yield _found(
+            subject,
+            routes,
+            message="pods stay unevenly spread when a domain comes back: the descheduler ignores minDomains",
+            hint=hint,
+        )
+    if subject.soft:
+        message = "pods stay unevenly spread: the descheduler ignores ScheduleAnyway unless its arguments name it"
+        hint = "add ScheduleAnyway to `constraints` of RemovePodsViolatingTopologySpreadConstraint"
+        routes = [subject.route(item, "whenUnsatisfiable") for item in subject.soft]
+        yield _found(subject, routes, message=message, hint=hint)
+
+
+def _found(subject: Subject, routes: Sequence[Route], *, message: str, hint: str) -> RuleFinding:
+    first, *rest = routes
+    related = tuple(Label(subject.place(route), "also here") for route in rest)
+    return RuleFinding(message, subject.place(first), subject.path(first), hint, related)
+
+
+_MOST = 10_000  # replicas that are placed, as a maximum may be any number
+
+
+@workload_rule(
+    "SPR915",
+    "autoscaler-beyond-room",
+    "an autoscaler may ask for more pods than the constraints allow",
+    Severity.WARNING,
+    needs_facts=True,
+)
+def autoscaler_beyond_room(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find workloads whose fewest replicas are placed, and whose most are not because of a hard constraint."""
+    replicas = project.replicas(subject)
+    least, most = replicas.minimum, replicas.maximum
+    if project.facts is None or project.target.autoscaler or replicas.autoscaler is None:
+        return
+    if least is None or most is None or least >= most or not _is_placed(subject, project):
+        return
+    if not any(hard_constraint_facts(subject, project)) or any(unreachable_domains(subject, project)):
+        return
+    then = project.facts.outcome(subject.workload._replace(replicas=min(most, _MOST)))
+    if then is None or not then.falls_short or not then.is_spread_conflict:
+        return
+    route = (*subject.spec_route, FIELD)
+    yield RuleFinding(
+        f"only {then.placed} of {count_noun(most, 'pod')} find a node if {replicas.autoscaler.kind} "
+        f"{replicas.autoscaler.name} asks for its maximum. The rest stay Pending because of "
+        f"{join_with_and(then.conflict)}",
+        subject.place(route, key=True),
+        subject.path(route),
+        "make room in the domain that is full, raise maxSkew, or lower the maximum",
+    )
+
+
+def _is_placed(subject: Subject, project: Project) -> bool:
+    """Return whether all pods find a node, both with the fewest replicas and with the number in the manifest."""
+    now = outcome(subject, project)
+    written = None if project.facts is None else project.facts.outcome(subject.workload)
+    return now is not None and not now.pending and written is not None and not written.pending

@@ -1,0 +1,259 @@
+"""Default constraints of the scheduler, and default values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kubectl_spread.lint import scheduler_args
+from kubectl_spread.lint.finding import Fix, RuleFinding, Severity
+from kubectl_spread.lint.grouping.project import Project
+from kubectl_spread.lint.queries.pod_requirements import host_ports, node_values, PREFERRED, REQUIRED
+from kubectl_spread.lint.rule import object_rule, SAFE, SCHEDULER, UNSAFE, workload_rule
+from kubectl_spread.lint.workload import FIELD, Subject
+from kubectl_spread.objects.constraints import spread_args
+from kubectl_spread.objects.constraints.constraint import (
+    DO_NOT_SCHEDULE,
+    HONOR,
+    IGNORE,
+    SCHEDULE_ANYWAY,
+    TopologySpreadConstraint,
+)
+from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
+from kubectl_spread.objects.workloads.manifest import Manifest
+from kubectl_spread.objects.workloads.workload import SCALED_KINDS
+from kubectl_spread.text.edit import Append, Drop, Put
+
+_KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
+_DEFAULTS_SINCE = 20
+
+
+@workload_rule(
+    "SPR214",
+    "empty-list-not-opt-out",
+    "an empty list of constraints does not switch the defaults off",
+    Severity.INFO,
+    needs_whole=True,
+)
+def empty_list_not_opt_out(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find lists that are written, and empty."""
+    if subject.workload.kind not in _KINDS or project.replicas(subject).likely in (0, 1):
+        return
+    minor = project.target.minor
+    if subject.spec.get(FIELD) == [] and (minor is None or minor >= _DEFAULTS_SINCE):
+        route = (*subject.spec_route, FIELD)
+        yield RuleFinding(
+            "the scheduler's default constraints still apply to the pods: an empty list does not switch them off",
+            subject.place(route),
+            subject.path(route),
+            "remove the list; only a constraint replaces the defaults",
+        )
+
+
+_FIRST_MINOR = 20  # of the built-in constraints
+_OLD_KEYS = {
+    "failure-domain.beta.kubernetes.io/zone": ZONE,
+    "failure-domain.beta.kubernetes.io/region": REGION,
+}
+
+
+@workload_rule(
+    "SPR507",
+    "drops-default-spread",
+    "constraints over only zones or only nodes switch off the default spreading over the other",
+    Severity.INFO,
+    needs_whole=True,
+    fixes=UNSAFE,
+)
+def drops_default_spread(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find workloads with constraints over zones but not over nodes, or the other way round."""
+    if not _has_defaults(subject, project) or project.replicas(subject).likely in (0, 1):
+        return
+    own = [item for item in subject.constraints if subject.is_in_its_group(item)]
+    keys = {_OLD_KEYS.get(item.topology_key, item.topology_key) for item in subject.constraints}
+    if not own or not keys <= {ZONE, HOSTNAME, REGION} or (ZONE in keys) == (HOSTNAME in keys):
+        return
+    missing = HOSTNAME if ZONE in keys else ZONE
+    if _is_kept_apart(subject, missing) or _is_moot(subject, missing, project):
+        return
+    route = (*subject.spec_route, FIELD)
+    is_node = missing == HOSTNAME
+    what = "pods of one zone may share a node" if is_node else "all pods may end up in one zone"
+    yield RuleFinding(
+        f"{what}: with these constraints the scheduler no longer spreads over {'nodes' if is_node else 'zones'} by "
+        "default",
+        subject.place(route, key=True),
+        subject.path(route),
+        f"add a {SCHEDULE_ANYWAY} constraint over {missing}",
+        fix=Fix(
+            f"add a {SCHEDULE_ANYWAY} constraint over `{missing}`", (Append(route, _soft(subject, own[0], missing)),)
+        ),
+    )
+
+
+def _has_defaults(subject: Subject, project: Project) -> bool:
+    """Return whether the pods would be spread by the built-in constraints if they had none.
+
+    These select by the controller. Pods with another kind of controller count only if a Service selects them.
+    """
+    minor = project.target.minor
+    return (
+        subject.workload.kind in SCALED_KINDS
+        and not subject.refusals
+        and not subject.is_owned
+        and subject.spec.get("schedulerName") in (None, "", "default-scheduler")
+        and not subject.spec.get("nodeName")
+        and not (project.facts is not None and project.facts.configured_defaults(subject.workload))  # SPR910
+        and (minor is None or minor >= _FIRST_MINOR)
+        and (project.facts is None or project.facts.configured_defaults(subject.workload) is None)
+    )
+
+
+def _is_kept_apart(subject: Subject, key: str) -> bool:
+    """Return whether anti-affinity, or on a node a port, does for a key what a constraint would."""
+    terms: list[dict[str, Any]] = []
+    anti_affinity = (subject.spec.get("affinity") or {}).get("podAntiAffinity") or {}
+    terms += mappings(anti_affinity.get(REQUIRED))
+    for weighted in mappings(anti_affinity.get(PREFERRED)):
+        terms.append(weighted.get("podAffinityTerm") or {})
+    if any(term.get("topologyKey") == key for term in terms):
+        return True
+    return key == HOSTNAME and any(host_ports(subject))
+
+
+def _is_moot(subject: Subject, key: str, project: Project) -> bool:
+    """Return whether spreading over a key would change nothing."""
+    if project.facts is not None and key not in project.facts.node_keys:
+        return True
+    most = project.replicas(subject).maximum
+    if key == HOSTNAME and most is not None:
+        for item in subject.hard:
+            if item.topology_key == ZONE and item.max_skew == 1 and most <= max(2, item.min_domains or 1):
+                return True
+    values = node_values(subject, key)
+    return values is not None and len(values) < 2
+
+
+def _soft(subject: Subject, like: TopologySpreadConstraint, key: str) -> dict[str, Any]:
+    """Return a soft constraint over a key that counts what another counts."""
+    written = mappings(subject.spec.get(FIELD))[like.position]
+    return {
+        "maxSkew": 1,
+        "topologyKey": key,
+        "whenUnsatisfiable": SCHEDULE_ANYWAY,
+        **{name: written[name] for name in ("labelSelector", "matchLabelKeys") if written.get(name)},
+    }
+
+
+@workload_rule(
+    "SPR604", "redundant-default", "a field has its default value", Severity.INFO, is_opinion=True, fixes=SAFE
+)
+def redundant_default(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find fields whose value is their default, except refused fields (SPR107)."""
+    for constraint in subject.constraints:
+        for name in _redundant(constraint):
+            route = subject.route(constraint, name)
+            yield RuleFinding(
+                f"`{name}: {_value(constraint, name)}` is the default",
+                subject.place(route, key=True),
+                subject.path(route),
+                f"remove {name}",
+                fix=Fix(f"remove {name}", (Drop(route),), is_safe=True),
+            )
+
+
+def _redundant(constraint: TopologySpreadConstraint) -> Iterator[str]:
+    if constraint.min_domains == 1 and constraint.is_hard:
+        yield "minDomains"
+    if constraint.node_affinity_policy == HONOR:
+        yield "nodeAffinityPolicy"
+    if constraint.node_taints_policy == IGNORE:
+        yield "nodeTaintsPolicy"
+
+
+def _value(constraint: TopologySpreadConstraint, name: str) -> str:
+    if name == "minDomains":
+        return str(constraint.min_domains)
+    return HONOR if name == "nodeAffinityPolicy" else IGNORE
+
+
+@object_rule(
+    "SPR801", "default-has-selector", "a default constraint has a `labelSelector`", kinds=SCHEDULER, fixes=SAFE
+)
+def default_has_selector(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
+    """Find selectors of default constraints."""
+    for error in scheduler_args.errors(manifest, spread_args.SpreadArgsRule.DEFAULT_HAS_SELECTOR):
+        fix = Fix("remove labelSelector", (Drop(error.route),), is_safe=True)
+        yield scheduler_args.finding_of(manifest, error, hint="remove labelSelector", key=True)._replace(fix=fix)
+
+
+@object_rule(
+    "SPR802",
+    "system-with-constraints",
+    "default constraints are set with `defaultingType: System`",
+    kinds=SCHEDULER,
+    fixes=UNSAFE,
+)
+def system_with_constraints(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
+    """Find lists that System forbids."""
+    for error in scheduler_args.errors(manifest, spread_args.SpreadArgsRule.SYSTEM_WITH_CONSTRAINTS):
+        fix = Fix("write defaultingType: List", (Put(error.route, spread_args.LIST),))
+        yield scheduler_args.finding_of(manifest, error, hint="write defaultingType: List")._replace(fix=fix)
+
+
+@object_rule("SPR803", "hard-default", "a default constraint is DoNotSchedule", Severity.WARNING, kinds=SCHEDULER)
+def hard_default(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
+    """Find hard constraints in lists that count; not where System forbids the list (SPR802)."""
+    for args, here in scheduler_args.decodable_args(manifest):
+        if args.get("defaultingType") != spread_args.LIST:
+            continue
+        for index, constraint in enumerate(args.get("defaultConstraints") or ()):
+            if (constraint or {}).get("whenUnsatisfiable") == DO_NOT_SCHEDULE:
+                route = here.child("defaultConstraints", index, "whenUnsatisfiable").route
+                yield RuleFinding(
+                    "pods without constraints of their own may stay Pending, and cluster-autoscaler adds no node "
+                    "for them: it does not know this default",
+                    scheduler_args.place(manifest, route),
+                    decode.path_text(route),
+                    "use ScheduleAnyway",
+                )
+
+
+@object_rule("SPR804", "default-invalid", "kube-scheduler does not start with its default constraints", kinds=SCHEDULER)
+def default_invalid(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
+    """Find what does not decode, and what is not valid."""
+    yield from scheduler_args.decoding_findings(manifest)
+    for error in scheduler_args.errors(manifest, spread_args.SpreadArgsRule.DEFAULT_INVALID):
+        is_item = isinstance(error.route[-1], int)  # the later of two
+        at = error._replace(route=(*error.route, "topologyKey")) if is_item else error
+        yield scheduler_args.finding_of(manifest, at)
+
+
+@workload_rule(
+    "SPR910",
+    "defaults-differ",
+    "constraints switch off defaults that the scheduler is configured with",
+    Severity.INFO,
+    needs_facts=True,
+)
+def defaults_differ(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find workloads whose constraints leave out a key of the configured defaults."""
+    if project.facts is None or not subject.constraints or subject.workload.kind == "DaemonSet":
+        return
+    own = {constraint.topology_key for constraint in subject.constraints}
+    defaults = project.facts.configured_defaults(subject.workload) or ()
+    lost = [item for item in defaults if item.topology_key not in own]
+    if lost:
+        route = (*subject.spec_route, FIELD)
+        listed = ", ".join(
+            f"`{item.topology_key}` (maxSkew {item.max_skew}, {item.when_unsatisfiable})" for item in lost
+        )
+        yield RuleFinding(
+            f"the pods are no longer spread by these defaults of the scheduler, because they have constraints of their "
+            f"own: {listed}",
+            subject.place(route, key=True),
+            subject.path(route),
+            "add a constraint over the key, if the pods should be spread over it",
+        )

@@ -1,0 +1,381 @@
+"""Domains that constraints count, and the pods that they allow there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Optional
+
+from kubectl_spread.cluster.facts import DomainFacts
+from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
+from kubectl_spread.lint.fixing import fix_builders
+from kubectl_spread.lint.grouping.project import Project
+from kubectl_spread.lint.queries import min_domains, pod_requirements
+from kubectl_spread.lint.queries.impossible import find_conflict
+from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts, with_fewest_replicas, with_field
+from kubectl_spread.lint.queries.pod_requirements import has_one_domain
+from kubectl_spread.lint.queries.rollout import surge
+from kubectl_spread.lint.queries.shadowed import shadowed_constraints
+from kubectl_spread.lint.queries.unreachable import Unreachable, unreachable_domains
+from kubectl_spread.lint.rule import UNSAFE, workload_rule
+from kubectl_spread.lint.wording import domain, domains, in_one_domain, named_domains, node_reasons, stays_or_stay
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
+from kubectl_spread.objects.node_reason import NodeReasonKind
+from kubectl_spread.objects.releases import field_versions
+from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
+from kubectl_spread.text.edit import Put
+from kubectl_spread.text.node import Route
+from kubectl_spread.text.wording import count_noun, join_with_and
+
+
+@workload_rule(
+    "SPR204", "max-skew-never-binds", "`maxSkew` is so large that the constraint never refuses a node", Severity.WARNING
+)
+def max_skew_never_binds(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find hard constraints that no number of the workload's pods can violate."""
+    most = project.replicas(subject).maximum
+    if most is None or most < 2:
+        return
+    for constraint in subject.hard:
+        pods = most + surge(subject, constraint, most)
+        selector = subject.selector(constraint)
+        if constraint.max_skew < pods or not selector.matches(subject.labels):
+            continue
+        if project.matching(selector, subject.workload.namespace) == [subject]:
+            route = subject.route(constraint, "maxSkew")
+            yield RuleFinding(
+                f"all pods may end up {in_one_domain(constraint.topology_key)}: maxSkew {constraint.max_skew} never "
+                f"refuses a node, as there are at most {pods} pods",
+                subject.place(route),
+                subject.path(route),
+                f"write 1, which spreads most evenly; any value below {pods} has an effect",
+            )
+
+
+@workload_rule(
+    "SPR207",
+    "single-allowed-domain",
+    "the pods can run in only one domain",
+    Severity.WARNING,
+    one_of=("nodeSelector", "affinity"),
+)
+def single_allowed_domain(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find constraints over a label for which the pods accept only one value. SPR307 reports those with Ignore."""
+    if subject.workload.kind == "DaemonSet" or subject.spec.get("nodeName"):
+        return  # SPR206, SPR210
+    for constraint in subject.constraints:
+        values = pod_requirements.node_values(subject, constraint.topology_key)
+        if values is None or len(values) != 1 or constraint.node_affinity_policy == IGNORE:
+            continue
+        if not subject.is_in_its_group(constraint) or project.likely_group_size(subject, constraint) in (0, 1):
+            continue
+        (value,) = values
+        effect = _effect(subject, constraint, project)
+        route = subject.route(constraint, "topologyKey")
+        yield RuleFinding(
+            f"{effect}: the pods can only run where `{constraint.topology_key}` is `{value}`",
+            subject.place(route),
+            subject.path(route),
+            "allow more values, or remove the constraint",
+            (Label(subject.place(_cause(subject, constraint), key=True), "allows only one value"),),
+            severity=_severity(subject, constraint, project),
+        )
+
+
+def _severity(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> Optional[Severity]:
+    """Return an error where pods stay Pending in every cluster."""
+    least = project.replicas(subject).minimum
+    is_too_many = least is not None and least > constraint.max_skew and min_domains.stays_pending(subject)
+    return Severity.ERROR if is_too_many and _is_capped(subject, constraint, project) else None
+
+
+def _is_capped(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
+    return constraint.is_hard and bool(min_domains.allowed_values(subject, constraint, project))
+
+
+def _effect(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> str:
+    if _is_capped(subject, constraint, project):
+        pods = count_noun(constraint.max_skew, "pod")
+        return f"only {pods} can run, as there are fewer domains than minDomains {constraint.min_domains}"
+    return "the constraint spreads nothing"
+
+
+def _cause(subject: Subject, constraint: TopologySpreadConstraint) -> Route:
+    selected = (*subject.spec_route, "nodeSelector", constraint.topology_key)
+    if subject.node(selected) is not None:
+        return selected
+    return (*subject.spec_route, "affinity", "nodeAffinity", pod_requirements.REQUIRED)
+
+
+@workload_rule(
+    "SPR211",
+    "soft-shadowed-by-hard",
+    "a ScheduleAnyway constraint has no effect next to a DoNotSchedule one",
+    Severity.INFO,
+    needs=("DoNotSchedule", "ScheduleAnyway"),
+)
+def soft_shadowed_by_hard(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find soft constraints that a hard one with maxSkew 1 says already."""
+    for soft, hard in shadowed_constraints(subject, project):
+        route = subject.route(soft, "whenUnsatisfiable")
+        yield RuleFinding(
+            f"this constraint has no effect: the DoNotSchedule constraint over `{hard.topology_key}` with maxSkew 1 "
+            "leaves only domains with equally many pods",
+            subject.place(route),
+            subject.path(route),
+            "remove it, or give the other constraint a larger maxSkew",
+            (Label(subject.place(subject.route(hard, "maxSkew")), "the DoNotSchedule constraint"),),
+        )
+
+
+_FIELD = "nodeTaintsPolicy"
+
+
+@workload_rule(
+    "SPR301",
+    "tainted-nodes-counted",
+    "cordoned and tainted nodes count as empty domains",
+    Severity.WARNING,
+    fixes=UNSAFE,
+)
+def tainted_nodes_counted(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find hard constraints that leave nodeTaintsPolicy to its default."""
+    if not field_versions.stores(_FIELD, project.target.minor) or _is_never_kept_off(subject):
+        return
+    for constraint in subject.hard:
+        if _is_known(subject, constraint, project):
+            continue
+        if constraint.node_taints_policy is None and _can_stall_at_empty_domain(subject, constraint, project):
+            route = subject.route(constraint, _FIELD)
+            is_zone = constraint.topology_key == ZONE
+            yield RuleFinding(
+                (_ZONES if is_zone else _NODES).format(count_noun(constraint.max_skew, "pod")),
+                subject.place(route),
+                subject.path(route),
+                f"add {_FIELD}: {HONOR}",
+                severity=Severity.INFO if is_zone or not subject.has_pod else None,
+                fix=Fix("leave out nodes whose taints the pod does not tolerate", (Put(route, HONOR),)),
+            )
+
+
+_NODES = (
+    "pods stay Pending once every other node has {0}, as long as a node is cordoned or tainted. Such a node still "
+    "counts as an empty domain, and maxSkew allows other nodes only {0} more"
+)
+_ZONES = (
+    "pods stay Pending once every other zone has {0}, as long as all nodes of a zone are cordoned or tainted. Such "
+    "a zone still counts as an empty domain, and maxSkew allows other zones only {0} more"
+)
+
+
+def _is_known(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
+    """Return whether the cluster facts have the nodes that a constraint counts: they may be about other labels only."""
+    if project.facts is None:
+        return False
+    if not subject.has_pod:
+        return True
+    return bool(subject.refusals) or project.facts.constraint_facts(subject.workload, constraint) is not None
+
+
+def _is_never_kept_off(subject: Subject) -> bool:
+    """Return whether no taint keeps the pods away from a node."""
+    is_tied = subject.workload.kind == "DaemonSet" or bool(subject.spec.get("nodeName"))  # SPR206, SPR210
+    return is_tied or pod_requirements.tolerates_all(subject)
+
+
+def _can_stall_at_empty_domain(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
+    """Return whether a domain that stays at 0 can keep a pod Pending."""
+    key = constraint.topology_key
+    if key not in (HOSTNAME, ZONE) or constraint.max_skew < 1:
+        return False
+    if not subject.has_pod:
+        return constraint.label_selector is not None or not subject.is_final  # else SPR201
+    if not subject.is_in_its_group(constraint):
+        return False
+    if pod_requirements.has_one_domain(subject, constraint):
+        return False  # it is its own minimum
+    if pod_requirements.keeps_apart(subject, constraint) or (
+        key == HOSTNAME and any(pod_requirements.host_ports(subject))
+    ):
+        return False  # a domain with one of the pods is refused anyway, and any other has room
+    pods = project.likely_group_size(subject, constraint)
+    return pods is None or constraint.max_skew < pods
+
+
+_ALWAYS_FIT = 3  # pods: even two zones, one with a single node, can take them
+
+
+@workload_rule(
+    "SPR304",
+    "hard-zone-and-hostname",
+    "zone and hostname are both DoNotSchedule with `maxSkew` 1",
+    Severity.WARNING,
+    needs=("DoNotSchedule", "topology.kubernetes.io/zone", "kubernetes.io/hostname"),
+    fixes=UNSAFE,
+)
+def hard_zone_and_hostname(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find the pair of constraints."""
+    by_key = {item.topology_key: item for item in subject.hard if item.max_skew == 1}
+    pair = [by_key[key] for key in (ZONE, HOSTNAME) if key in by_key]
+    if len(pair) < 2 or not all(_counts_too_many_for_both(subject, constraint, project) for constraint in pair):
+        return
+    if find_conflict(subject, project) is None:
+        route = subject.route(by_key[HOSTNAME], "whenUnsatisfiable")
+        other = subject.place(subject.route(by_key[ZONE], "whenUnsatisfiable"))
+        yield RuleFinding(
+            "pods may stay Pending although nodes have room. Zone and hostname are both DoNotSchedule with maxSkew "
+            "1, which cannot be satisfied together if zones have different numbers of nodes",
+            subject.place(route),
+            subject.path(route),
+            "use ScheduleAnyway for this one",
+            (Label(other, "the zone's constraint"),),
+            fix=fix_builders.soften(subject, by_key[HOSTNAME]),
+        )
+
+
+def _counts_too_many_for_both(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
+    """Return whether a constraint counts enough of the pods to be at odds with another."""
+    most, pods = project.replicas(subject).likely, project.likely_group_size(subject, constraint)
+    if most is None or pods is None or subject.workload.kind == "Pod":
+        return True  # a single Pod may be counted with others that run
+    return subject.is_in_its_group(constraint) and pods + surge(subject, constraint, most) > _ALWAYS_FIT
+
+
+@workload_rule(
+    "SPR903",
+    "unreachable-domain",
+    "a hard constraint counts a domain in which no node can run the pod",
+    needs_facts=True,
+    fixes=UNSAFE,
+)
+def unreachable_domain(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find counted domains out of reach, and whether honouring taints would help."""
+    for fault in unreachable_domains(subject, project):
+        route = subject.route(fault.constraint, "topologyKey")
+        helps = _honor_helps(subject, project, fault=fault)
+        yield RuleFinding(
+            _unreachable_message(fault),
+            subject.place(route),
+            subject.path(route),
+            _unreachable_hint(fault.domains, helps=helps),
+            severity=fault.severity,
+            fix=_honored(subject, fault.constraint) if helps else None,
+        )
+
+
+def _unreachable_message(fault: Unreachable) -> str:
+    constraint, account, domains, _ = fault
+    reasons = Counter(item.unusable_because for item in domains if item.unusable_because)
+    why = f" ({'; '.join(node_reasons(reason) for reason, _ in reasons.most_common(2))})" if reasons else ""
+    key = constraint.topology_key
+    is_one = len(domains) == 1
+    counts, its_count, it = ("counts", "its count", "it") if is_one else ("count", "the lowest count", "them")
+    nowhere = "cannot run this pod" if key == HOSTNAME else f"no node in {it} can run this pod"
+    where = named_domains(key, [item.value for item in domains])
+    return (
+        f"pods stay Pending once every other {domain(key)} has {count_noun(account.most_in_a_domain, 'pod')}. "
+        f"{where} {counts} towards the skew, but {nowhere}{why}. So {its_count} stays "
+        f"{account.minimum}, and maxSkew {account.max_skew} limits the others"
+    )
+
+
+def _unreachable_hint(domains: list[DomainFacts], *, helps: bool) -> str:
+    if helps:
+        return "write nodeTaintsPolicy: Honor, so that tainted nodes do not count"
+    if any(reason.kind is NodeReasonKind.CORDON for item in domains for reason in item.unusable_because[:1]):
+        return "uncordon a node there, or use ScheduleAnyway"
+    return "make room there, or use ScheduleAnyway"
+
+
+def _honor_helps(subject: Subject, project: Project, *, fault: Unreachable) -> bool:
+    """Return whether honoring taints makes room, and the Pending pods then find a node."""
+    constraint, account = fault.constraint, fault.account
+    facts, is_stored = project.facts, field_versions.stores("nodeTaintsPolicy", project.target.minor)
+    if facts is None or constraint.node_taints_policy == HONOR or not is_stored:
+        return False
+    changed = with_field(with_fewest_replicas(subject, project), constraint, nodeTaintsPolicy=HONOR)
+    honoured = facts.constraint_facts(changed, constraint)
+    if honoured is None or honoured.room <= account.room:
+        return False
+    became = facts.outcome(changed)
+    return became is not None and became.pending <= max(0, became.pods - account.room - 1)
+
+
+def _honored(subject: Subject, constraint: TopologySpreadConstraint) -> Fix:
+    route = subject.route(constraint, "nodeTaintsPolicy")
+    return Fix("count only nodes whose taints the pod tolerates", (Put(route, HONOR),))
+
+
+@workload_rule(
+    "SPR905",
+    "single-eligible-domain",
+    "a hard constraint has only one domain, so it refuses nothing",
+    Severity.WARNING,
+    needs_facts=True,
+)
+def single_eligible_domain(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find hard constraints that compare one domain with itself."""
+    most = project.replicas(subject).maximum
+    for constraint, account in hard_constraint_facts(subject, project):
+        if (
+            len(account.counted_domains) != 1
+            or account.is_below_min_domains
+            or (most is not None and most <= account.max_skew)
+        ):
+            continue
+        (only,) = account.counted_domains
+        if not only.usable or has_one_domain(subject, constraint):
+            continue  # SPR207 says the latter
+        number, key = len(account.domains), constraint.topology_key
+        alone = f"the only {domain(key)}" if number == 1 else f"the only one of {domains(number, key)} that counts"
+        route = subject.route(constraint, "topologyKey")
+        yield RuleFinding(
+            f"all pods may go to `{only.value}`: it is {alone}, so the constraint refuses nothing",
+            subject.place(route),
+            subject.path(route),
+            "write minDomains: 2, so that pods beyond maxSkew wait for a second one",
+        )
+
+
+@workload_rule(
+    "SPR907",
+    "combined-unsatisfiable",
+    "no placement of the replicas satisfies all constraints together",
+    needs_facts=True,
+)
+def combined_unsatisfiable(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find hard constraints without which all pods find nodes, and with which no order of placing them does."""
+    found = find_conflict(subject, project)
+    if found is None:
+        return
+    became, hard = found.outcome, subject.hard
+    helping = [subject.constraints[position] for position in found.best.helping]
+    blamed = helping[-1] if helping else hard[-1]
+    route = subject.route(blamed, "topologyKey")
+    others = [item for item in hard if item is not blamed]
+    yield RuleFinding(
+        _unsatisfiable_message(became.pods, found.best.most, conflict=became.conflict),
+        subject.place(route),
+        subject.path(route),
+        _unsatisfiable_hint(helping),
+        tuple(Label(subject.place(subject.route(item, "topologyKey")), "conflicts with this one") for item in others),
+    )
+
+
+def _unsatisfiable_message(pods: int, most: int, *, conflict: tuple[str, ...]) -> str:
+    because = f" (conflict: {join_with_and(conflict)})" if conflict else ""
+    if not most:
+        return f"all pods stay Pending: no node satisfies all constraints together{because}"
+    left = pods - most
+    return (
+        f"{left} of {count_noun(pods, 'pod')} {stays_or_stay(left)} Pending however the pods are placed: the "
+        f"constraints cannot be satisfied together{because}"
+    )
+
+
+def _unsatisfiable_hint(helping: list[TopologySpreadConstraint]) -> str:
+    keys = list(dict.fromkeys(f"`{item.topology_key}`" for item in helping))
+    if keys:
+        return f"use ScheduleAnyway for {' or '.join(keys)}: then all pods find a node"
+    return "use ScheduleAnyway for every constraint: then all pods find a node"

@@ -1,0 +1,218 @@
+"""Revision keys, other match label keys, and what they change in a rollout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
+from kubectl_spread.lint.fixing import fix_builders
+from kubectl_spread.lint.grouping.project import Project
+from kubectl_spread.lint.queries.rollout import replaces_in_place, surge_text
+from kubectl_spread.lint.rule import EITHER, SAFE, UNSAFE, workload_rule
+from kubectl_spread.lint.topology_keys import is_reserved
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.releases import field_versions
+from kubectl_spread.objects.selectors.labels import key_errors
+from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, POD_TEMPLATE_HASH, REVISION_LABELS, ROLLOUT_HASH
+from kubectl_spread.text.edit import Append, Change, Put
+
+
+@workload_rule(
+    "SPR208",
+    "per-pod-match-key",
+    "`matchLabelKeys` contains a label that is different on every pod",
+    needs=("matchLabelKeys",),
+    fixes=UNSAFE,
+)
+def per_pod_match_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find keys that make every pod a group of its own."""
+    for constraint in subject.constraints:
+        for index, key in enumerate(constraint.match_label_keys):
+            if key in PER_POD_LABELS and key in subject.labels:
+                route = subject.route(constraint, "matchLabelKeys", index)
+                yield RuleFinding(
+                    f"the constraint has no effect: every pod has its own `{key}`, so each pod counts only itself",
+                    subject.place(route),
+                    subject.path(route),
+                    "remove the key",
+                    fix=Fix(
+                        f"remove `{key}` from matchLabelKeys",
+                        (fix_builders.without_match_key(subject, constraint, key),),
+                    ),
+                )
+
+
+_NEAR = 0.8
+
+
+@workload_rule(
+    "SPR209",
+    "match-key-absent",
+    "`matchLabelKeys` contains a label that the pods do not have",
+    Severity.WARNING,
+    needs=("matchLabelKeys",),
+    needs_whole=True,
+    fixes=EITHER,
+)
+def match_key_absent(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find keys that neither the template nor the controller sets."""
+    if subject.workload.kind == "PodTemplate" or not subject.has_known_labels:
+        return
+    for constraint in subject.constraints:
+        if constraint.label_selector is None:
+            continue  # refused for it: SPR109
+        for index, key in enumerate(constraint.match_label_keys):
+            if key_errors(key):
+                continue  # refused for that: SPR111
+            if key not in subject.labels and not _is_of_another_controller(subject, key):
+                route = subject.route(constraint, "matchLabelKeys", index)
+                yield RuleFinding(
+                    f"the key `{key}` has no effect: the pods of this {subject.workload.kind} do not have the label",
+                    subject.place(route),
+                    subject.path(route),
+                    _hint(key),
+                    fix=_fix(subject, constraint, index),
+                )
+
+
+def _hint(key: str) -> str:
+    """Return the hint; a label that controllers set does not belong in a template."""
+    prefix = key.rpartition("/")[0]
+    if key in REVISION_LABELS or key in PER_POD_LABELS or is_reserved(prefix):
+        return "remove the key"
+    return "remove the key, or add the label to the pods"
+
+
+def _fix(subject: Subject, constraint: TopologySpreadConstraint, index: int) -> Fix:
+    """Write the intended label, which changes the counted pods; otherwise remove the key, which has no effect."""
+    import difflib  # 3 ms
+
+    key = constraint.match_label_keys[index]
+    labels = subject.labels.keys() - {*constraint.selected_keys, *constraint.match_label_keys} - {*PER_POD_LABELS}
+    labels -= {subject.revision_label} if replaces_in_place(subject) else set()  # SPR404
+    near = difflib.get_close_matches(key, sorted(labels), n=1, cutoff=_NEAR)
+    if near:
+        route = subject.route(constraint, "matchLabelKeys", index)
+        return Fix(f"write `{near[0]}`", (Put(route, near[0]),))
+    removal = fix_builders.without_match_key(subject, constraint, key)
+    return Fix(f"remove `{key}` from matchLabelKeys", (removal,), is_safe=True)
+
+
+def _is_of_another_controller(subject: Subject, key: str) -> bool:
+    """Return whether SPR403 reports the key."""
+    return subject.workload.kind == "Rollout" and key == POD_TEMPLATE_HASH
+
+
+@workload_rule(
+    "SPR401",
+    "missing-revision-key",
+    "old pods count during a rolling update",
+    Severity.WARNING,
+    needs=("DoNotSchedule",),
+    one_of=("Deployment", "Rollout"),
+    needs_whole=True,
+    fixes=UNSAFE,
+)
+def missing_revision_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find Deployments whose hard constraints do not tell revisions apart; once a workload."""
+    if not field_versions.stores("matchLabelKeys", project.target.minor):
+        return  # nothing to be done
+    surge = surge_text(subject)
+    if not surge or project.replicas(subject).likely in (0, 1):
+        return
+    blind = [
+        constraint
+        for constraint in subject.hard
+        if subject.revision_label not in (*constraint.match_label_keys, *constraint.selected_keys)
+        and subject.is_in_its_group(constraint)
+        and not _is_misnamed(subject, constraint)
+    ]
+    if blind:
+        first, *rest = blind
+        route = subject.route(first, "matchLabelKeys")
+        yield RuleFinding(
+            "during a rolling update the old pods are counted too, so the new pods can end up unevenly spread "
+            f"({surge})",
+            subject.place(route),
+            subject.path(route),
+            f"add matchLabelKeys: [{subject.revision_label}]",
+            tuple(Label(subject.place(subject.route(item)), "also here") for item in rest),
+            fix=Fix("let each revision count its own pods", tuple(_with_key(subject, item) for item in blind)),
+        )
+
+
+def _is_misnamed(subject: Subject, constraint: TopologySpreadConstraint) -> bool:
+    """Return whether a Rollout's constraint has the key of a Deployment, which SPR403 reports."""
+    return (
+        subject.workload.kind == "Rollout"
+        and POD_TEMPLATE_HASH in constraint.match_label_keys
+        and POD_TEMPLATE_HASH not in subject.labels
+    )
+
+
+def _with_key(subject: Subject, constraint: TopologySpreadConstraint) -> Change:
+    route = subject.route(constraint, "matchLabelKeys")
+    return (
+        Append(route, subject.revision_label) if constraint.match_label_keys else Put(route, [subject.revision_label])
+    )
+
+
+@workload_rule(
+    "SPR403",
+    "wrong-hash-label",
+    "an Argo Rollout's pods do not have the label `pod-template-hash`",
+    Severity.WARNING,
+    needs=("Rollout", "matchLabelKeys"),
+    fixes=SAFE,
+)
+def wrong_hash_label(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find a Deployment's key in a Rollout whose template does not set it."""
+    if POD_TEMPLATE_HASH in subject.labels:
+        return
+    for constraint in subject.constraints:
+        keys = constraint.match_label_keys
+        if constraint.label_selector is None or POD_TEMPLATE_HASH not in keys:
+            continue
+        route = subject.route(constraint, "matchLabelKeys", keys.index(POD_TEMPLATE_HASH))
+        removal = fix_builders.without_match_key(subject, constraint, POD_TEMPLATE_HASH)
+        change = removal if ROLLOUT_HASH in keys else Put(route, ROLLOUT_HASH)
+        yield RuleFinding(
+            f"pods of all revisions count together: a Rollout's pods have no label `{POD_TEMPLATE_HASH}`, so the key "
+            "has no "
+            "effect",
+            subject.place(route),
+            subject.path(route),
+            f"write {ROLLOUT_HASH}",
+            fix=Fix(f"tell revisions apart by `{ROLLOUT_HASH}`", (change,), is_safe=True),
+        )
+
+
+@workload_rule(
+    "SPR404",
+    "revision-key-on-statefulset",
+    "a revision key is used where an update replaces pods in place",
+    Severity.INFO,
+    needs=("matchLabelKeys",),
+    one_of=("StatefulSet", "Deployment", "Rollout"),
+    is_opinion=True,
+    fixes=UNSAFE,
+)
+def revision_key_on_statefulset(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find constraints that tell revisions apart, where updates replace pods in place."""
+    if project.replicas(subject).likely in (0, 1) or not replaces_in_place(subject):
+        return
+    key, kind = subject.revision_label, subject.workload.kind
+    who = "a StatefulSet" if kind == "StatefulSet" else f"a {kind} with maxSurge 0"
+    for constraint in subject.constraints:
+        if constraint.label_selector is None or key not in constraint.match_label_keys:
+            continue
+        route = subject.route(constraint, "matchLabelKeys", constraint.match_label_keys.index(key))
+        yield RuleFinding(
+            f"during an update the first new pods may pile up in one domain: {who} replaces its pods in place, and "
+            "with this key new pods do not count old ones",
+            subject.place(route),
+            subject.path(route),
+            f"remove {key}",
+            fix=Fix("count the pods of all revisions", (fix_builders.without_match_key(subject, constraint, key),)),
+        )

@@ -1,0 +1,339 @@
+"""Topology keys: labels that nodes have, lack or share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_spread.cluster.facts import ConstraintFacts
+from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
+from kubectl_spread.lint.fixing import fix_builders
+from kubectl_spread.lint.grouping.project import Project
+from kubectl_spread.lint.queries import misspelt_keys, pod_requirements
+from kubectl_spread.lint.queries.on_cluster import constraint_facts, lacks_nowhere
+from kubectl_spread.lint.queries.shadowed import shadowed_constraints
+from kubectl_spread.lint.rule import (
+    EITHER,
+    SAFE,
+    workload_rule,
+)
+from kubectl_spread.lint.topology_keys import intended_key, SUCCESSORS
+from kubectl_spread.lint.wording import domain, list_names, none_of
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.selectors.labels import HOSTNAME, key_errors, REGION, ZONE
+from kubectl_spread.text.edit import Put
+from kubectl_spread.text.wording import count_noun, did_you_mean
+
+
+@workload_rule("SPR216", "impossible-topology-key", "`topologyKey` cannot be a label key")
+def impossible_topology_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find keys that break the syntax of labels."""
+    for constraint in subject.constraints:
+        key = constraint.topology_key
+        errors = key_errors(key) if key else []
+        if errors and not intended_key(key):
+            route = subject.route(constraint, "topologyKey")
+            then = "all pods stay Pending" if constraint.is_hard else "the constraint has no effect"
+            yield RuleFinding(
+                f"{then}: no node can have a label `{key}` ({errors[0]})",
+                subject.place(route),
+                subject.path(route),
+                "write the key of a label that the nodes have",
+            )
+
+
+@workload_rule(
+    "SPR302",
+    "unknown-well-known-key",
+    "`topologyKey` is a misspelt label of Kubernetes",
+    one_of=("topologySpreadConstraints", "affinity"),
+    needs_constraints=False,
+    fixes=EITHER,
+)
+def unknown_well_known_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find keys that are nearly a well-known label, or that have a reserved prefix and are none."""
+    yield from _of_terms(subject, project)
+    for constraint in subject.constraints:
+        if misspelt_keys.is_reported(constraint.topology_key, project) and not (
+            constraint.is_hard and _has_nodes(subject)
+        ):
+            known = intended_key(constraint.topology_key)
+            is_certain = bool(known) and "/" in constraint.topology_key
+            route = subject.route(constraint, "topologyKey")
+            then = _REFUSED if constraint.is_hard else "the pods are not spread"
+            yield RuleFinding(
+                _unknown_key_message(then, constraint.topology_key),
+                subject.place(route),
+                subject.path(route),
+                f"did you mean `{known}`?" if known else _RESERVED,
+                severity=None if is_certain else Severity.WARNING,
+                fix=fix_builders.with_key(subject, constraint, known) if is_certain else None,
+            )
+
+
+_REFUSED = "all pods stay Pending"
+_RESERVED = "its prefix is reserved for Kubernetes: check that your nodes have the label, or use a prefix of your own"
+
+
+def _unknown_key_message(then: str, key: str) -> str:
+    return f"{then} if no node has the label `{key}`, which Kubernetes does not set"
+
+
+def _has_nodes(subject: Subject) -> bool:
+    """Return whether all pods of an object from a cluster run, so nodes have the labels it needs."""
+    status = subject.manifest.plain.get("status")
+    if not isinstance(status, dict) or not status:
+        return False
+    if subject.workload.kind == "Pod":
+        return bool(subject.spec.get("nodeName"))
+    wanted = status.get("replicas")
+    return bool(wanted) and wanted == status.get("updatedReplicas") == status.get("readyReplicas")
+
+
+def _of_terms(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find such keys in the terms of pod affinity and anti-affinity."""
+    for term in pod_requirements.terms(subject):
+        needs_nodes = term.is_required and not term.repels
+        if not misspelt_keys.is_reported(term.topology_key, project) or (needs_nodes and _has_nodes(subject)):
+            continue
+        known = intended_key(term.topology_key)
+        is_certain = bool(known) and "/" in term.topology_key
+        yield RuleFinding(
+            _unknown_key_message(_effect(term), term.topology_key),
+            subject.place(term.route),
+            subject.path(term.route),
+            f"did you mean `{known}`?" if known else _RESERVED,
+            severity=None if is_certain else Severity.WARNING,
+            fix=_written(term, known) if is_certain else None,
+        )
+
+
+def _effect(term: pod_requirements.Term) -> str:
+    if term.is_required:
+        return "this term keeps no pods apart" if term.repels else _REFUSED
+    return "this term has no effect"
+
+
+def _written(term: pod_requirements.Term, key: str) -> Fix:
+    """Return the intended key. Anti-affinity that takes effect may leave pods Pending."""
+    return Fix(f"write `{key}`", (Put(term.route, key),), is_safe=not (term.is_required and term.repels))
+
+
+# By the new label; source: pkg/api/node/util.go, deprecatedNodeLabels (v1.36.2).
+_SINCE = {"kubernetes.io/arch": "1.14", "kubernetes.io/os": "1.14"}
+
+
+@workload_rule("SPR602", "deprecated-key", "`topologyKey` is a deprecated label", Severity.WARNING, fixes=SAFE)
+def deprecated_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find keys that have a successor."""
+    for constraint in subject.constraints:
+        now = SUCCESSORS.get(constraint.topology_key)
+        if now:
+            is_set = now not in (ZONE, REGION)
+            route = subject.route(constraint, "topologyKey")
+            yield RuleFinding(
+                _deprecated_key_message(constraint, since=_SINCE.get(now, "1.17"), is_set=is_set),
+                subject.place(route),
+                subject.path(route),
+                f"use `{now}`",
+                severity=Severity.INFO if is_set else None,
+                fix=fix_builders.with_key(subject, constraint, now),
+            )
+
+
+def _deprecated_key_message(constraint: TopologySpreadConstraint, *, since: str, is_set: bool) -> str:
+    if is_set:
+        return f"the label `{constraint.topology_key}` is deprecated since {since}; nodes still have it"
+    then = "cannot run on" if constraint.is_hard else "are not spread over"
+    return f"the pods {then} nodes without the label `{constraint.topology_key}`, which is deprecated since {since}"
+
+
+@workload_rule("SPR603", "private-key", "`topologyKey` has no prefix", Severity.INFO, is_opinion=True)
+def private_key(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find keys without a prefix that are not meant to be a label of Kubernetes."""
+    for constraint in subject.constraints:
+        key = constraint.topology_key
+        if not key or "/" in key or misspelt_keys.is_reported(constraint.topology_key, project):
+            continue
+        route = subject.route(constraint, "topologyKey")
+        then = "cannot run on" if constraint.is_hard else "are not spread over"
+        yield RuleFinding(
+            f"the pods {then} nodes without the label `{key}`: it has no prefix, so neither Kubernetes nor its "
+            "providers set it",
+            subject.place(route),
+            subject.path(route),
+            f"use a prefix of your own: example.com/{key}",
+        )
+
+
+@workload_rule(
+    "SPR606",
+    "merge-key-clash",
+    "two constraints have the same `topologyKey`, and tools may merge them into one",
+    Severity.INFO,
+)
+def merge_key_clash(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find keys of both a hard and a soft constraint; twice the same is refused (SPR105).
+
+    Not where one of the two is to be removed anyway (SPR211).
+    """
+    first: dict[str, TopologySpreadConstraint] = {}
+    idle = {soft.position for soft, _ in shadowed_constraints(subject, project)}
+    for constraint in subject.constraints:
+        if constraint.position in idle:
+            continue
+        earlier = first.setdefault(constraint.topology_key, constraint)
+        if earlier is constraint or not constraint.topology_key:
+            continue
+        if earlier.when_unsatisfiable != constraint.when_unsatisfiable:
+            route = subject.route(constraint, "topologyKey")
+            yield RuleFinding(
+                f"one of the two constraints over `{constraint.topology_key}` may get lost: kubectl apply, kubectl "
+                "patch and "
+                "kustomize take them for one",
+                subject.place(route),
+                subject.path(route),
+                "keep one of the two, or use kubectl apply --server-side",
+                (Label(subject.place(subject.route(earlier, "topologyKey")), "the other constraint"),),
+            )
+
+
+@workload_rule(
+    "SPR901",
+    "key-absent-everywhere",
+    "no node that the pods may use has the label of a hard constraint",
+    needs_facts=True,
+)
+def key_absent_everywhere(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find hard constraints over labels that no usable node has; a misspelt label is another rule's."""
+    for constraint, account in constraint_facts(subject, project):
+        key = constraint.topology_key
+        if (
+            not constraint.is_hard
+            or lacks_nowhere(account)
+            or misspelt_keys.is_reported(constraint.topology_key, project)
+        ):
+            continue
+        route = subject.route(constraint, "topologyKey")
+        yield RuleFinding(
+            _absent_everywhere_message(key, account),
+            subject.place(route),
+            subject.path(route),
+            _hint(key, account, project),
+        )
+
+
+def _absent_everywhere_message(key: str, account: ConstraintFacts) -> str:
+    if not account.nodes_with_key:
+        return f"all pods stay Pending: {none_of(account.nodes)} has the label `{key}`"
+    others = count_noun(account.nodes_with_key, "node")
+    return (
+        f"all pods stay Pending: {none_of(account.candidates, ' that they can use')} has the label `{key}`, only "
+        f"{others} that they cannot use"
+    )
+
+
+def _hint(key: str, account: ConstraintFacts, project: Project) -> str:
+    if account.nodes_with_key:
+        return "label the nodes that the pods can use, or let them use others"
+    known = project.facts.node_keys if project.facts is not None else frozenset()
+    alike = sorted(name for name in known if name.rpartition("/")[2] == key.rpartition("/")[2])
+    return f"did you mean `{alike[0]}`?" if alike else did_you_mean(key, sorted(known)) or "label the nodes"
+
+
+@workload_rule(
+    "SPR902",
+    "key-absent-somewhere",
+    "some nodes that the pods may use lack the label of a constraint",
+    Severity.WARNING,
+    needs_facts=True,
+)
+def key_absent_somewhere(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find constraints over labels that some usable nodes lack; one finding for a group of nodes."""
+    reported: set[str] = set()
+    known = sorted(constraint_facts(subject, project), key=lambda item: not item[0].is_hard)
+    for constraint, account in known:
+        key = constraint.topology_key
+        lacking = [name for name in account.without_key if name not in reported]
+        if (
+            not lacking
+            or (constraint.is_hard and not lacks_nowhere(account))
+            or misspelt_keys.is_reported(constraint.topology_key, project)
+        ):
+            continue
+        reported.update(lacking)
+        route = subject.route(constraint, "topologyKey")
+        yield RuleFinding(
+            _absent_somewhere_message(constraint, account, lacking)
+            + (_hidden(known, constraint) if constraint.is_hard else ""),
+            subject.place(route),
+            subject.path(route),
+            f"label the nodes: kubectl label node {lacking[0]} {key}=...",
+        )
+
+
+def _hidden(known: list[tuple[TopologySpreadConstraint, ConstraintFacts]], lacked: TopologySpreadConstraint) -> str:
+    """Return which domains of other hard constraints do not count because of a missing label."""
+    if sum(1 for constraint, account in known if constraint.is_hard and account.without_key) > 1:
+        return ""
+    hidden = [
+        _hides(constraint.topology_key, [item.value for item in account.hidden_domains])
+        for constraint, account in known
+        if constraint.is_hard
+        and constraint.topology_key not in (lacked.topology_key, HOSTNAME)
+        and account.hidden_domains
+    ]
+    return "".join(hidden)
+
+
+def _hides(key: str, values: list[str]) -> str:
+    does, noun = ("does", f"a {domain(key)}") if len(values) == 1 else ("do", domain(key, plural=True))
+    return f". Because of this, {list_names(values)} {does} not count as {noun}"
+
+
+def _absent_somewhere_message(
+    constraint: TopologySpreadConstraint, account: ConstraintFacts, lacking: list[str]
+) -> str:
+    key = constraint.topology_key
+    if len(account.without_key) == account.candidates:
+        return (
+            f"the constraint has no effect: {none_of(account.candidates, ' that the pod can use')} has the label "
+            f"`{key}`"
+        )
+    then = "the pods never run on" if constraint.is_hard else "ScheduleAnyway constraints give no score to"
+    lack = "lacks" if len(lacking) == 1 else "lack"
+    return (
+        f"{then} {list_names(lacking)}: {len(lacking)} of {account.candidates} nodes that the pod can use {lack} the "
+        f"label `{key}`"
+    )
+
+
+@workload_rule(
+    "SPR911",
+    "shared-hostname",
+    "nodes share a hostname, so a hard constraint counts them as one node",
+    Severity.WARNING,
+    needs_facts=True,
+)
+def shared_hostname(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find hard constraints over the hostname where nodes that the pods may use share it; soft ones count by node."""
+    for constraint, account in constraint_facts(subject, project):
+        if not constraint.is_hard or not account.sharing:
+            continue
+        route = subject.route(constraint, "topologyKey")
+        yield RuleFinding(
+            _shared_hostname_message(account),
+            subject.place(route),
+            subject.path(route),
+            "give each machine its own hostname; a label corrected by hand lasts until the kubelet restarts",
+        )
+
+
+def _shared_hostname_message(account: ConstraintFacts) -> str:
+    value, nodes = account.sharing[0]
+    more = len(account.sharing) - 1
+    others = f" ({more} more {'value is' if more == 1 else 'values are'} shared)" if more else ""
+    return (
+        f"{list_names(nodes)} together get as many pods as one other node: they have the same "
+        f"`kubernetes.io/hostname`, `{value}`{others}"
+    )

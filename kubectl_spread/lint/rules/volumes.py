@@ -1,0 +1,163 @@
+"""Volumes that tie pods to domains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Optional
+
+from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
+from kubectl_spread.lint.finding import Label, Place, RuleFinding, Severity
+from kubectl_spread.lint.fixing import fix_builders
+from kubectl_spread.lint.grouping.project import Project
+from kubectl_spread.lint.queries import volumes
+from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
+from kubectl_spread.lint.queries.volumes import ClaimTemplate
+from kubectl_spread.lint.rule import UNSAFE, workload_rule
+from kubectl_spread.lint.wording import domain, list_names
+from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects.workloads.manifest import Manifest
+from kubectl_spread.text.wording import count_noun
+
+_ZONES = 3  # of a region, as a rule
+
+
+@workload_rule(
+    "SPR308",
+    "zonal-volume-lock",
+    "pods with zonal volumes may not come back under a hard zone constraint",
+    Severity.WARNING,
+    needs=("StatefulSet", "volumeClaimTemplates"),
+    around=("StorageClass",),
+    fixes=UNSAFE,
+)
+def zonal_volume_lock(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find StatefulSets with more pods than zones, volumes of one zone, and an even spread demanded."""
+    replicas = project.replicas(subject).maximum
+    claims = [claim for claim in volumes.claim_templates(subject) if _is_tied(claim, project)]
+    if replicas is None or replicas <= _ZONES or not claims:
+        return
+    for constraint in subject.hard:
+        is_strict = constraint.max_skew == 1 and (constraint.min_domains or 1) < replicas
+        if is_strict and volumes.is_zone(constraint.topology_key) and subject.is_in_its_group(constraint):
+            route = subject.route(constraint, "whenUnsatisfiable")
+            yield RuleFinding(
+                f"a pod that fails may stay Pending for good. Its volume ties it to its zone, and with {replicas} "
+                "pods it cannot return there while another zone has none",
+                subject.place(route),
+                subject.path(route),
+                "use ScheduleAnyway, or maxSkew: 2",
+                (Label(subject.place(claims[0].route[:3], key=True), "the volumes"),),
+                fix=fix_builders.soften(subject, constraint),
+            )
+
+
+def _is_tied(claim: ClaimTemplate, project: Project) -> bool:
+    """Return whether a volume may be usable in one zone only, according to the input."""
+    if claim.is_shared:
+        return False
+    known = volumes.class_of(claim, project)
+    return known is None or volumes.is_zonal(known)
+
+
+_MODE = "volumeBindingMode"
+
+
+@workload_rule(
+    "SPR309",
+    "immediate-binding",
+    "the zone of a volume is chosen before its pod is scheduled",
+    Severity.WARNING,
+    one_of=("volumes", "volumeClaimTemplates"),
+    around=("StorageClass",),
+)
+def immediate_binding(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find claims of zonal classes that do not wait for their pod, in workloads spread over zones."""
+    if project.replicas(subject).likely in (0, 1):
+        return
+    keys = [item.topology_key for item in subject.constraints if subject.is_in_its_group(item)]
+    if not any(volumes.is_zone(key) for key in keys):
+        return
+    for claim in (*volumes.claim_templates(subject), *volumes.ephemeral_claims(subject)):
+        storage_class = _immediate(claim, project)
+        if storage_class is not None:
+            route = (*claim.route, "storageClassName")
+            mode = storage_class.place((_MODE,))
+            yield RuleFinding(
+                f"the pod must go to the zone of its volume, whatever the constraint says: StorageClass "
+                f"`{storage_class.name}` creates the volume before the pod is scheduled",
+                subject.place(route),
+                subject.path(route),
+                f"use a class with {_MODE}: WaitForFirstConsumer",
+                (Label(Place(storage_class.document.source, mode), "binds immediately"),),
+            )
+
+
+def _immediate(claim: ClaimTemplate, project: Project) -> Optional[Manifest]:
+    """Return the class of a claim, if its volumes are made at once and in one zone."""
+    found = volumes.class_of(claim, project)
+    if found is None or found.plain.get(_MODE) not in (None, "Immediate") or not volumes.is_zonal(found):
+        return None
+    return found
+
+
+@workload_rule(
+    "SPR916",
+    "volumes-exclude-domain",
+    "a hard constraint counts domains in which a volume cannot be created",
+    Severity.WARNING,
+    needs_facts=True,
+    around=("StorageClass",),
+)
+def volumes_exclude_domain(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find claims whose class keeps pods out of counted domains."""
+    claims = [*volumes.claim_templates(subject), *volumes.ephemeral_claims(subject)]
+    if project.facts is None or not claims or project.facts.has_claims(subject.workload):
+        return
+    most = project.replicas(subject).maximum
+    for constraint, account in hard_constraint_facts(subject, project):
+        for claim in claims:
+            excluded = _excluded(claim, account, project, key=constraint.topology_key)
+            runs = project.facts.live(subject.workload, constraint) is not None
+            if not excluded or account.is_below_min_domains or runs:
+                continue
+            most_in_a_domain = account.max_skew + min(item.matching for item in (*excluded, *account.unreachable))
+            room = _room(account, excluded, most_in_a_domain)
+            if most is not None and most <= room:
+                continue
+            route = (*claim.route, "storageClassName")
+            it = "it" if len(excluded) == 1 else "them"
+            yield RuleFinding(
+                f"at most {count_noun(room, 'pod')} can run, and further pods stay Pending. The StorageClass allows no "
+                f"volume in {list_names(item.value for item in excluded)}, but the constraint counts {it}, so no other "
+                f"{domain(constraint.topology_key)} takes more than {count_noun(most_in_a_domain, 'pod')}"
+                f"{_shown(subject, project, room=room)}",
+                subject.place(route),
+                subject.path(route),
+                "allow the class in every domain, or restrict the pods to its domains with node affinity",
+            )
+            break  # the other claims are likely of the same class
+
+
+def _shown(subject: Subject, project: Project, *, room: int) -> str:
+    """Return why the printed placement has more pods; empty if it does not."""
+    became = project.facts.outcome(subject.workload) if project.facts is not None else None
+    if became is None or became.placed <= room:
+        return ""
+    return f". The placement shows {count_noun(became.placed, 'pod')}, as it ignores volumes that do not exist yet"
+
+
+def _excluded(claim: ClaimTemplate, account: ConstraintFacts, project: Project, *, key: str) -> list[DomainFacts]:
+    """Return the counted domains where a class makes no volume; none where that leaves no other."""
+    name = claim.spec.get("storageClassName")
+    facts = project.facts
+    values = facts.volume_values(name, key) if facts is not None and (name is None or isinstance(name, str)) else None
+    if values is None:
+        return []
+    excluded = [domain for domain in account.counted_domains if domain.value not in values]
+    return excluded if len(excluded) < len(account.counted_domains) else []
+
+
+def _room(account: ConstraintFacts, excluded: list[DomainFacts], most_in_a_domain: int) -> int:
+    """Return the most pods that the domains which are left take."""
+    left = [domain for domain in account.counted_domains if domain.usable and domain not in excluded]
+    return sum(max(0, most_in_a_domain - domain.matching) for domain in left)

@@ -1,0 +1,181 @@
+"""Workloads whose constraints spread nothing, or differ within a group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Optional
+
+from kubectl_spread.lint.finding import Label, RuleFinding, Severity
+from kubectl_spread.lint.fixing import fix_builders
+from kubectl_spread.lint.grouping.group import fields_to_compare, first_difference, Twin
+from kubectl_spread.lint.grouping.project import Project
+from kubectl_spread.lint.rule import UNSAFE, workload_rule
+from kubectl_spread.lint.wording import workload_name
+from kubectl_spread.lint.workload import FIELD, is_live, Subject
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
+
+_KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
+
+
+@workload_rule(
+    "SPR205", "single-replica", "constraints on a workload with one replica spread nothing", Severity.INFO, fixes=UNSAFE
+)
+def single_replica(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find workloads all of whose constraints count a single pod."""
+    count = project.replicas(subject)
+    if subject.workload.kind not in _KINDS or count.maximum != 1 or not subject.constraints:
+        return
+    if all(_is_about_it_alone(subject, constraint, project) for constraint in subject.constraints):
+        route = (*subject.spec_route, FIELD)
+        where = [origin.place for origin in count.origins] or [subject.place(("spec", "replicas"))]
+        yield RuleFinding(
+            "there is only 1 replica, so the constraints spread nothing",
+            subject.place(route, key=True),
+            subject.path(route),
+            f"remove {FIELD}",
+            () if count.autoscaler else tuple(Label(place, "the number of replicas") for place in where),
+            fix=None if count.autoscaler or project.is_overlaid(subject) else fix_builders.without_constraints(subject),
+        )
+
+
+def _is_about_it_alone(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
+    """Return whether no pod of another workload can be counted."""
+    if not subject.is_in_its_group(constraint) or project.group_size(subject, constraint) != 1:
+        return False
+    if subject.workload.kind == "Deployment" and POD_TEMPLATE_HASH in constraint.match_label_keys:
+        return True
+    asked = {item.key for item in subject.selector(constraint).requirements or () if item.operator == "In"}
+    return bool(subject.own_labels) and subject.own_labels.keys() <= asked
+
+
+@workload_rule(
+    "SPR206",
+    "daemonset",
+    "constraints on a DaemonSet spread nothing",
+    Severity.WARNING,
+    needs=("DaemonSet",),
+    fixes=UNSAFE,
+)
+def daemonset(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find constraints whose pods are tied to a node each."""
+    if subject.constraints:
+        route = (*subject.spec_route, FIELD)
+        yield RuleFinding(
+            "each pod of a DaemonSet is tied to one node, so the constraints have no effect",
+            subject.place(route, key=True),
+            subject.path(route),
+            f"remove {FIELD}",
+            fix=fix_builders.without_constraints(subject),
+        )
+
+
+@workload_rule("SPR210", "node-name-set", "`nodeName` is set, so the scheduler never sees the pod", needs=("nodeName",))
+def node_name_set(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find constraints on pods that bypass the scheduler."""
+    is_bound = subject.workload.kind == "Pod" and is_live(subject.manifest)  # the scheduler may have written it
+    if subject.constraints and subject.spec.get("nodeName") and not is_bound:
+        route = (*subject.spec_route, "nodeName")
+        yield RuleFinding(
+            f"all pods go to node `{subject.spec['nodeName']}`, whatever the constraints say: nodeName bypasses the "
+            "scheduler",
+            subject.place(route),
+            subject.path(route),
+            "remove nodeName; nodeSelector or node affinity lets the scheduler choose",
+        )
+
+
+@workload_rule(
+    "SPR501",
+    "inconsistent-group",
+    "workloads that are counted together have different constraints",
+    Severity.WARNING,
+    needs_whole=True,
+)
+def inconsistent_group(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find the first constraint that differs from an earlier workload's constraint over the same pods."""
+    for constraint in subject.constraints:
+        if not subject.is_in_its_group(constraint):
+            continue
+        group = project.group_around(subject, subject.selector(constraint))
+        for other in group.twins(subject, constraint):
+            twin = _counterpart(constraint, subject, other)
+            found = None if twin is None else first_difference(constraint, twin)
+            if found is not None and twin is not None:
+                there = _there(other.subject, twin, name=found[0])
+                yield _found(subject, constraint, here=found, there=there)
+                return
+
+
+def _found(
+    subject: Subject, constraint: TopologySpreadConstraint, *, here: tuple[str, object], there: Label
+) -> RuleFinding:
+    name, value = here
+    route = subject.route(constraint, name)
+    return RuleFinding(
+        f"the same pods are counted with {there.text}, here with {name} {value}",
+        subject.place(route),
+        subject.path(route),
+        "give all workloads of a group the same constraints, or each a selector of its own",
+        (there,),
+    )
+
+
+def _there(other: Subject, twin: TopologySpreadConstraint, *, name: str) -> Label:
+    value = dict(fields_to_compare(twin))[name]
+    place = other.place(other.route(twin, name))
+    return Label(place, f"{name} {value} in {workload_name(other.workload)}")
+
+
+def _counterpart(
+    constraint: TopologySpreadConstraint, subject: Subject, other: Twin
+) -> Optional[TopologySpreadConstraint]:
+    """Return the other workload's constraint over the same key and pods, with the same action if there is one."""
+    theirs = other.constraints
+    if constraint.when_unsatisfiable in theirs:
+        return theirs[constraint.when_unsatisfiable]
+    ours = [item for item in subject.constraints if item.topology_key == constraint.topology_key]
+    return next(iter(theirs.values())) if len(theirs) == len(ours) == 1 else None
+
+
+@workload_rule(
+    "SPR508",
+    "serial-job",
+    "constraints on a Job that runs one pod at a time spread nothing",
+    Severity.INFO,
+    one_of=("Job", "CronJob"),
+    fixes=UNSAFE,
+)
+def serial_job(subject: Subject, project: Project) -> Iterator[RuleFinding]:
+    """Find constraints on Jobs that are alone and serial."""
+    if not _is_alone(subject) or _at_once(subject) != 1 or not subject.constraints:
+        return
+    for constraint in subject.constraints:
+        matching = project.matching(subject.selector(constraint), subject.workload.namespace)
+        if any(other.workload.key != subject.workload.key for other in matching):
+            return
+    route = (*subject.spec_route, FIELD)
+    yield RuleFinding(
+        f"this {subject.workload.kind} runs one pod at a time, so the constraints spread nothing",
+        subject.place(route, key=True),
+        subject.path(route),
+        f"remove {FIELD}, or raise parallelism",
+        fix=fix_builders.without_constraints(subject),
+    )
+
+
+def _is_alone(subject: Subject) -> bool:
+    """Return whether no two Jobs of this manifest run side by side."""
+    if subject.workload.kind == "CronJob":
+        return subject.controller.get("concurrencyPolicy") in ("Forbid", "Replace")
+    return subject.workload.kind == "Job" and bool((subject.manifest.plain.get("metadata") or {}).get("name"))
+
+
+def _at_once(subject: Subject) -> int:
+    """Return the pods that run at a time when the Job is not suspended."""
+    spec = subject.controller
+    if subject.workload.kind == "CronJob":
+        spec = (spec.get("jobTemplate") or {}).get("spec") or {}
+    parallelism, completions = spec.get("parallelism"), spec.get("completions")
+    at_once = 1 if parallelism is None else int(parallelism)
+    return at_once if completions is None else min(at_once, int(completions))
