@@ -82,7 +82,7 @@ def _all(text: str) -> tuple[Message, ...]:
         found.append(_message(pasted, place, following))
     first = found[0]
     found[0] = first._replace(not_understood=(*before, *first.not_understood))
-    if _OF_PROVISIONERS.search(text):
+    if _OF_PROVISIONERS.search(text) and "nodepool" not in text.lower():
         found = [item._replace(of_provisioners=item.component is Component.KARPENTER) for item in found]
     if len(text) > MOST_CHARACTERS:
         unread = f"(what follows the first {MOST_CHARACTERS} characters was not read)"

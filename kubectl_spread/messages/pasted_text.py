@@ -55,7 +55,8 @@ _BLANKS = re.compile(r"[^\S\n]+")
 _EMPTY_LINES = re.compile(r"\n{3,}")
 _MARGIN = " |│┃"  # of quotes and tables
 HEADER = re.compile(
-    r"(?:\b0/(?P<total>\d+)\s+nodes?(?:\s+are)?(?:\s+(?P<un>un)?available\b\s*:?|(?:\s+a\w*)?\s*(?:\.{2,}|…)\s*\Z)"
+    r"(?:\b0/(?P<total>\d+)\s+nodes?(?:\s+are)?(?:\s+(?P<un>un)?available\b\s*:?|(?:\s+a\w*)?\s*(?:\.{2,}|…)\s*\Z"
+    r"|\s+a\w*\s*\Z)"
     r"|(?<![\w/])nodes\s+are\s+(?P<un2>un)?available\s*:|\bcannot\s+schedule\s+pods\s*:(?!\s*(?:no\s+nodes|0/)))",
     re.IGNORECASE,
 )
@@ -205,11 +206,12 @@ _AGE = r"(?:<?(?:unknown|invalid)>?|(?:\d+(?:\.\d+)?(?:ms|[smhdy]))+)"
 # Surroundings of messages: rows and columns of kubectl, keys of YAML and JSON, fields of klog, a shell.
 _AROUND = re.compile(
     rf"[\s\"'`.,;:|=~*_\[\](){{}}<>…#-]*"
-    r"|(?:type\s+reason|last\s+seen|firstseen|namespace\s+last)\b.*|events\s*:.*"
+    r"|(?:type[\s|]+reason|last\s+seen|firstseen|namespace\s+last)\b.*|events\s*:.*"
     rf"|(?:{_AGE}(?: \(x\d+ over {_AGE}\))? |\d{{4}}-\d\d-\d\d\S* |[\w.-]+ (?={_AGE} ))*"
     r"\[?(?:normal\]?(?: .*)?|warning\]? failedscheduling\b(?:(?!\d/\d).)*"
     rf"|warning \w+ {_AGE}(?: \(x\d+ over {_AGE}\))?(?: [\w.-]+)?)"
     rf"|{_AGE}(?:\s+\(x\d+\s+over\s+{_AGE}\))?(?:\s+[\w.-]+)?|\(x\d+\s+over\s+{_AGE}\)"
+    r"|evicting pod \S+|(?:pod|node)/\S+ (?:evicted|(?:already )?cordoned|uncordoned|drained|deleted)"
     r"|(?:default-scheduler|cluster-autoscaler|karpenter|persistentvolume-controller)"
     r"|(?:could not|failed to) schedule pod|reconciler error|failed to (?:compare|calculate|perform)\b.*"
     r"|[\s;,.\"]*(?:retrying|waiting)[\s.\"]*|[\s&]*cannot patch \"[^\"]*\" with kind \w+:"

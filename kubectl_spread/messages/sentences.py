@@ -62,8 +62,8 @@ _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _OBJECT = r"\b(?P<object>[A-Za-z][\w.-]{0,120} \"[^\"\n]{0,253}\")"  # `Deployment.apps "web"`
 _INVALID = rf'(?:(?:The )?{_OBJECT} is invalid: ?|\b(?P<object2>\w{{1,60}} "[^"\n]{{0,253}}") was not valid: ?)'
 _FIELD = (  # a path in an object, also as an item of a list
-    r"(?:[*\[#] *){0,3}(?<![\w.\[\]])(?P<path>(?:(?:spec|metadata|status|data)(?![\w-])"
-    r"|[\w.\[\]]{0,200}topologySpreadConstraints)(?:\.\{[^}\n]{0,100}\}|[\w.\[\]]){0,200})"
+    r"(?:[*\[#] *){0,3}(?<![\w.\]])(?P<path>(?:(?:spec|metadata|status|data)(?![\w-])"
+    r"|(?:\w[\w.\[\]]{0,200})?topologySpreadConstraints)(?:\.\{[^}\n]{0,100}\}|[\w.\[\]]){0,200})"
 )
 _SCHEMA_PATH = r"(?<![\w.])(?P<path>\.spec[\w.]{0,200}(?:\[[^\[\]\n]{0,200}\][\w.]{0,100}){0,4})"  # of Argo CD
 _FAULT = r"(?:invalid value|required value|unsupported value|duplicate value|forbidden|too many|too long|not found)"
@@ -134,9 +134,10 @@ _SCHEDULERS = (
     Form("binding", Component.SCHEDULER, r"(?:binding rejected|failed to assume|assumepod failed)[^\n]*",
          "A node was chosen, but the pod or its volumes could not be bound to it.", (_CLAIMS,)),
     Form("gang", Component.VOLCANO,
-         r"(?:podgroup (?P<group>\S{1,300}) unschedule, ?reason: ?)?(?P<tasks>\d{1,9}/\d{1,9}) tasks in gang "
-         r"unschedulable: *(?P<why>(?:(?:job|pod group) is not ready|\.\.\.)"
-         r"(?:[,;.]? (?:pending: )?\d{1,9} \w{1,30}(?![\w/]))*)",
+         r"(?:podgroup (?P<group>\S{1,300}) unschedule, ?reason: ?)?(?:(?P<tasks>\d{1,9}/\d{1,9}) tasks in gang "
+         r"unschedulable: *(?P<why>(?:(?:job|pod group) is not ready|\.\.\.)(?:[,;.]? (?:pending: )?\d{1,9} "
+         r"\w{1,30}(?![\w/]))*|0 nodes are available)"
+         r"|(?P<why2>pod group is not ready(?:[,;] (?:pending: )?\d{1,9} \w{1,30}(?![\w/]))+))",
          "Volcano places the pods of a PodGroup together, and minAvailable of them do not fit at the same time: {why}."
          " It looks at the group again when resources become free or missing pods are created.",
          (_POD_GROUPS, _QUEUES, _EXPLAIN)),
@@ -153,7 +154,9 @@ _SCHEDULERS = (
 )  # fmt: skip
 
 _CLUSTER_AUTOSCALER = (
-    Form("scaledUp", Component.CLUSTER_AUTOSCALER, r"pod triggered scale-up:?(?P<groups> *\[[^\[\]\n]*\])?",
+    Form("scaledUp", Component.CLUSTER_AUTOSCALER,
+         r"pod triggered scale-up:?(?P<groups> *\[[^\[\]\n]*\])?"
+         r"|scale-up: *(?:setting )?group (?P<groups2>\S{1,300}) size (?:set )?to \d{1,9}[^\n]*",
          "The autoscaler is adding a node for this pod. Wait until the node is ready.", (_NODES,)),
     Form("scaleUpFailed", Component.CLUSTER_AUTOSCALER,
          r"node scale up in (?:zones? )?(?P<zones>[^\s:;][^\n:;]{0,100}?) associated with this pod failed: *"
@@ -294,6 +297,9 @@ _VOLUMES_AND_KUBELET = (
          r"failed to provision volume with storageclass \"?(?P<class>[^\s\"]+?)\"?: *(?P<why>[^\n]*)",
          "The provisioner of StorageClass {class} did not create the volume: {why}.",
          (_CLAIMS, "kubectl describe storageclass {class}")),
+    Form("noSuchClass", Component.VOLUME_CONTROLLER,
+         r"storageclass\.storage\.k8s\.io \"(?P<class>[^\"\n]{1,253})\" not found",
+         "The claim's StorageClass {class} does not exist, so no volume is created.", (_CLASSES, _CLAIMS)),
     Form("noStorageClass", Component.VOLUME_CONTROLLER,
          r"no persistent volumes available for this claim and no storage class is set",
          "The claim names no StorageClass, there is no default StorageClass, and no PersistentVolume matches it.",
@@ -335,7 +341,8 @@ _VOLUMES_AND_KUBELET = (
          "The pod has a node, but volume {volume} could not be attached to it: {why}.",
          ("kubectl get volumeattachments", _POD)),
     Form("mountFailed", Component.KUBELET,
-         r"unable to attach or mount volumes: *unmounted volumes=\[(?P<volumes>[^\[\]\n]{0,500})\][^\n]*",
+         r"unable to attach or mount volumes: *unmounted volumes=\[(?P<volumes>[^\[\]\n]{0,500})\][^\n]*"
+         r"|MountVolume\.\w{1,30} failed for volume \"(?P<volumes2>[^\"\n]{1,253})\" *: *(?P<why>[^\n]*)",
          "The pod has a node, but its volumes {volumes} are not mounted there yet. The scheduler has no part in "
          "this.", (_POD, "kubectl get volumeattachments", _CLAIMS)),
 )  # fmt: skip
@@ -353,7 +360,8 @@ _CONTROLLERS = (
          "or not Ready.", _NEW_PODS),
     Form("drainRefused", Component.KUBECTL,
          r"cannot delete (?P<what>daemonset-managed pods|pods with local storage|pods (?:not managed|that declare no "
-         r"controller)[^\n(]{0,200}) *\((?P<why>use [^\n()]{1,200})\)[^\n]*",
+         r"controller)[^\n(]{0,200}) *\((?P<why>use [^\n()]{1,200})\)(?:(?!, cannot delete)[^\n])*"
+         r"(?: there are pending nodes to be drained:(?:\n[\w.-]+)*)?",
          "kubectl drain evicts no pod until a flag says what to do with these pods: {what} ({why}).",
          ("kubectl get pods -A -o wide --field-selector spec.nodeName=NODE",)),
     Form("taintEviction", Component.CONTROLLER, r"marking for deletion pod (?P<pod>\S{1,507})",
@@ -377,8 +385,21 @@ _CONTROLLERS = (
         Form("limitRange", component, rf"{prefix}{_FORBIDDEN}(?P<why>\[?(?:minimum|maximum) [^\n\]]*\]?)",
              "A LimitRange of the namespace does not allow the pod's requests or limits: {why}.",
              ("kubectl describe limitrange -n NAMESPACE",)),
-        Form("quota", component, rf"{prefix}{_FORBIDDEN}(?P<why>[^\n]*)",
-             "The API server does not create the pod: {why}.", ("kubectl describe resourcequota -n NAMESPACE",)))),
+        Form("quota", component, rf"{prefix}{_FORBIDDEN}(?P<why>(?:exceeded|failed|insufficient) quota[^\n]*)",
+             "A ResourceQuota of the namespace does not allow the pod: {why}.",
+             ("kubectl describe resourcequota -n NAMESPACE",)),
+        Form("serviceAccount", component, rf"{prefix}{_FORBIDDEN}(?P<why>error looking up service account[^\n]*)",
+             "The pod's service account does not exist: {why}.", ("kubectl get serviceaccounts -n NAMESPACE",)),
+        Form("priorityClass", component,
+             rf"{prefix}{_FORBIDDEN}(?P<why>no PriorityClass with name (?P<class>\S{{1,253}}) was found)",
+             "The pod's PriorityClass {class} does not exist.", ("kubectl get priorityclasses",)),
+        Form("refused", component, rf"{prefix}{_FORBIDDEN}(?P<why>[^\n]*)",
+             "The API server does not create the pod: {why}.",
+             ("kubectl get events -n NAMESPACE --field-selector reason=FailedCreate",)))),
+    Form("notAllowed", Component.API_SERVER,
+         rf"{_REFUSED}(?P<object>\S{{1,300}}(?: \"[^\"\n]{{0,253}}\")?) is forbidden: *"
+         r"User \"(?P<user>[^\"\n]{1,300})\" (?P<why>cannot [^\n]*)",
+         "No role allows this request: {user} {why}.", ("kubectl auth can-i --list -n NAMESPACE",)),
     Form("webhookDenied", Component.API_SERVER,
          rf"{_REFUSED}admission webhook \"(?P<webhook>[^\"\n]{{0,253}})\" denied the request:? *"
          r"(?P<why>[^\n]*(?:\n\[[^\n]*)*)",

@@ -36,6 +36,7 @@ CLAIMS = "kubectl get pvc -n NAMESPACE"
 CHART = "helm template RELEASE CHART | kubectl spread check -"
 CHECK = "kubectl spread check FILE"
 DIFF = "kubectl diff -f FILE"
+EVENTS = "kubectl get events -n NAMESPACE --field-selector reason=FailedCreate"
 
 SCHEDULER = (
     Published(
@@ -436,7 +437,111 @@ DEPLOYERS = (
         ("Argo CD argoDuplicate",), "kubectl apply --server-side --dry-run=server -f FILE"),
 )  # fmt: skip
 
-ALL = (*SCHEDULER, *AUTOSCALERS, *KARPENTER, *VOLCANO, *API_SERVER, *DEPLOYERS)
+# Read for the first time after the others were right: 24 of 39 were.
+MORE = (
+    Published("  Warning  FailedScheduling  37m (x2 over 37m)   default-scheduler  0/2 nodes are available: 1 node(s) didn't match pod affinity/anti-affinity, 1 node(s) didn't satisfy existing pods anti-affinity rules, 1 node(s) had volume node affinity conflict.\n  Warning  FailedScheduling  36m (x6 over 36m)   default-scheduler  0/3 nodes are available: 1 node(s) didn't match pod affinity/anti-affinity, 1 node(s) didn't satisfy existing pods anti-affinity rules, 1 node(s) had taints that the pod didn't tolerate, 1 node(s) had volume node affinity conflict.\n  Warning  FailedScheduling  95s (x44 over 36m)  default-scheduler  0/3 nodes are avai",
+  ("kube-scheduler nodes: 1 affinityOrAntiAffinity, 1 othersAntiAffinity, 1 volumeNodeAffinity","kube-scheduler nodes: 1 affinityOrAntiAffinity, 1 othersAntiAffinity, 1 taint, 1 volumeNodeAffinity","kube-scheduler nodes"),EXPLAIN),
+    Published("""Name:           mellow-dream-pool-0-2
+Namespace:      minio-mellow-dream
+Priority:       0
+Node:           <none>
+Labels:         controller-revision-hash=mellow-dream-pool-0-59f9555ffb
+                statefulset.kubernetes.io/pod-name=mellow-dream-pool-0-2
+Status:         Pending
+IP:
+IPs:            <none>
+Controlled By:  StatefulSet/mellow-dream-pool-0
+Containers:
+  minio:
+    Image:       minio/minio:RELEASE.2021-11-09T03-21-45Z
+    Args:
+      server
+      --certs-dir
+      /tmp/certs
+    Environment:
+      MINIO_UPDATE:                  on
+      MINIO_ARGS:                    <set to the key 'MINIO_ARGS' in secret 'operator-webhook-secret'>  Optional: false
+Events:
+  Type     Reason            Age    From               Message
+  ----     ------            ----   ----               -------
+  Warning  FailedScheduling  3m17s  default-scheduler  0/4 nodes are available: 1 node(s) had taint {node-role.kubernetes.io/master: }, that the pod didn't tolerate, 3 node(s) didn't match pod affinity/anti-affinity rules, 3 node(s) didn't match pod anti-affinity rules.
+""",("kube-scheduler nodes: 1 taint {node-role.kubernetes.io/master: }, 3 affinityOrAntiAffinity, 3 antiAffinity",),EXPLAIN),
+    Published("Warning  FailedScheduling  18m  default-scheduler  0/1 nodes are available: 1 node(s) didn't match pod anti-affinity rules. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod..",
+  ("kube-scheduler nodes: 1 antiAffinity; preemption: 1 noVictims",),EXPLAIN),
+    Published('{"level":"ERROR","time":"2023-11-28T07:49:22.662Z","logger":"controller.provisioner","message":"Could not schedule pod, incompatible with nodepool \\"arm\\", daemonset overhead={\\"cpu\\":\\"180m\\",\\"pods\\":\\"4\\"}, did not tolerate arch=arm64:NoSchedule; incompatible with nodepool \\"x86\\", daemonset overhead={\\"cpu\\":\\"180m\\"}, no instance type satisfied resources {\\"cpu\\":\\"280m\\"} and requirements karpenter.k8s.aws/instance-category In [c hpc m r x and 1 others], kubernetes.io/os In [linux] (no instance type has enough resources)","commit":"1072d3b","pod":"default/web"}',
+  ("Karpenter karpenterPool","Karpenter karpenterTaint","Karpenter karpenterPool","Karpenter karpenterInstance"),POOLS),
+    Published('{"level":"ERROR","logger":"controller.provisioner","message":"Could not schedule pod, incompatible with nodepool \\"arm\\", did not tolerate arch=arm64:NoSchedule; incompatible with provisioner \\"x86\\", incompatible requirements, label \\"karpenter.sh/nodepool\\" does not have known values"}',
+  ("Karpenter karpenterPool","Karpenter karpenterTaint","Karpenter karpenterPool","Karpenter karpenterRequirements"),POOLS),
+    Published("""Events:
+  Type     Reason             Age                 From                Message
+  ----     ------             ----                ----                -------
+  Warning  FailedScheduling   12s (x8 over 10m)   default-scheduler   0/12 nodes are available: 1 node(s) had volume node affinity conflict, 2 Insufficient memory, 2 node(s) didn't match node selector, 9 Insufficient cpu.
+  Normal   NotTriggerScaleUp  10s (x18 over 10m)  cluster-autoscaler  pod didn't trigger scale-up (it wouldn't fit if a new node is added): 1 node(s) had volume node affinity conflict, 2 node(s) didn't match node selector
+""",("kube-scheduler nodes: 1 volumeNodeAffinity, 2 resource memory, 2 nodeAffinity, 9 resource cpu","cluster-autoscaler notScaled: 1 volumeNodeAffinity, 2 nodeAffinity"),EXPLAIN),
+    Published("""| Type  | Reason | Age | From | Message |
+| ------------- | ------------- | ------------- | ------------- | ------------- |
+| Normal  | NotTriggerScaleUp | 2m4s (x31 over 7m) | cluster-autoscaler | pod didn't trigger scale-up (it wouldn't fit if a new node is added): 2 node(s) had volume node affinity conflict, 1 max limit reached |
+| Warning  | FailedScheduling | 14s (x8 over 8m) | default-scheduler | 0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) had volume node affinity conflict. |
+""",("cluster-autoscaler notScaled: 2 volumeNodeAffinity, 1 nodeGroupFull","kube-scheduler nodes: 1 cordon, 2 volumeNodeAffinity"),CLAIMS),
+    Published("queue resource quota insufficient\n0/0 tasks in gang unschedulable: pod group is not ready, 1 minAvailable",("Volcano overused","Volcano gang"),"kubectl get queues.scheduling.volcano.sh -o yaml"),
+    Published("  Warning  FailedScheduling  4m31s  volcano  pod group is not ready, 1 Pending, 1 minAvailable; Pending: 1 Unschedulable",("Volcano gang",),GROUPS),
+    Published("    message: '1/0 tasks in gang unschedulable: 0 nodes are available'\n    reason: NotEnoughResources",("Volcano gang",),GROUPS),
+    Published("""Status:
+  Conditions:
+    Last Transition Time:  2020-10-15T09:01:46Z
+    Message:               1/1 tasks in gang unschedulable: pod group is not ready, 1 Pending, 1 minAvailable.
+    Reason:                NotEnoughResources
+    Status:                True
+    Transition ID:         a6e36d8a-1672-406e-a9f5-f113174114fe
+    Type:                  Unschedulable
+  Phase:                   Inqueue
+Events:
+  Type     Reason         Age                    From     Message
+  ----     ------         ----                   ----     -------
+  Warning  Unschedulable  69s (x78789 over 26h)  volcano  1/1 tasks in gang unschedulable: pod group is not ready, 1 Pending, 1 minAvailable.
+""",("Volcano gang",),GROUPS),
+    Published("evicting pod longhorn-system/instance-manager-r-59d4d10e\nerror when evicting pods/\"instance-manager-r-59d4d10e\" -n \"longhorn-system\" (will retry after 5s): Cannot evict pod as it would violate the pod's disruption budget.\nevicting pod longhorn-system/instance-manager-r-59d4d10e\nerror when evicting pods/\"instance-manager-r-59d4d10e\" -n \"longhorn-system\" (will retry after 5s): Cannot evict pod as it would violate the pod's disruption budget.\npod/monitoring-plugin-56ccf75868-tfznk evicted\n",
+  ("kube-apiserver eviction",),"kubectl get poddisruptionbudgets -n NAMESPACE"),
+    Published("error when evicting pod \"istio-pilot-76899788b6-8hpt2\" (will retry after 5s): Cannot evict pod as it would violate the pod's disruption budget.\nerror when evicting pod \"istio-galley-84749d54b7-smnvj\" (will retry after 5s): Cannot evict pod as it would violate the pod's disruption budget.",("kube-apiserver eviction",),"kubectl get poddisruptionbudgets -n NAMESPACE"),
+    Published("E0521 05:58:46.442152 1 drain_controller.go:163] error when evicting pods/\"etcd-0\" -n \"clusters-cl-418-a\" (will retry after 5s): Cannot evict pod as it would violate the pod's disruption budget.",("kube-apiserver eviction",),"kubectl get poddisruptionbudgets -n NAMESPACE"),
+    Published("node/ip-10-0-1-2 cordoned\nerror: unable to drain node \"ip-10-0-1-2\" due to error:[cannot delete Pods with local storage (use --delete-emptydir-data to override): shop/web-0, cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): kube-system/kube-proxy-x], continuing command...\nThere are pending nodes to be drained:\n ip-10-0-1-2",
+  ("kubectl drainRefused","kubectl drainRefused"),"kubectl get pods -A -o wide --field-selector spec.nodeName=NODE"),
+    Published('The Deployment "deployment-2" is invalid: spec.template.spec.topologySpreadConstraints[0].whenUnsatisfiable: Unsupported value: "": supported values: "DoNotSchedule", "ScheduleAnyway"',("kube-apiserver validation",),CHECK),
+    Published('  Warning  FailedCreate  2s (x12 over 12s)  statefulset-controller  create Pod statefulset-2-0 in StatefulSet statefulset-2 failed error: Pod "statefulset-2-0" is invalid: spec.topologySpreadConstraints[0].whenUnsatisfiable: Unsupported value: "": supported values: "DoNotSchedule", "ScheduleAnyway"',
+  ("kube-controller-manager statefulsetCreate","kube-apiserver validation"),"kubectl describe statefulset statefulset-2 -n NAMESPACE"),
+    Published('Error creating: pods "web-5d" is forbidden: error looking up service account shop/web: serviceaccount "web" not found',("kube-controller-manager serviceAccount",),"kubectl get serviceaccounts -n NAMESPACE"),
+    Published('Error creating: pods "web-5d" is forbidden: no PriorityClass with name high was found',("kube-controller-manager priorityClass",),"kubectl get priorityclasses"),
+    Published('Warning  FailedCreate  3m (x15 over 5m)  replicaset-controller  Error creating: pods "web-5d" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false (container "web" must set securityContext.allowPrivilegeEscalation=false)',("kube-controller-manager podSecurity",),"kubectl get namespace NAMESPACE --show-labels"),
+    Published('Error creating: pods "web-1-" is forbidden: unable to validate against any security context constraint: [provider restricted: .spec.securityContext.fsGroup: Invalid value: []int64{1000}: 1000 is not an allowed group]',("kube-controller-manager refused",),EVENTS),
+    Published('Error from server (Forbidden): pods is forbidden: User "system:serviceaccount:shop:ci" cannot list resource "pods" in API group "" in the namespace "shop"',("kube-apiserver notAllowed",),"kubectl auth can-i --list -n NAMESPACE"),
+    Published('  Warning  FailedMount  2m (x8 over 3m)  kubelet  MountVolume.SetUp failed for volume "config" : configmap "web-config" not found',("kubelet mountFailed",),"kubectl describe pod NAME -n NAMESPACE"),
+    Published('  Warning  ProvisioningFailed  3s (x2 over 5s)  persistentvolume-controller  storageclass.storage.k8s.io "manual" not found',("persistentvolume-controller noSuchClass",),"kubectl get storageclass"),
+    Published("Warning  FailedScheduling  12s  default-scheduler  0/3 nodes are available: 3 node(s) had untolerated taint {node.cloudprovider.kubernetes.io/uninitialized: true}. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.",
+  ("kube-scheduler nodes: 3 taint {node.cloudprovider.kubernetes.io/uninitialized: true}; preemption: 3 preemptionNotHelpful",),EXPLAIN),
+    Published("Scale-up: setting group eks-web-1 size to 7 instead of 6 (max: 10)",("cluster-autoscaler scaledUp",),"kubectl get nodes"),
+    Published("  Normal   Unconsolidatable  5m  karpenter  SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node\n  Normal  DisruptionBlocked  18m  karpenter  Cannot disrupt Node: pdb \"default/web\" prevents pod evictions",("Karpenter karpenterDisruption","Karpenter karpenterDisruption"),"kubectl get poddisruptionbudgets -n NAMESPACE"),
+    Published('{"level":"ERROR","time":"2024-05-02T10:00:00.000Z","logger":"controller","message":"Reconciler error","controller":"nodeclaim.lifecycle","NodeClaim":{"name":"default-x"},"error":"launching nodeclaim, insufficient capacity, with fleet error(s), InsufficientInstanceCapacity: We currently do not have sufficient m5.large capacity in the Availability Zone you requested (us-east-1a)."}',("Karpenter karpenterCapacity",),"kubectl get nodeclaims -o wide"),
+    Published("one or more objects failed to apply, reason: Deployment.apps \"web\" is invalid: spec.template.spec.topologySpreadConstraints[0].topologyKey: Required value: can not be empty. Retrying attempt #1 at 3:00PM.",("kube-apiserver validation",),CHECK),
+    Published("Error: INSTALLATION FAILED: 1 error occurred:\n\t* Deployment.apps \"web\" is invalid: spec.template.spec.topologySpreadConstraints[0].maxSkew: Required value\n\n",("kube-apiserver validation",),CHECK),
+    Published('Error: failed to create resource: Deployment.apps "web" is invalid: [spec.template.spec.containers[0].image: Required value, spec.template.spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be greater than zero]',("kube-apiserver validation","kube-apiserver validation"),CHECK),
+    Published("│   Warning  FailedScheduling  4s    default-scheduler  0/3 nodes are available: 1 node(s) had untolerated taint │\n│ {node-role.kubernetes.io/control-plane: }, 2 node(s) didn't match pod topology spread constraints.             │",
+  ("kube-scheduler nodes: 1 taint {node-role.kubernetes.io/control-plane: }, 2 constraint",),EXPLAIN),
+    Published("""LAST SEEN   TYPE      REASON              OBJECT                      MESSAGE
+45s         Warning   FailedScheduling    pod/web-7d9f-x2x4           0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints (missing required label).
+50s         Normal    ScalingReplicaSet   deployment/web              Scaled up replica set web-7d9f to 3
+""",("kube-scheduler nodes: 3 constraintLabelMissing",),EXPLAIN),
+    Published("""NAMESPACE   LAST SEEN   TYPE      REASON              OBJECT                      MESSAGE
+shop        45s         Warning   FailedScheduling    pod/web-7d9f-x2x4           0/3 nodes are available: 3 Insufficient cpu.
+shop        50s         Normal    Pulled              pod/db-0                    Container image "x" already present on machine
+""",("kube-scheduler nodes: 3 resource cpu",),EXPLAIN),
+    Published("Pod Predicate NodeAffinity failed",("kubelet rejectedByNode",),"kubectl describe pod NAME -n NAMESPACE"),
+    Published("Reason:       OutOfcpu\nMessage:      Pod Node didn't have enough resource: cpu, requested: 100, used: 1990, capacity: 2000",("kubelet outOfResource",),"kubectl describe pod NAME -n NAMESPACE"),
+    Published("Reason: Evicted\nMessage: The node was low on resource: ephemeral-storage. Container web was using 2Gi, which exceeds its request of 0.",("kubelet evictedByNode",),"kubectl describe nodes | grep -A 8 Conditions"),
+    Published("Warning  FailedScheduling  3m  default-scheduler  0/1 nodes are available: persistentvolumeclaim \"data\" is being deleted. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",("kube-scheduler nodes: - claimDeleted data; preemption: 1 preemptionNotHelpful",),EXPLAIN),
+    Published("error: timed out waiting for the condition on deployments/web\nerror: deployment \"web\" exceeded its progress deadline",("kube-controller-manager progressDeadline",),"kubectl get pods -n NAMESPACE"),
+)  # fmt: skip
+
+ALL = (*SCHEDULER, *AUTOSCALERS, *KARPENTER, *VOLCANO, *API_SERVER, *DEPLOYERS, *MORE)
 
 
 def reading(message: Message) -> str:

@@ -217,6 +217,58 @@ def test_a_count_above_the_number_of_nodes_is_doubted(
     assert (counts is not None) == (doubt[:40] in capsys.readouterr().out and bool(doubt))
 
 
+@pytest.mark.parametrize(
+    ("text", "headline", "first"),
+    [
+        (
+            "pod didn't trigger scale-up: 2 max node group size reached",
+            "cluster-autoscaler: no node is added for the pod.",
+            "kubectl get configmap cluster-autoscaler-status -n kube-system -o yaml",
+        ),
+        (
+            "0/4 nodes are unavailable: 4 Insufficient nvidia.com/gpu.",
+            "Volcano: none of the 4 nodes takes the pod.",
+            "kubectl spread explain pod NAME -n NAMESPACE",
+        ),
+        (
+            'Could not schedule pod, incompatible with provisioner "default", did not tolerate a=b:NoSchedule',
+            'Karpenter: incompatible with provisioner "default",',
+            "kubectl get provisioners -o wide",
+        ),
+        (
+            'Error from server (Forbidden): error when creating "a.yaml": pods "a" is forbidden: exceeded quota: q',
+            'kube-apiserver: Error from server (Forbidden): error when creating "a.yaml":',
+            "kubectl describe resourcequota -n NAMESPACE",
+        ),
+        (
+            'selectedNode annotation value "" not set to scheduled node "n1"',
+            'kube-scheduler: selectedNode annotation value "" not set to scheduled node "n1"',
+            "kubectl get pvc -n NAMESPACE",
+        ),
+        (
+            'EC2NodeClass.karpenter.k8s.aws "default" not found',
+            'Karpenter: EC2NodeClass.karpenter.k8s.aws "default" not found',
+            "kubectl get ec2nodeclasses",
+        ),
+        (
+            "Warning  FailedScheduling  1m  default-scheduler  0/1 nodes are available: 1 Too many pods; retrying\n\
+Normal   Pulled            1m  kubelet            Container image already present on machine\n",
+            "kube-scheduler: the only node does not take the pod.",
+            "kubectl spread explain pod NAME -n NAMESPACE",
+        ),
+    ],
+)
+def test_the_first_sentence_and_the_first_command(
+    text: str, headline: str, first: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = run(["explain", "--message", text])
+    out, err = capsys.readouterr()
+
+    assert (0, "") == (code, err)
+    assert headline == out.splitlines()[0]
+    assert first == out.partition("Next:\n")[2].splitlines()[0].strip()
+
+
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     for raw in (MIXED.encode(), MIXED.encode("utf-16")):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
