@@ -37,7 +37,8 @@ class Event(NamedTuple):
     """An event.
 
     kind: of the event. pods: kind of its pods, or -1. node: index, or -1. owner: of the pods. number: of pods, or the
-    new number of replicas. disruption: index. order: new order of the nodes, if the event renames them.
+    new number of replicas. disruption: index. order: new order of the nodes, if the event renames them. is_shrunk: the
+    old ReplicaSet gets the size `number`.
     """
 
     kind: TransitionKind
@@ -47,6 +48,7 @@ class Event(NamedTuple):
     number: int = 1
     disruption: int = -1
     order: Optional[tuple[int, ...]] = None
+    is_shrunk: bool = False
 
 
 Next = tuple[Event, State]

@@ -16,7 +16,7 @@ from kubectl_spread.guarantee.witness import Witness, witness
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
 
-_NEAR = 4_000  # states that are visited before other ways are tried
+_NEAR = 10_000  # states that are visited before other ways are tried
 _WALK = 20_000  # states of the directed search
 
 

@@ -21,7 +21,8 @@ class WitnessEvent(NamedTuple):
     """An event on the way to a violation.
 
     ordinal: of a StatefulSet's pod, -1 if it is not known. is_new: of the new revision. number: of replicas. nodes: of
-    the pods that are deleted at once. domains: that are drained or lost, with their key.
+    the pods that are deleted at once. domains: that are drained or lost, with their key. kept: new size of the old
+    ReplicaSet, -1 if it does not change.
     """
 
     kind: TransitionKind
@@ -34,6 +35,7 @@ class WitnessEvent(NamedTuple):
     topology_key: str = ""
     domains: tuple[str, ...] = ()
     is_loss: bool = False
+    kept: int = -1
 
 
 class StuckPods(NamedTuple):
@@ -187,6 +189,7 @@ def _event(space: Space, step: TraceStep, ordinal: int, before: Sequence[int]) -
         number=step.event.number,
         nodes=() if step.event.node >= 0 else tuple(_deleted(space, step, before)),
         is_new=kind is not None and kind.is_new,
+        kept=step.event.number if step.event.is_shrunk else -1,
     )
     return _disrupting(space, step, found) if step.event.disruption >= 0 else found
 

@@ -1,4 +1,4 @@
-"""Compare verdicts on policies with those of the judge: `python -m tests.bench.policies [FIRST [LAST]]`.
+"""Compare verdicts on policies with the judge, and replay ways: `python -m tests.bench.policies [FIRST [LAST]]`.
 
 Each case is compared in each regime."""
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 
-from tests.guarantee.agreement import differences
+from tests.guarantee.agreement import compared
 from tests.guarantee.twin import REGIMES
 
 
@@ -18,15 +18,19 @@ def main(first: int, last: int) -> int:
 
 def _compared(regime: str, first: int, last: int) -> int:
     """Print the differences in a regime, and return their number."""
-    compared = skipped = wrong = 0
+    number = skipped = wrong = ways = 0
     for seed in range(first, last):
-        found = differences(seed, regime=regime)
-        skipped += found is None
-        compared += found is not None
-        wrong += len(found or ())
-        for line in found or ():
+        found = compared(seed, regime=regime)
+        if found is None:
+            skipped += 1
+            continue
+        number += 1
+        ways += found.ways
+        wrong += len(found.differences)
+        for line in found.differences:
             print(line, flush=True)
-    print(f"{regime}: {compared} cases compared, {skipped} too large for the judge, {wrong} differences", flush=True)
+    told = f"{number} cases compared, {skipped} too large for the judge, {ways} ways replayed"
+    print(f"{regime}: {told}, {wrong} differences", flush=True)
     return wrong
 
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from kubectl_spread.guarantee.prove import prove
-from kubectl_spread.guarantee.verdict import Effort, ProofStatus
-from kubectl_spread.policy.policy import Regime
-from tests.guarantee import cases
+from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus
+from kubectl_spread.policy.policy import GroupSpec, Policy, Regime
+from kubectl_spread.report.guarantee.document import document
+from tests.guarantee import cases, replay
 from tests.guarantee.twin import REGIMES, Twin
 
 MOST_STATES = 30_000  # of the judge; larger cases are skipped
+
+
+class Comparison(NamedTuple):
+    """Differences in one case, and the number of ways that were replayed."""
+
+    differences: list[str]
+    ways: int
 
 
 def regime_of(seed: int) -> str:
@@ -18,8 +26,8 @@ def regime_of(seed: int) -> str:
     return REGIMES[seed % len(REGIMES)]
 
 
-def differences(seed: int, *, regime: str = "", most: int = MOST_STATES) -> Optional[list[str]]:
-    """Return the differences in one case; None if it is too large for the judge."""
+def compared(seed: int, *, regime: str = "", most: int = MOST_STATES) -> Optional[Comparison]:
+    """Compare one case with the judge, and replay its ways; None if it is too large for the judge."""
     regime = regime or regime_of(seed)
     case = cases.case(seed, regime)
     wanted = Twin(case, regime).distances(most)
@@ -44,7 +52,17 @@ def differences(seed: int, *, regime: str = "", most: int = MOST_STATES) -> Opti
         for item, fewest in answers:
             expected = ProofStatus.PROVED if fewest is None else ProofStatus.REFUTED
             events = None if item.witness is None else len(item.witness.events)
-            if item.verdict is not expected or events != fewest:
-                told = f"{seed} {regime} {rule}: {item.verdict.value} by {item.method.value}, judge: {fewest}"
+            is_longer = item.witness is not None and not item.witness.is_shortest and (events or 0) > (fewest or 0)
+            if item.verdict is not expected or (events != fewest and not is_longer):
+                told = f"{rule}: {item.verdict.value} by {item.method.value}, judge: {fewest}"
                 found.append(f"{told}, {events} events")
-    return found
+    ways, impossible = _replayed(result, case)
+    return Comparison([f"{seed} {regime} {text}" for text in (*found, *impossible)], ways)
+
+
+def _replayed(result: GroupResult, case: cases.Plain) -> tuple[int, list[str]]:
+    """Replay the ways of the JSON report."""
+    policy = Policy((GroupSpec(tuple(cases.rules(case))),), name="random")
+    (group,) = document(policy, [(result, None)], verdict=result.verdict)["groups"]
+    workloads = [cases.manifest(name, spec) for name, spec in case["workloads"].items() if not spec.get("is_extra")]
+    return replay.replayed(group, workloads, cases.nodes(case))

@@ -124,16 +124,21 @@ def rules(found: Plain) -> list[PolicyRule]:
     return made
 
 
-def cluster(found: Plain) -> Cluster:
-    """Return the nodes of a case."""
-    nodes = []
+def nodes(found: Plain) -> list[Plain]:
+    """Return the nodes of a case as API objects."""
+    made = []
     for name, node in sorted(found["nodes"].items()):
         taints = [{"key": "dedicated", "value": "x", "effect": "NoSchedule"}] if node["taint"] else []
         slots = str(node.get("slots", 110))
         status = {"allocatable": {"cpu": "16", "memory": "64Gi", "pods": slots}}
         plain = {"metadata": {"name": name, "labels": node["labels"]}, "spec": {"taints": taints}, "status": status}
-        nodes.append(read.node({"apiVersion": "v1", "kind": "Node", **plain}))
-    return Cluster(tuple(nodes))
+        made.append({"apiVersion": "v1", "kind": "Node", **plain})
+    return made
+
+
+def cluster(found: Plain) -> Cluster:
+    """Return the cluster of a case."""
+    return Cluster(tuple(map(read.node, nodes(found))))
 
 
 def members(found: Plain) -> list[Member]:

@@ -327,12 +327,11 @@ class Space:
 
     def _rollout_begun(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
         new = self._of_owner[owner][1]
-        event = Event(TransitionKind.ROLLED, new, owner=owner)
         if fenceposts(self.group.owners[owner], state[3][owner])[0] and state[3][owner]:
-            yield event, self._grown(state, owner)
+            yield Event(TransitionKind.ROLLED, new, owner=owner), self._grown(state, owner)
             return
-        for _, after in self._old_removed(state, owner, placed):  # Without surge, an old pod goes first.
-            yield event, after
+        for event, after in self._old_removed(state, owner, placed):  # Without surge, an old pod goes first.
+            yield event._replace(kind=TransitionKind.ROLLED, pods=new, is_shrunk=True), after
 
     def _grown(self, state: State, owner: int) -> State:
         """Return the state after the new ReplicaSet is scaled up as far as the surge allows."""
@@ -354,7 +353,7 @@ class Space:
         spare = size + placed[new] - (wanted - fenceposts(spec, wanted)[1])
         for number in range(1, min(size, spare) + 1):
             after = self._grown(self._sized(state, old, size - number), owner)
-            yield Event(TransitionKind.SHRUNK, old, owner=owner, number=size - number), after
+            yield Event(TransitionKind.SHRUNK, old, owner=owner, number=size - number, is_shrunk=True), after
 
     def _surplus_removed(self, state: State, owner: int, excess: int) -> Iterator[Next]:
         old, new = self._of_owner[owner]

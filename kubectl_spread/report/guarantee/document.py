@@ -154,6 +154,7 @@ def _event(event: WitnessEvent) -> Plain:
         "topologyKey": event.topology_key or None,
         "domains": list(event.domains),
         "lost": event.is_loss,
+        "kept": event.kept if event.kept >= 0 else None,
     }
 
 

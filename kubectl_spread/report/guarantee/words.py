@@ -198,7 +198,10 @@ def _removed(event: WitnessEvent) -> str:
 _SENTENCES: dict[TransitionKind, Callable[[WitnessEvent], str]] = {
     TransitionKind.PLACED: lambda event: f"{_capital(_pod(event))} goes to {event.node}.",
     TransitionKind.RESTARTED: lambda event: f"{_capital(_pod(event))} on {event.node} is deleted, and created again.",
-    TransitionKind.ROLLED: lambda event: f"A rollout of {event.owner.name if event.owner else ''} begins.",
+    TransitionKind.ROLLED: lambda event: (
+        f"A rollout of {event.owner.name if event.owner else ''} begins"
+        + (f", and keeps {count_noun(event.kept, 'old pod')}." if event.kept >= 0 else ".")
+    ),
     TransitionKind.SHRUNK: lambda event: (
         f"The rollout of {event.owner.name if event.owner else ''} keeps {count_noun(event.number, 'old pod')}, and "
         "replaces the others."

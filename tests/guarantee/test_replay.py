@@ -1,0 +1,75 @@
+"""Every step of every printed way is possible: named cases, and broken ways that the replay refuses."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from kubectl_spread.cli.main import run
+from tests.guarantee.cases import HOSTNAME, ZONE
+from tests.guarantee.replay import replayed, witnesses
+
+Plain = dict[str, Any]
+ROOT = Path(__file__).parents[2]
+REDIS = ROOT / "examples/simulations/redis/manifests"
+MANIFESTS = ROOT / "examples/simulations/manifests"
+WEB = ROOT / "tests/cases/policy/web.yaml"
+SHARES = ("--max-share", "hostname<1/3", "--max-share", "zone<1/2", "--separate", "zone")
+CASES: dict[str, tuple[Path, int, int, tuple[str, ...]]] = {
+    "surge": (WEB, 3, 2, ("--max-share", "zone=1/2")),
+    "shards of a Deployment": (WEB, 3, 2, ("--max-share", "zone=1/2", "--shards", "3..5")),
+    "range of replicas": (WEB, 3, 2, ("--max-share", "zone=1/2", "--min-domains", "zone=2", "--replicas", "2..5")),
+    "redis": (REDIS / "3-zones-3-shards.yaml", 3, 2, SHARES),
+    "shards of redis": (REDIS / "3-zones-3-shards.yaml", 3, 4, (*SHARES, "--shards", "3..5", "--regime", "scaling")),
+    "web": (MANIFESTS / "web.yaml", 3, 2, ("--max-share", "zone<1/2", "--min-domains", "zone=3")),
+    "anti-affinity": (MANIFESTS / "web-anti-affinity.yaml", 3, 1, ("--max-count", "zone=9")),
+}  # fmt: skip
+
+
+def nodes(zones: int, each: int) -> list[Plain]:
+    """Return the nodes of a topology `zones=Z,nodes=N`."""
+    made = []
+    for zone in "abcdef"[:zones]:
+        for number in range(1, each + 1):
+            name = f"node-{zone}{number}"
+            status = {"allocatable": {"cpu": "16", "memory": "64Gi", "pods": "110"}}
+            metadata = {"name": name, "labels": {HOSTNAME: name, ZONE: zone}}
+            made.append({"apiVersion": "v1", "kind": "Node", "metadata": metadata, "status": status, "spec": {}})
+    return made
+
+
+def judged(name: str, capsys: pytest.CaptureFixture[str]) -> tuple[Plain, list[Plain], list[Plain]]:
+    """Return the group of a case in the report, its workloads and its nodes."""
+    path, zones, each, words = CASES[name]
+    run(["guarantee", "-f", str(path), "--topology", f"zones={zones},nodes={each}", *words, "-o", "json"])
+    (group,) = json.loads(capsys.readouterr().out)["groups"]
+    written = [part for item in YAML(typ="safe").load_all(path.read_text()) for part in item.get("items", [item])]
+    return group, [item for item in written if item["kind"] in ("Deployment", "StatefulSet")], nodes(zones, each)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_step_of_each_way_can_happen(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    number, impossible = replayed(*judged(name, capsys))
+
+    assert impossible == []
+    assert number > 0
+
+
+def test_impossible_ways_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """An event that is left out, another node and a smaller rollout are noticed."""
+    group, items, made = judged("surge", capsys)
+    (way,) = [witness for where, _, witness in witnesses(group) if "once settled" in where]
+    refused = []
+    for at, event in enumerate(way["events"]):
+        for changed in ([], [{**event, "kept": 0, "nodes": [], "node": "node-a1", "newRevision": True}]):
+            broken = copy.deepcopy(group)
+            (other,) = [witness for where, _, witness in witnesses(broken) if "once settled" in where]
+            other["events"][at : at + 1] = changed
+            refused.append(bool(replayed(broken, items, made)[1]))
+
+    assert refused.count(True) > len(refused) * 3 // 4
