@@ -263,13 +263,13 @@ def _of_running(running: RunningResults, *, is_all: bool) -> list[str]:
 
 
 def _of_rollouts(results: tuple[RolloutResult, ...]) -> list[str]:
-    """Return the numbers of rollouts that get stuck, may get stuck, or were not simulated."""
+    """Return the numbers of rollouts that get stuck, may get stuck, or are not known."""
     from kubectl_spread.timeline.results.summary import Verdict
 
     numbers = {
         "stuck": sum(item.verdict is Verdict.GETS_STUCK for item in results),
         "may get stuck": sum(item.verdict is Verdict.MAY_GET_STUCK for item in results),
-        "not simulated": sum(item.verdict is None for item in results),
+        "not known": sum(item.verdict is Verdict.NOT_KNOWN for item in results),
     }
     return [f"{count_noun(number, 'rollout')} {what}" for what, number in numbers.items() if number]
 

@@ -250,7 +250,7 @@ class KnownCluster:
     def rollout(self, workload: Workload) -> Optional[RolloutFacts]:
         """Return how the next rollout of a workload ends; None if it was not simulated."""
         found = None if self._rollouts is None else self._rollouts.rollout_of(key_of(self._evidence.locate(workload)))
-        if found is None or found.verdict is None:
+        if found is None or not found.basis.is_known:
             return None
         if found.summary is None:
             return RolloutFacts(1, 0, found.is_exact)

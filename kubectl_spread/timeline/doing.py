@@ -81,7 +81,7 @@ def _apply(draft: Draft, op: steps.Apply) -> None:
     workload = op.controller.workload
     world = draft.world
     if workload.kind not in reading.KINDS:
-        world.notes[f"{workload.key}: what its controller does is not simulated"] = None
+        world.leave_out(f"{workload.key}: what its controller does is not simulated", key_of(workload))
         return
     owner = world.owner(key_of(workload))
     spec = reading.spec_of(world, owner, op.controller)
@@ -94,7 +94,7 @@ def _with_spec(draft: Draft, key: OwnerKey, change: Callable[[Any], Any]) -> Non
     owner = draft.world.find_owner(key)
     own = None if owner is None or owner >= len(draft.sets) else draft.sets[owner]
     if own is None or owner is None:
-        draft.world.notes[f"{key.kind} {key.namespace}/{key.name} is not in the facts"] = None
+        draft.world.leave_out(f"{key.kind} {key.namespace}/{key.name} is not in the facts", key)
         return
     spec = draft.world.spec(change(draft.world.specs[own.spec]))
     draft.sets[owner] = reading.change_spec(own, draft.world, spec)

@@ -94,7 +94,7 @@ class Oracle:
             state: the current state.
             without: pods to ignore, as if they were gone.
         """
-        if not self.is_predictable(pod.cls):
+        if not self.is_predictable(pod):
             return ()
         question = self._questions.question(pod, state, without)
         if question is None:
@@ -108,7 +108,7 @@ class Oracle:
 
     def ask(self, pod: P, state: State) -> tuple[int, ...]:
         """Return the same as `hosts`, without remembering the answer: for searches that ask once."""
-        return self._ask(pod, state, _seen(state.pods)) if self.is_predictable(pod.cls) else ()
+        return self._ask(pod, state, _seen(state.pods)) if self.is_predictable(pod) else ()
 
     def _looked_up(self, pod: P, state: State, seen: Seen) -> tuple[int, ...]:
         nominated = tuple([(other.cls, other.nominated) for other in _nominated(state.pods)])
@@ -140,7 +140,7 @@ class Oracle:
         Raises:
             ScoreError: a plugin fails, and the scheduler would not place the pod.
         """
-        if not self.is_predictable(pod.cls):
+        if not self.is_predictable(pod):
             return ScoredNodes(())
         kept = self._kept(state)
         kept.show(_seen(state.pods), state.pods)
@@ -154,7 +154,7 @@ class Oracle:
 
     def evictions(self, pod: P, state: State) -> tuple[PreemptionOption, ...]:
         """Return the ways in which preemption may make room for a pod that fits on no node, all equally good."""
-        if not self.is_predictable(pod.cls) or not self._has_lower(pod, state):
+        if not self.is_predictable(pod) or not self._has_lower(pod, state):
             return ()
         key = (pod._replace(is_tried=False), forget_refusals(state))
         found = self._options.get(key)
@@ -184,7 +184,7 @@ class Oracle:
 
     def may_preempt(self, pod: P, state: State) -> bool:
         """Return whether preemption would make room for a pod that fits on no node, by the budgets of the facts."""
-        if not self.is_predictable(pod.cls) or not self._has_lower(pod, state):
+        if not self.is_predictable(pod) or not self._has_lower(pod, state):
             return False
         kept = self._kept(state)
         kept.show(_seen(state.pods), state.pods)
@@ -239,15 +239,21 @@ class Oracle:
         api_pod = kept.pod(pod)
         return kept, api_pod, kept.scheduler.filter(api_pod)
 
-    def is_predictable(self, cls: int) -> bool:
-        """Return whether the scheduler handles pods of a class, and every feature that decides is evaluated here."""
-        found = self._predictable.get(cls)
+    def is_predictable(self, pod: P) -> bool:
+        """Return whether the scheduler handles pods like this, and every feature that decides is evaluated here."""
+        found = self._predictable.get(pod.cls)
         if found is None:
-            world, pod_class = self._world, self._world.classes[cls]
+            world, pod_class = self._world, self._world.classes[pod.cls]
             beyond = unsupported_features(pod_class, world.profiles.get(pod_class.scheduler_name), world.cluster)
             for what in beyond:
-                world.notes[f"{what} of the pods of {_owner_text(pod_class)}"] = None
-            found = self._predictable[cls] = not beyond and not pod_class.gates
+                text = f"{what} of the pods of {_owner_text(pod_class)}"
+                if pod.owner >= 0:
+                    world.leave_out(text, world.keys[pod.owner])
+                elif pod.is_new:
+                    world.leave_out(text)
+                else:
+                    world.notes[text] = None
+            found = self._predictable[pod.cls] = not beyond and not pod_class.gates
         return found
 
     def reserve(self, pod: P, node: int, state: State) -> Made:

@@ -28,6 +28,7 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline.binding import bind
 from kubectl_spread.timeline.oracle import Oracle
 from kubectl_spread.timeline.search import explore
+from kubectl_spread.timeline.search.limit import Limit
 from kubectl_spread.timeline.state import NO_ORDINAL, on_node, P, PENDING, Stage, State, Step, Way
 from kubectl_spread.timeline.ways import Bindings
 from kubectl_spread.timeline.world import World
@@ -73,7 +74,7 @@ def every_placement(new: NewPods, kinds: Optional[Sequence[int]], *, max_states:
     if not new.all_nodes:  # The sampling of nodes depends on all earlier pods, so equal states have other steps.
         return _random_placements(new, runs)
     search = _Search(new, kinds)
-    found = explore.everything(search, [search.start], canonical=search.canonical, max_states=max_states)
+    found = explore.everything(search, [search.start], canonical=search.canonical, limit=Limit(max_states))
     if found.is_exhaustive:
         is_exact = found.states == 1 or not any(map(search.may_preempt, found.steady))
         return PlacementOutcomes(tuple(map(_counts, found.steady)), is_exact, len(found.steady))

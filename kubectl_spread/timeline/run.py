@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import cast, NamedTuple, Optional, Union
@@ -17,10 +18,11 @@ from kubectl_spread.timeline.moves import Moves, no_twins, Twins
 from kubectl_spread.timeline.oracle import MorePods, Oracle
 from kubectl_spread.timeline.results import answer
 from kubectl_spread.timeline.results.answer import Outcome, View
+from kubectl_spread.timeline.results.certainty import Basis
 from kubectl_spread.timeline.results.interchange import Interchange
 from kubectl_spread.timeline.search import explore
 from kubectl_spread.timeline.search.explore import Exploration
-from kubectl_spread.timeline.search.limit import Clock, Deadline, NEVER
+from kubectl_spread.timeline.search.limit import Deadline, Limit, NEVER, weight
 from kubectl_spread.timeline.search.path import SearchPath
 from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.setup import reading
@@ -31,7 +33,9 @@ from kubectl_spread.timeline.state import forget_refusals, P, State, Step
 from kubectl_spread.timeline.world import Kubelet, World
 
 Written = Union[steps.Op, Sequence[steps.Op]]
-_GRACE_S = 1.0  # Extra time for random runs after a search was cut off.
+_GRACE_S = 1.0  # Extra time for random runs after a user's time limit.
+_FIRST_RUN_S = 60.0  # Extra time for the first run of a step; a step without any run has no outcomes.
+_STATES_OF_A_RUN = 400  # Ordinary states for each of the random runs that follow a search that was cut off.
 _MOST_STARTS = 64  # Most outcomes of a step from which the next one starts.
 
 
@@ -44,13 +48,13 @@ class Mode(Enum):
 
 
 class Limits(NamedTuple):
-    """Limits of a search: number of states, number of random runs, and seconds per step.
+    """Limits of a search, counted in ordinary states, so that an answer does not depend on the load of the machine.
 
+    max_states: of a search for all outcomes. samples: random runs. seconds: per step, if the user names a time limit.
     patience_s: simulated seconds that pass within a step; tolerationSeconds up to this value expire. has_messages: the
     answer has the scheduler's messages for Pending pods and `worst_skew`. Both are slow with many nodes. first_run_s:
-    seconds beyond the limit for the first run of a step; a step without any run has no outcomes. by_counts: visit the
-    states of a rollout as counts of pods per node where these decide; the results are equal, and found sooner. clock:
-    of `seconds`; `time.process_time` gives the same answers on a busy machine.
+    seconds beyond the limit for the first run of a step. by_counts: visit the states of a rollout as counts of pods per
+    node where these decide; the results are equal, and found sooner. max_run: states of one run.
     """
 
     mode: Mode = Mode.ALL
@@ -60,20 +64,22 @@ class Limits(NamedTuple):
     seed: int = 0
     patience_s: float = float("inf")
     has_messages: bool = True
-    first_run_s: float = 60.0
+    first_run_s: float = _FIRST_RUN_S
     by_counts: bool = True
-    clock: Clock = time.monotonic
+    max_run: int = 400_000
 
 
 class StepAnswer(NamedTuple):
     """Result of one step.
 
-    outcomes: distinct outcomes, equal up to interchangeable nodes. is_exact: there are no others. states: number of
-    visited states. runs: number of random runs. fewest_ready, worst_skew: extremes over all visited states.
+    outcomes: distinct outcomes, equal up to interchangeable nodes. basis: whether there are others. states: number of
+    visited states. runs: number of random runs. fewest_ready, worst_skew: extremes over all visited states. gaps:
+    features that were not simulated so far, each with the workload whose outcome it changes; None for any. ended:
+    number of random runs with each outcome. is_start_exact: all outcomes of the steps before are known.
     """
 
     outcomes: tuple[Outcome, ...]
-    is_exact: bool
+    basis: Basis
     states: int
     runs: int
     fewest_ready: dict[OwnerKey, int]
@@ -81,6 +87,14 @@ class StepAnswer(NamedTuple):
     symmetry: Symmetry
     is_endless: bool = False
     before: tuple[Outcome, ...] = ()  # where the step began
+    gaps: Mapping[str, Optional[OwnerKey]] = {}
+    ended: tuple[int, ...] = ()
+    is_start_exact: bool = True
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether all outcomes are known."""
+        return self.basis.is_exact
 
     @property
     def is_complete(self) -> bool:
@@ -220,7 +234,7 @@ class _Player:
         self._limits = limits
         self._ops = ops
         for key in creating(cluster, (op for step in ops for op in step)) - set(touched):
-            self._world.notes[f"DaemonSet {key.namespace}/{key.name}: its pods on new nodes, in a large cluster"] = None
+            self._world.leave_out(f"DaemonSet {key.namespace}/{key.name}: its pods on new nodes, in a large cluster")
         self._named = (
             references.named_nodes(op for step in ops for op in step)
             | self._nodes_of_pods(ops)
@@ -293,7 +307,8 @@ class _Player:
 
     def _step(self, begun: list[Step], befores: tuple[Outcome, ...], *, is_exact: bool) -> StepAnswer:
         if not begun:
-            return StepAnswer((), False, 0, 0, {}, {}, self._symmetry(self._start))
+            none = self._symmetry(self._start)
+            return StepAnswer((), Basis.STATE_LIMIT, 0, 0, {}, {}, none, gaps=self._world.gaps, is_start_exact=is_exact)
         starts = [item.state for item in begun]
         symmetries = [self._symmetry(start) for start in starts]
         found = self._look(begun, symmetries)
@@ -301,9 +316,12 @@ class _Player:
         outcomes: dict[State, Outcome] = {}
         for item, start, symmetry, before in zip(found, starts, symmetries, befores, strict=False):
             self._add_outcomes(outcomes, item, start, symmetry=symmetry, before=before)
+        ended = sum((item.ended for item in found), Counter[State]())
+        is_exact_here = len(found) == len(starts) and all(item.is_exhaustive for item in found)
+        basis = Basis.ALL_OUTCOMES if is_exact and is_exact_here else Basis.SAMPLE if outcomes else Basis.STATE_LIMIT
         return StepAnswer(
             tuple(outcomes.values()),
-            is_exact and len(found) == len(starts) and all(item.is_exhaustive for item in found),
+            basis,
             sum(item.states for item in found),
             sum(item.runs for item in found),
             answer.fewest_ready(self._world, states),
@@ -311,6 +329,9 @@ class _Player:
             symmetries[0],
             any(item.loops for item in found),
             befores,
+            dict(self._world.gaps),
+            tuple(ended[state] for state in outcomes),
+            is_exact,
         )
 
     def _symmetry(self, start: State) -> Symmetry:
@@ -339,7 +360,7 @@ class _Player:
 
     def _look(self, begun: list[Step], symmetries: list[Symmetry]) -> list[Exploration]:
         limits = self._limits
-        deadline = NEVER if limits.seconds is None else Deadline(limits.clock() + limits.seconds, limits.clock)
+        deadline = NEVER if limits.seconds is None else Deadline(time.monotonic() + limits.seconds)
         found: list[Exploration] = []
         for (_, start, is_settled), symmetry in zip(begun, symmetries, strict=True):
             if not is_settled:
@@ -348,8 +369,8 @@ class _Player:
             if found and deadline.later(_GRACE_S).is_over():
                 break
             if limits.mode is Mode.FIRST:
-                last = deadline.later(limits.first_run_s)
-                only = explore.one(self._hasty, start, explore.first, deadline=last)
+                limit = self._limit_of_run(deadline.later(limits.first_run_s))
+                only = explore.one(self._hasty, start, explore.first, limit=limit)
                 found.append(only._replace(is_literal=True))
                 continue
             item = None
@@ -358,9 +379,7 @@ class _Player:
                     self._new_moves(symmetry.twins),
                     [start],
                     canonical=symmetry.canonical,
-                    max_states=limits.max_states,
-                    deadline=deadline,
-                    is_enough=self._watch.saw,
+                    limit=Limit(limits.max_states, deadline, self._watch.saw),
                     rollouts=CountedRollouts(self._world, self._oracle, symmetry) if limits.by_counts else None,
                 )
                 if item.is_exhaustive:
@@ -371,29 +390,36 @@ class _Player:
             found.append(self._sampled(start, symmetry, runs=runs, deadline=deadline, before=item))
         return found
 
+    def _limit_of_run(self, deadline: Deadline) -> Limit:
+        return Limit(self._limits.max_run, deadline)
+
     def _sampled(
         self, start: State, symmetry: Symmetry, *, runs: int, deadline: Deadline, before: Optional[Exploration]
     ) -> Exploration:
         """Follow random paths, after a deterministic first one.
 
-        `before` is the result of an exhaustive search that was cut off.
+        `before` is the result of an exhaustive search that was cut off. After one, large states have fewer runs.
         """
         came_from = {} if before is None else dict(before.came_from)
         steady: dict[State, None] = {} if before is None else dict.fromkeys(before.steady)
         loops: dict[State, None] = {} if before is None else dict.fromkeys(before.loops)
-        done = 0
+        ended: Counter[State] = Counter()
+        done = visited = 0
         for at in range(runs):
             chooser = explore.first if at == 0 else explore.at_random(self._limits.seed * 1_000_003 + at)
-            end = deadline.later(_GRACE_S if steady or loops else self._limits.first_run_s)
-            one = explore.one(self._hasty, start, chooser, canonical=symmetry.canonical, deadline=end)
+            limit = self._limit_of_run(deadline.later(_GRACE_S if steady or loops else self._limits.first_run_s))
+            one = explore.one(self._hasty, start, chooser, canonical=symmetry.canonical, limit=limit)
             done += one.runs
             for state, last in one.came_from.items():
                 came_from.setdefault(state, last)
             steady.update(dict.fromkeys(one.steady))
             loops.update(dict.fromkeys(one.loops))
+            ended.update(forget_refusals(state) for state in (*one.steady, *one.loops))
             self._watch.states = len(came_from)
-            if self._watch.is_stopped or deadline.later(_GRACE_S).is_over():
+            visited += one.states * max((weight(len(state.pods)) for state in (*one.steady, *one.loops)), default=1)
+            is_enough = before is not None and visited > runs * _STATES_OF_A_RUN
+            if is_enough or not one.runs or self._watch.is_stopped or deadline.later(_GRACE_S).is_over():
                 break
         states = len(came_from) + (0 if before is None else before.states - len(before.came_from))
-        found = Exploration(tuple(steady), False, states, came_from, runs=done, loops=tuple(loops))
+        found = Exploration(tuple(steady), False, states, came_from, runs=done, loops=tuple(loops), ended=ended)
         return found if before is None else found._replace(tails=before.tails, extremes=before.extremes)

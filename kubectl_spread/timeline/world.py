@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.building.stored import admitted_workload, stored_workload
-from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget, key_of, OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.affinity import NodeAffinity
 from kubectl_spread.objects.node import Node
@@ -107,7 +107,8 @@ class World:
         self.bound: Optional[Columns] = None  # Bound pods at the start, if they are counted already.
         self.names: dict[Any, list[str]] = {}  # names of pods at the start or of a CreatePod, by slot
         self.claim_templates: dict[int, dict[str, Plain]] = {}  # by workload: claim template by name
-        self.notes: dict[str, None] = {}
+        self.notes: dict[str, None] = {}  # what was not simulated
+        self.gaps: dict[str, Optional[OwnerKey]] = {}  # those that change the outcome, with the workload, or for any
         self.ops: list[Any] = []  # the steps of the user, by number
         self.restarted: dict[tuple[int, int], int] = {}  # new revision by old revision and identity of the step
         self.slot_of: dict[str, Any] = {}  # by uid of an initial pod
@@ -287,11 +288,17 @@ class World:
         name = node_name(workload)
         if not name:
             return made
-        known = f"whether the kubelet of {name} accepts them is not simulated"
-        missing = f"{name} does not exist, so they never run"
-        reason = known if name in self.node_at else missing
-        self.notes[f"{workload.key}: its pods bypass the scheduler, because nodeName is set; {reason}"] = None
+        text = f"{workload.key}: its pods bypass the scheduler, because nodeName is set; "
+        if name in self.node_at:
+            self.leave_out(f"{text}whether the kubelet of {name} accepts them is not simulated", key_of(workload))
+        else:
+            self.notes[f"{text}{name} does not exist, so they never run"] = None
         return made._replace(node_name=name)
+
+    def leave_out(self, text: str, key: Optional[OwnerKey] = None) -> None:
+        """Record something that is not simulated and changes the outcome of a workload, or of any."""
+        self.notes[text] = None
+        self.gaps[text] = key
 
     def set_class(self, rev: int, cls: PodClass) -> None:
         """Model the pods of a revision on a running pod."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from kubectl_spread.objects.selectors.labels import ZONE
 from kubectl_spread.timeline.results import answer
 from kubectl_spread.timeline.search import explore
+from kubectl_spread.timeline.search.limit import Limit
 from kubectl_spread.timeline.state import Deletion, PENDING, State
 from tests.timeline import recordings
 from tests.timeline.reaching import Follower, Missed
@@ -132,7 +133,7 @@ def spread(follower: Follower, state: State) -> Spread:
 
 def _predicted(follower: Follower, start: State, *, most: int) -> frozenset[Spread]:
     """Return the spreads of every outcome; none where there are too many states."""
-    found = explore.everything(follower.moves, [start], canonical=lambda state: state, max_states=most)
+    found = explore.everything(follower.moves, [start], canonical=lambda state: state, limit=Limit(most))
     if not found.is_exhaustive:
         return frozenset()
     return frozenset(spread(follower, state) for state in found.steady)

@@ -6,6 +6,8 @@ from typing import Any
 
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands.situation import controller_of
+from kubectl_spread.timeline.results.certainty import Basis
+from kubectl_spread.timeline.results.summary import summarize, Verdict
 from tests.timeline.test_run import deployment, run, THREE_ZONES, WEB, ZONE
 
 Plain = dict[str, Any]
@@ -30,6 +32,8 @@ def test_all_pods_are_on_the_named_node() -> None:
         "Deployment app/web: its pods bypass the scheduler, because nodeName is set; whether the kubelet of b1 accepts "
         "them is not simulated"
     )
+    summary = summarize(answer.last, [WEB])
+    assert (summary.verdict, summary.basis, summary.gaps) == (Verdict.NOT_KNOWN, Basis.NOT_SIMULATED, (note,))
 
 
 def test_a_node_that_does_not_exist_runs_nothing() -> None:
@@ -40,3 +44,4 @@ def test_a_node_that_does_not_exist_runs_nothing() -> None:
     assert [pod.node for pod in outcome.pods] == [""] * 3
     (note,) = answer.notes
     assert note.endswith("because nodeName is set; nope does not exist, so they never run")
+    assert summarize(answer.last, [WEB]).verdict is Verdict.GETS_STUCK

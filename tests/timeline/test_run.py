@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import time
 from typing import Any, Optional
+
+import pytest
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.commands.situation import controller_of
 from kubectl_spread.timeline.results.answer import TraceEvent
+from kubectl_spread.timeline.results.certainty import Basis
+from kubectl_spread.timeline.results.summary import summarize, Verdict
 from kubectl_spread.timeline.run import Answer, Limits, Mode, play, Written
 from kubectl_spread.timeline.state import EventKind
 
@@ -302,17 +308,18 @@ def test_nodes_in_the_rack_of_a_guard_are_not_interchangeable_with_others() -> N
     assert alike["a2"] != alike["a3"] == alike["a4"]
 
 
-def test_a_limit_of_seconds_is_measured_on_the_given_clock() -> None:
-    """A clock that stands still lets the search end, whatever else the machine does; one that runs cuts it off."""
+def test_no_clock_decides_unless_the_user_names_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits are counted in states, so that an answer does not depend on the load of the machine."""
     objects = [*THREE_ZONES, deployment(4)]
     ticks = itertools.count()
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(ticks)))
+    monkeypatch.setattr(time, "process_time", lambda: float(next(ticks)))
 
-    still = run(objects, seconds=0.001, clock=lambda: 0.0)
-    running = run(objects, seconds=0.001, clock=lambda: float(next(ticks)))
-
-    assert still.last.is_exact
-    assert not running.last.is_exact
-    assert running.last.outcomes
+    assert run(objects, steps.Restart(WEB)).last.is_exact
+    assert not next(ticks)
+    limited = run(objects, steps.Restart(WEB), seconds=0.001)
+    assert limited.last.basis is Basis.SAMPLE
+    assert limited.last.outcomes
 
 
 def test_two_replicasets_that_shrink_together_rank_on_what_each_has_seen() -> None:
@@ -331,3 +338,29 @@ def test_two_replicasets_that_shrink_together_rank_on_what_each_has_seen() -> No
 
     assert answer.last.is_exact
     assert {len({pod.node for pod in outcome.pods}) for outcome in answer.last.outcomes} == {1, 2}
+
+
+def test_a_run_that_a_limit_cuts_off_has_no_outcome() -> None:
+    """Then nothing is known: not that the step may get stuck, and no number of pods."""
+    answer = run([*THREE_ZONES], steps.Apply(controller_of(deployment(40))), max_states=10, max_run=30)
+
+    step = summarize(answer.last, [WEB])
+    assert (answer.last.basis, answer.last.outcomes) == (Basis.STATE_LIMIT, ())
+    assert (step.verdict, step.workloads, step.endings) == (Verdict.NOT_KNOWN, (), ())
+
+
+def test_states_with_many_pods_count_for_several() -> None:
+    """A state takes time in proportion to its pods."""
+    large = [node(name, name[0], cpu="500", pods="1000") for name in ("a1", "b1", "c1")]
+
+    found = [run(large, steps.Apply(controller_of(deployment(n))), max_run=2_500, mode=Mode.FIRST) for n in (300, 900)]
+
+    assert [bool(item.last.outcomes) for item in found] == [True, False]
+
+
+def test_sampled_runs_are_counted_for_each_outcome() -> None:
+    answer = run([*THREE_ZONES, deployment(3)], steps.Restart(WEB), mode=Mode.SAMPLE, samples=20)
+
+    assert answer.last.basis is Basis.SAMPLE
+    assert sum(answer.last.ended) == answer.last.runs == 20
+    assert sum(ending.runs for ending in summarize(answer.last, [WEB]).endings) == 20

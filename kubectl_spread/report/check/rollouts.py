@@ -20,7 +20,7 @@ _MOST_NAMES = 6
 _MOST_SENTENCES = 24
 _ENDS = 10  # of a long way, from its beginning and from its end
 _LABELS = {RolloutKind.CHANGE: "rollout of the change", RolloutKind.NEXT: "next rollout"}
-_TIME = "the time for rollouts is used up; name fewer workloads"
+_LIMIT = "the states for rollouts are used up; name fewer workloads"
 
 
 def of_placement(result: RolloutResult, *, colour: bool) -> list[str]:
@@ -81,7 +81,7 @@ def _together(results: list[RolloutResult]) -> Iterator[str]:
 
 def _short(result: RolloutResult) -> str:
     """Return the answer in words that many workloads share."""
-    if result.verdict is None or result.is_exact:
+    if result.verdict is Verdict.NOT_KNOWN or result.is_exact:
         return f"{_outcome(result)}"
     return "completes in every simulated run, not in every possible outcome"
 
@@ -89,8 +89,8 @@ def _short(result: RolloutResult) -> str:
 def _outcome(result: RolloutResult) -> str:
     """Return the verdict, with the part of the outcomes for which it holds."""
     summary = result.summary
-    if result.verdict is None:
-        return f"was not simulated ({safe(_reason(result))})"
+    if result.verdict is Verdict.NOT_KNOWN:
+        return f"is not known ({safe(_reason(result))})"
     if result.verdict is Verdict.COMPLETES:
         return f"completes {_certainty(result)}"
     if result.verdict is Verdict.GETS_STUCK:
@@ -109,7 +109,7 @@ def _certainty(result: RolloutResult) -> str:
 
 
 def _reason(result: RolloutResult) -> str:
-    return f"it depends on {result.because}" if result.because else _TIME
+    return f"it depends on {result.because}" if result.because else _LIMIT
 
 
 def _why(result: RolloutResult) -> str:
@@ -159,7 +159,9 @@ def documents(results: Iterable[RolloutResult]) -> Plain:
     return {
         "stuckRollouts": [_stuck(item) for item in known if item.kind in new and item.is_stuck],
         "rolloutsUnderWay": [
-            _under_way(item) for item in known if item.kind is RolloutKind.CURRENT and item.verdict is not None
+            _under_way(item)
+            for item in known
+            if item.kind is RolloutKind.CURRENT and item.verdict is not Verdict.NOT_KNOWN
         ],
         "rollouts": [_document(item) for item in known],
     }
@@ -179,7 +181,7 @@ def _under_way(item: RolloutResult) -> Plain:
     stuck = () if item.summary is None else item.summary.stuck
     return {
         "object": item.key._asdict(),
-        "end": item.verdict.value if item.verdict is not None else None,
+        "end": item.verdict.value,
         "oldPods": item.old,
         "pending": stuck[0].name if stuck else None,
         "message": stuck[0].message if stuck else None,
@@ -190,7 +192,7 @@ def _document(item: RolloutResult) -> Plain:
     return {
         "objects": [key._asdict() for key in item.keys],
         "rollout": item.kind.value,
-        "verdict": None if item.verdict is None else item.verdict.value,
+        "verdict": item.verdict.value,
         "basis": item.basis.value,
         "exact": item.is_exact,
         "dependsOn": item.because or None,

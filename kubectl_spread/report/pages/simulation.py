@@ -27,7 +27,12 @@ from kubectl_spread.timeline.results.summary import (
 )
 from kubectl_spread.timeline.state import EventKind
 
-_TONES = {Verdict.COMPLETES: "good", Verdict.MAY_GET_STUCK: "warn", Verdict.GETS_STUCK: "bad"}
+_TONES = {
+    Verdict.COMPLETES: "good",
+    Verdict.NOT_KNOWN: "warn",
+    Verdict.MAY_GET_STUCK: "warn",
+    Verdict.GETS_STUCK: "bad",
+}
 _MOST_BYTES = 2_900_000  # of a page
 _MOST_BOXES = 9000  # of nodes, in all drawings of a page together
 _FEWEST_BOXES = 240  # for each step
@@ -151,8 +156,8 @@ def _step(step: PlayedStep, number: int, room: int, *, has_run: bool) -> Plain:
         "tone": "bad" if step.refusal else _TONES[summary.verdict],
         "refusal": step.refusal,
         "notes": step.notes,
-        "workloads": [_workload(item) for item in concerned],
-        "is_quiet": not concerned and not step.refusal,
+        "workloads": [_workload(item, summary) for item in concerned],
+        "is_quiet": not concerned and not step.refusal and bool(summary.endings),
         "others": [name(item.key) for item in summary.workloads if _was_stuck(item)],
         "waiting": list(_waiting(summary)),
         "refused": list(_refused(summary)),
@@ -166,7 +171,7 @@ def _was_stuck(item: WorkloadSummary) -> bool:
     return not item.is_concerned and item.verdict is not Verdict.COMPLETES
 
 
-def _workload(item: WorkloadSummary) -> Plain:
+def _workload(item: WorkloadSummary, step: StepSummary) -> Plain:
     if item.is_deleted:
         return {
             "name": name(item.key),
@@ -180,8 +185,8 @@ def _workload(item: WorkloadSummary) -> Plain:
         "name": name(item.key),
         "badge": VERDICTS[item.verdict],
         "tone": _TONES[item.verdict],
-        "numbers": f"{numbers(item)}{paused}",
-        "skews": [f"{spread.topology_key}: {skew(spread)}" for spread in item.spreads],
+        "numbers": f"{numbers(item, step)}{paused}",
+        "skews": [f"{spread.topology_key}: {skew(spread, step)}" for spread in item.spreads],
     }
 
 

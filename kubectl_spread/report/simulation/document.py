@@ -12,7 +12,14 @@ from kubectl_spread.report.simulation import story
 from kubectl_spread.report.unread import document as unread_document
 from kubectl_spread.timeline.results.answer import TraceEvent
 from kubectl_spread.timeline.results.domain_pods import Range
-from kubectl_spread.timeline.results.summary import Ending, PlayedStep, Simulation, WorkloadSpread, WorkloadSummary
+from kubectl_spread.timeline.results.summary import (
+    Ending,
+    PlayedStep,
+    Simulation,
+    StepSummary,
+    WorkloadSpread,
+    WorkloadSummary,
+)
 
 Plain = dict[str, Any]
 
@@ -38,24 +45,27 @@ def document(simulation: Simulation, errors: Iterable[SourceError] = (), unread:
 
 def _step(played: PlayedStep, before: tuple[PlayedStep, ...]) -> Plain:
     summary = played.summary
+    ranges = Ranges(summary)
     return {
         "step": played.text,
         "verdict": summary.verdict.value,
         "exact": summary.is_exact,
+        "basis": summary.basis.value,
+        "notSimulated": list(summary.gaps),
         "endless": summary.is_endless,
         "states": summary.states,
         "runs": summary.runs,
         "refusal": played.refusal or None,
         "notes": list(played.notes),
-        "workloads": [_workload(item) for item in summary.workloads],
-        "together": [_spread(spread) for spread in summary.together],
+        "workloads": [_workload(item, ranges) for item in summary.workloads],
+        "together": [_spread(spread, ranges) for spread in summary.together],
         "pending": [
             {
                 "object": _key(item.owner),
                 "pod": item.pod,
                 "new": item.is_new,
                 "message": item.message,
-                "pods": _range(item.pods),
+                "pods": ranges.after(item.pods),
                 "outcomes": item.outcomes,
             }
             for item in summary.waiting
@@ -77,7 +87,24 @@ def _step(played: PlayedStep, before: tuple[PlayedStep, ...]) -> Plain:
     }
 
 
-def _workload(item: WorkloadSummary) -> Plain:
+class Ranges:
+    """Writer of ranges; those over some outcomes have a field of their own, because others may lie outside."""
+
+    def __init__(self, summary: StepSummary) -> None:
+        self._has_all_before = summary.is_start_exact
+        self._has_all = summary.is_exact
+
+    def before(self, found: Range) -> Plain:
+        """Return a range over the outcomes of the step before."""
+        return _range(found) if self._has_all_before else {"sampled": _range(found)}
+
+    def after(self, found: Range) -> Plain:
+        """Return a range over the outcomes of the step."""
+        return _range(found) if self._has_all else {"sampled": _range(found)}
+
+
+def _workload(item: WorkloadSummary, ranges: Ranges) -> Plain:
+    after = ranges.after
     return {
         "object": item.key._asdict(),
         "verdict": item.verdict.value,
@@ -86,29 +113,30 @@ def _workload(item: WorkloadSummary) -> Plain:
         "paused": item.is_paused,
         "completeBefore": item.was_complete,
         "replicas": item.desired.most,
-        "ready": {"before": _range(item.ready_before), "after": _range(item.ready), "fewest": item.fewest_ready},
-        "updated": _range(item.updated),
-        "pending": _range(item.pending),
-        "notCreated": _range(item.not_created),
+        "ready": {"before": ranges.before(item.ready_before), "after": after(item.ready), "fewest": item.fewest_ready},
+        "updated": after(item.updated),
+        "pending": after(item.pending),
+        "notCreated": after(item.not_created),
         "refusal": item.refusal or None,
         "failed": item.has_failed,
-        "restarted": _range(item.restarted),
+        "restarted": after(item.restarted),
         "revision": item.revision,
-        "domains": [_spread(spread) for spread in item.spreads],
+        "domains": [_spread(spread, ranges) for spread in item.spreads],
     }
 
 
-def _spread(spread: WorkloadSpread) -> Plain:
+def _spread(spread: WorkloadSpread, ranges: Ranges) -> Plain:
+    after = ranges.after
     return {
         "topologyKey": spread.topology_key,
-        "skew": {"before": _range(spread.before), "after": _range(spread.after), "worst": spread.on_the_way},
+        "skew": {"before": ranges.before(spread.before), "after": after(spread.after), "worst": spread.on_the_way},
         "domains": [
             {
                 "value": domain.value,
-                "before": _range(domain.before),
-                "after": _range(domain.after),
+                "before": ranges.before(domain.before),
+                "after": after(domain.after),
                 "revisions": [
-                    {"revision": number, **_range(found)} for number, found in domain.revisions.items() if found.most
+                    {"revision": number, **after(found)} for number, found in domain.revisions.items() if found.most
                 ],
             }
             for domain in spread.domains
@@ -120,6 +148,7 @@ def _ending(ending: Ending) -> Plain:
     return {
         "completes": ending.is_complete,
         "endless": ending.is_endless,
+        "runs": ending.runs,
         "workloads": [
             {
                 "object": key._asdict(),

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Optional
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report.documents import API_VERSION
+from kubectl_spread.report.simulation.document import Ranges
 from kubectl_spread.report.simulation.words import name, span, VERDICTS
 from kubectl_spread.report.table import table, wrap
 from kubectl_spread.timeline.results.domain_pods import Range
@@ -66,6 +67,8 @@ def _row(row: ReplicaCountRow, key: OwnerKey, keys: list[str]) -> tuple[str, ...
     item = _workload(row, key)
     last = (row.start, *row.steps)[-1].summary
     spreads = {spread.topology_key: spread.after for spread in _spreads(row, key)}
+    if not last.endings:
+        return (str(row.replicas), VERDICTS[verdict(row)], *("?" for _ in range(4 + len(keys))))
     number = f"{len(last.endings)}" if last.is_exact else f"{len(last.endings)} or more"
     pending = Range(0, 0) if item is None else item.pending
     return (
@@ -81,8 +84,7 @@ def _row(row: ReplicaCountRow, key: OwnerKey, keys: list[str]) -> tuple[str, ...
 
 def verdict(row: ReplicaCountRow) -> Verdict:
     """Return the worst verdict of a row."""
-    order = (Verdict.COMPLETES, Verdict.MAY_GET_STUCK, Verdict.GETS_STUCK)
-    return max((step.summary.verdict for step in (row.start, *row.steps)), key=order.index)
+    return max((step.summary.verdict for step in (row.start, *row.steps)), key=list(Verdict).index)
 
 
 def _workload(row: ReplicaCountRow, key: OwnerKey) -> Optional[WorkloadSummary]:
@@ -114,22 +116,20 @@ def document(found: ReplicaTable) -> Plain:
 def _row_document(row: ReplicaCountRow, key: OwnerKey) -> Plain:
     item = _workload(row, key)
     every = [step.summary for step in (row.start, *row.steps)]
+    after = Ranges(every[-1]).after
+    none = Range(0, 0)
     return {
         "replicas": row.replicas,
         "verdict": verdict(row).value,
         "exact": all(summary.is_exact for summary in every),
         "states": sum(summary.states for summary in every),
         "outcomeCount": len(every[-1].endings),
-        "ready": _range(item and item.ready),
-        "fewestReady": 0 if item is None else item.fewest_ready,
-        "pending": _range(item and item.pending),
-        "notCreated": _range(item and item.not_created),
+        "ready": after(none if item is None else item.ready) if every[-1].endings else None,
+        "fewestReady": (0 if item is None else item.fewest_ready) if every[-1].endings else None,
+        "pending": after(none if item is None else item.pending) if every[-1].endings else None,
+        "notCreated": after(none if item is None else item.not_created) if every[-1].endings else None,
         "skew": [
-            {"topologyKey": spread.topology_key, "after": _range(spread.after), "worst": spread.on_the_way}
+            {"topologyKey": spread.topology_key, "after": after(spread.after), "worst": spread.on_the_way}
             for spread in _spreads(row, key)
         ],
     }
-
-
-def _range(found: Optional[Range]) -> Plain:
-    return {"min": 0, "max": 0} if found is None else {"min": found.least, "max": found.most}

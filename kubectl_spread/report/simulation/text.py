@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from kubectl_spread.report.simulation import story
 from kubectl_spread.report.simulation.extremes import extremes
-from kubectl_spread.report.simulation.words import certainty, name, plural, pods, share, span, VERDICTS
+from kubectl_spread.report.simulation.words import certainty, name, plural, pods, sampled, share, span, VERDICTS
 from kubectl_spread.report.table import paint, table, wrap
 from kubectl_spread.timeline.results.domain_pods import DomainPods, Range
 from kubectl_spread.timeline.results.summary import (
@@ -18,7 +18,12 @@ from kubectl_spread.timeline.results.summary import (
     WorkloadSummary,
 )
 
-_STYLES = {Verdict.COMPLETES: "green", Verdict.MAY_GET_STUCK: "yellow", Verdict.GETS_STUCK: "red"}
+_STYLES = {
+    Verdict.COMPLETES: "green",
+    Verdict.NOT_KNOWN: "yellow",
+    Verdict.MAY_GET_STUCK: "yellow",
+    Verdict.GETS_STUCK: "red",
+}
 _MOST_DOMAINS = 12
 _MOST_WORKLOADS = 2  # with a table each; of more there is one table for all together
 _MOST_SENTENCES = 40
@@ -90,7 +95,7 @@ class _Step:
             return
         paused = f"; it is paused, so {_held_back(item)}" if item.is_paused else ""
         yield f"{name(item.key)} {verdict}{paused}"
-        yield from wrap(numbers(item), self.width, indent="  ", hanging="  ")
+        yield from wrap(numbers(item, self.summary), self.width, indent="  ", hanging="  ")
         if item.has_failed:
             yield f"  {FAILED}"
         if item.refusal:
@@ -120,7 +125,9 @@ class _Step:
         if not spread.domains:
             return [f"  no node has the label {spread.topology_key}"]
         old = bool(revision) and _is_mixed(spread, revision)
-        head = (spread.topology_key, "before", "after", *(("old", "new") if old else ()))
+        before = "before" if self.summary.is_start_exact else "before (sampled)"
+        after = "after" if self.summary.is_exact else "after (sampled)"
+        head = (spread.topology_key, before, after, *(("old", "new") if old else ()))
         rows = [(domain.value, span(domain.before), span(domain.after), *(_revisions(domain, revision) if old else ()))
                 for domain in spread.domains]  # fmt: skip
         shown = rows
@@ -130,10 +137,10 @@ class _Step:
         lines = table([head, *shown], self.width, indent="  ")
         if len(shown) < len(rows):
             lines.append(f"  and {plural(len(rows) - len(shown), 'more domain')}")
-        return [*lines, *wrap(skew(spread), self.width, indent="  ", hanging="  ")]
+        return [*lines, *wrap(skew(spread, self.summary), self.width, indent="  ", hanging="  ")]
 
     def _nothing(self) -> list[str]:
-        if any(item.is_concerned for item in self.summary.workloads) or self.played.refusal:
+        if any(item.is_concerned for item in self.summary.workloads) or self.played.refusal or not self.summary.endings:
             return []
         return ["No workload changes."]
 
@@ -191,7 +198,7 @@ class _Step:
 FAILED = "the Job fails: Job has reached the specified backoff limit"  # the message of its condition
 
 
-def numbers(item: WorkloadSummary) -> str:
+def numbers(item: WorkloadSummary, step: StepSummary) -> str:
     """Return `3 of 4 pods ready, as few as 2 on the way`."""
     wanted = item.desired.most
     parts = [f"{span(item.ready)} of {plural(wanted, 'pod')} ready"]
@@ -203,7 +210,7 @@ def numbers(item: WorkloadSummary) -> str:
         parts.append(f"{span(item.pending)} Pending")
     if item.not_created.most:
         parts.append(f"{span(item.not_created)} not created")
-    return ", ".join(parts)
+    return f"{sampled(step)}{', '.join(parts)}"
 
 
 def _held_back(item: WorkloadSummary) -> str:
@@ -229,9 +236,9 @@ def _revisions(domain: DomainPods, revision: int) -> tuple[str, str]:
     return span(Range(sum(found.least for found in old), sum(found.most for found in old))), span(new)
 
 
-def skew(spread: WorkloadSpread) -> str:
+def skew(spread: WorkloadSpread, step: StepSummary) -> str:
     """Return `skew: 1 before, at most 2 on the way, 1 at the end`."""
     parts = [f"{span(spread.before)} before", f"{span(spread.after)} at the end"]
     if spread.on_the_way is not None:
         parts.insert(1, f"at most {spread.on_the_way} on the way")
-    return f"skew: {', '.join(parts)}"
+    return f"skew: {sampled(step)}{', '.join(parts)}"

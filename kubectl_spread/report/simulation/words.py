@@ -6,10 +6,12 @@ from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.timeline.results.domain_pods import Range
-from kubectl_spread.timeline.results.summary import StepSummary, Verdict
+from kubectl_spread.timeline.results.summary import Ending, StepSummary, Verdict
 
+_MOST_DOMAINS = 12
 VERDICTS = {
     Verdict.COMPLETES: "completes",
+    Verdict.NOT_KNOWN: "not known",
     Verdict.MAY_GET_STUCK: "may get stuck",
     Verdict.GETS_STUCK: "gets stuck",
 }
@@ -42,20 +44,33 @@ def share(part: int, whole: int) -> str:
     return "in every outcome" if part == whole else f"in {part:,} of {whole:,} outcomes"
 
 
+def sampled(step: StepSummary) -> str:
+    """Return the words before numbers that hold for some outcomes only; empty if all outcomes are known."""
+    return "" if step.is_exact else "in the sampled runs " if step.runs > 1 else "in one sampled run "
+
+
 def certainty(step: StepSummary) -> str:
     """Return the extent of the search, and the limits of its answer."""
-    number = len(step.endings)
+    visited = f"({plural(step.states, 'state')} visited)"
+    if not step.endings:
+        return f"The search ended before it found an outcome {visited}."
     if step.is_exact:
-        return f"{_found(step)} ({plural(step.states, 'state')} visited)."
+        return f"{_found(step)} {visited}."
     if not step.runs:
-        return f"The search ended after {plural(step.states, 'state')}; other outcomes are possible."
-    if step.runs == 1:
-        return f"One possible run ({plural(step.states, 'state')} visited); other outcomes are possible."
-    found = "The same outcome" if number == 1 else f"{number:,} different outcomes"
-    return (
-        f"{found} in {step.runs:,} random runs ({plural(step.states, 'state')} visited). "
-        "Not every state was visited, so other outcomes are possible."
-    )
+        return f"Other outcomes are possible {visited}."
+    most = max(step.endings, key=lambda ending: ending.runs)
+    how = f"{most.runs:,} of {step.runs:,} sampled runs end" if step.runs > 1 else "The one sampled run ends"
+    return f"{how} {_numbers(most)}; other outcomes are possible {visited}."
+
+
+def _numbers(ending: Ending) -> str:
+    """Return the pods in each domain, `2-2-2`, if the ending is about one workload with few domains; else `so`."""
+    for by_key in list(ending.counts.values())[:1] if len(ending.counts) == 1 else ():
+        for topology_key, counts in by_key.items():
+            values = ending.domains[topology_key]
+            if len(values) <= _MOST_DOMAINS:
+                return "-".join(str(sum(counts.get(value, {}).values())) for value in values)
+    return "so"
 
 
 def _found(step: StepSummary) -> str:

@@ -20,10 +20,11 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.unsupported import unsupported_features
 from kubectl_spread.simulate.rollouts import room
 from kubectl_spread.simulate.rollouts.current import old_pods
-from kubectl_spread.simulate.rollouts.result import Basis, RolloutKind, RolloutResult
+from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.simulate.rollouts.search import Budget, RolloutQuestion, RolloutSearch, without
 from kubectl_spread.simulate.running.controllers import running_pods
 from kubectl_spread.timeline import likeness, steps
+from kubectl_spread.timeline.results.certainty import Basis
 from kubectl_spread.timeline.results.summary import Verdict
 
 _NEW = "new pod"
@@ -44,7 +45,7 @@ class RolloutChecker:
         """Store the input.
 
         Args: cluster: the cluster of the workloads. profiles: of the scheduler. number: of rollouts, which share the
-            time. budget: the time for all of them.
+            budget. budget: the states for all of them.
         """
         self._cluster = cluster
         self._profiles = profiles

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, Optional
@@ -14,16 +13,17 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.rollouts.checker import most_pods, RolloutChecker, rolls
 from kubectl_spread.simulate.rollouts.groups import connected_groups
-from kubectl_spread.simulate.rollouts.result import Basis, RolloutKind, RolloutResult
+from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.simulate.rollouts.search import Budget, RolloutQuestion, RolloutSearch, without
 from kubectl_spread.simulate.running.controllers import is_changed
 from kubectl_spread.timeline import steps
+from kubectl_spread.timeline.results.certainty import Basis
 from kubectl_spread.timeline.results.summary import Verdict
 from kubectl_spread.timeline.run import Limits, Mode, play
 from kubectl_spread.timeline.setup import reading
 
 _MOST_SETTLED = 200  # Most pods that are created for the next rollouts.
-_SETTLE_S = 2.0
+_SETTLE_STATES = 4_000
 
 
 class ManifestWorkload(NamedTuple):
@@ -94,7 +94,7 @@ class ManifestRollouts:
             return RolloutResult((key,), RolloutKind.NEXT, Verdict.COMPLETES, Basis.ENOUGH_ROOM)
         settled = self._settled
         if settled is None:
-            return without(question, Basis.TIME_LIMIT)
+            return without(question, Basis.STATE_LIMIT)
         return settled.result_of(key, controller)
 
     @cached_property
@@ -153,7 +153,7 @@ class ManifestRollouts:
         cluster = self._cluster
         if self._new:
             ops = tuple(steps.Apply(item.controller) for item in self._new)
-            limits = Limits(Mode.FIRST, seconds=_SETTLE_S, first_run_s=0, has_messages=False, clock=time.process_time)
+            limits = Limits(Mode.FIRST, max_run=_SETTLE_STATES, has_messages=False)
             found = play(cluster, self._profiles, [ops], limits=limits).last
             if not found.outcomes:
                 return None

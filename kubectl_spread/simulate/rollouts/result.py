@@ -7,6 +7,7 @@ from typing import NamedTuple, Optional, Protocol
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.timeline.results.certainty import Basis
 from kubectl_spread.timeline.results.summary import PlayedStep, StepSummary, Verdict
 from kubectl_spread.timeline.state import EventKind
 
@@ -20,27 +21,17 @@ class RolloutKind(Enum):
     NEXT = "next"  # `kubectl rollout restart`, once the workload is complete
 
 
-class Basis(Enum):
-    """Reason to trust a verdict, or reason why there is none."""
-
-    ALL_OUTCOMES = "allOutcomes"  # every reachable state was visited
-    ENOUGH_ROOM = "enoughRoom"  # every new pod finds a node, wherever the other pods are
-    SAMPLE = "sample"  # some runs were simulated
-    TIME_LIMIT = "timeLimit"  # not simulated
-    NOT_SIMULATED = "notSimulated"  # depends on a feature that is not simulated
-
-
 class RolloutResult(NamedTuple):
     """Verdict on a rollout.
 
-    keys: the workloads; several only if they are created together. verdict: None without a simulation. because: reason
-    why there is no simulation. played: the simulated step, with the shortest way to get stuck. explanation: of a pod
-    that stays Pending at the end of that way. old: number of pods that a current rollout has to replace.
+    keys: the workloads; several only if they are created together. because: reason why the verdict is not known.
+    played: the simulated step, with the shortest way to get stuck. explanation: of a pod that stays Pending at the end
+    of that way. old: number of pods that a current rollout has to replace.
     """
 
     keys: tuple[OwnerKey, ...]
     kind: RolloutKind
-    verdict: Optional[Verdict]
+    verdict: Verdict
     basis: Basis
     because: str = ""
     played: Optional[PlayedStep] = None
@@ -63,7 +54,7 @@ class RolloutResult(NamedTuple):
     @property
     def is_exact(self) -> bool:
         """Return whether the verdict holds for every possible outcome."""
-        return self.basis in (Basis.ALL_OUTCOMES, Basis.ENOUGH_ROOM)
+        return self.basis.is_exact
 
     @property
     def summary(self) -> Optional[StepSummary]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import NamedTuple, Optional
 
@@ -11,33 +10,34 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.explanation import examine, Explanation
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.simulate.rollouts.result import Basis, RolloutKind, RolloutResult
+from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.results.answer import Outcome
-from kubectl_spread.timeline.results.summary import PlayedStep, summarize
+from kubectl_spread.timeline.results.certainty import Basis
+from kubectl_spread.timeline.results.summary import PlayedStep, summarize, Verdict
 from kubectl_spread.timeline.run import Limits, Mode, play, StepAnswer
+from kubectl_spread.timeline.search.limit import weight
 
-_SECONDS = 8.0  # Most CPU time for all rollouts of one run.
-_LEAST_SECONDS = 0.05  # Less time than this is not enough for a rollout.
-_FIRST_RUN_S = 1.0  # Extra time for the first run of a rollout.
+_STATES = 16_000  # Most ordinary states for all rollouts of one run.
+_LEAST_STATES = 100  # Fewer states than this are not enough for a rollout.
+_LONGEST_RUN = 4_000  # Most ordinary states of one run.
 _SMALL, _LARGE = 60, 1_000  # Nodes and pods of a rollout whose states are all visited, and of one that is simulated.
 _EFFORTS = ((3, 1_000, 12), (10, 300, 6), (40, 60, 3))  # Up to this many rollouts: states, random runs of each.
 _LEAST_EFFORT = (20, 2)
 
 
 class Budget:
-    """CPU time that is left for the rollouts of one run; other processes do not change the answers."""
+    """States that are left for the rollouts of one run; counted, so that the load of the machine changes no answer."""
 
-    def __init__(self, seconds: float = _SECONDS) -> None:
-        self._seconds = seconds
-        self._spent = 0.0
+    def __init__(self, states: int = _STATES) -> None:
+        self._left = states
 
-    def share(self, rollouts: int) -> float:
-        """Return the seconds for the next one of some rollouts."""
-        return max(0.0, self._seconds - self._spent) / max(1, min(rollouts, 3))
+    def share(self, rollouts: int) -> int:
+        """Return the states for the next one of some rollouts."""
+        return max(0, self._left) // max(1, min(rollouts, 3))
 
-    def spend(self, seconds: float) -> None:
-        self._spent += seconds
+    def spend(self, states: int) -> None:
+        self._left -= states
 
 
 class RolloutQuestion(NamedTuple):
@@ -72,29 +72,26 @@ class RolloutSearch:
         return self._columns
 
     def answer(self, question: RolloutQuestion, *, rollouts: int = 1) -> RolloutResult:
-        """Simulate a rollout; `rollouts` share the time that is left."""
-        seconds = self._budget.share(rollouts)
-        limits = self._limits(question, seconds, rollouts)
-        if limits is None:
-            return without(question, Basis.TIME_LIMIT)
-        begin = time.process_time()
-        found = play(self._cluster, self._profiles, [question.ops], limits=limits, bound=self.columns).last
-        self._budget.spend(time.process_time() - begin)
-        if not found.outcomes:
-            return without(question, Basis.TIME_LIMIT)
-        return self._result(question, found)
-
-    def _limits(self, question: RolloutQuestion, seconds: float, rollouts: int) -> Optional[Limits]:
-        """Return the limits that the size of a rollout leaves time for; None if there is no time."""
+        """Simulate a rollout; `rollouts` share the states that are left."""
         nodes = len(self._cluster.nodes)  # a DaemonSet has no number of replicas
         pods = sum(nodes if item.workload.replicas is None else item.workload.replicas for item in question.controllers)
-        if seconds < _LEAST_SECONDS or pods > _LARGE:
+        limits = self._limits(pods, rollouts)
+        if limits is None:
+            return without(question, Basis.STATE_LIMIT)
+        found = play(self._cluster, self._profiles, [question.ops], limits=limits, bound=self.columns).last
+        self._budget.spend(found.states * weight(pods))
+        return self._result(question, found) if found.outcomes else without(question, Basis.STATE_LIMIT)
+
+    def _limits(self, pods: int, rollouts: int) -> Optional[Limits]:
+        """Return the limits of a rollout of some pods; None if no states are left for it."""
+        left = self._budget.share(rollouts)
+        if left < _LEAST_STATES or pods > _LARGE:
             return None
         is_small = len(self._cluster.nodes) + pods <= _SMALL
         mode = Mode.ALL if is_small else Mode.SAMPLE
         states, runs = next(((states, runs) for most, states, runs in _EFFORTS if rollouts <= most), _LEAST_EFFORT)
         runs = runs if is_small else min(runs, 2)
-        return Limits(mode, states, runs, seconds, first_run_s=_FIRST_RUN_S, clock=time.process_time)
+        return Limits(mode, min(states, left), runs, max_run=min(_LONGEST_RUN, left))
 
     def _result(self, question: RolloutQuestion, found: StepAnswer) -> RolloutResult:
         summary = summarize(found, question.keys)
@@ -103,7 +100,8 @@ class RolloutSearch:
             question.keys,
             question.kind,
             summary.verdict,
-            Basis.ALL_OUTCOMES if summary.is_exact else Basis.SAMPLE,
+            summary.basis,
+            " and ".join(summary.gaps),
             played=PlayedStep(question.text, summary),
             explanation=None if stuck is None else self._explained(stuck, question),
             old=question.old,
@@ -128,4 +126,4 @@ def _is_pending(pod: Pod) -> bool:
 
 def without(question: RolloutQuestion, basis: Basis, because: str = "") -> RolloutResult:
     """Return the result of a rollout that is not simulated."""
-    return RolloutResult(question.keys, question.kind, None, basis, because, old=question.old)
+    return RolloutResult(question.keys, question.kind, Verdict.NOT_KNOWN, basis, because, old=question.old)

@@ -36,7 +36,10 @@ _PROGRESS = itemgetter(*map(P._fields.index, ("owner", "stage", "end")))
 
 
 class PodState(NamedTuple):
-    """A pod in a steady state. If it is Pending, `node` is empty and `message` is the reason."""
+    """A pod in a steady state. If it is Pending, `node` is empty and `message` is the reason.
+
+    maker: its controller, if that is not simulated.
+    """
 
     owner: Optional[OwnerKey]
     name: str
@@ -50,6 +53,7 @@ class PodState(NamedTuple):
     message: str = ""
     number: int = 0  # of the revision, in the order of first use
     namespace: str = ""
+    maker: Optional[OwnerKey] = None
 
     @property
     def is_pending(self) -> bool:
@@ -244,7 +248,12 @@ class View:
             self._words(pod, state, messages) if is_pending else "",
             self.number(pod.rev),
             self.world.classes[pod.cls].namespace,
+            self._maker(pod) if key is None else None,
         )
+
+    def _maker(self, pod: P) -> Optional[OwnerKey]:
+        cls = self.world.classes[pod.cls]
+        return None if cls.owner is None else OwnerKey(cls.owner.kind, cls.namespace, cls.owner.name)
 
     def name(self, pod: P, names: Optional[dict[object, list[str]]] = None) -> str:
         """Return a pod's name; for a new pod with a random name, its workload's name and `-*`.

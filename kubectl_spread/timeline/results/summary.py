@@ -10,6 +10,7 @@ from typing import NamedTuple, Optional
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.timeline.results.answer import Outcome, PodState, SteadyWorkload, TraceEvent
+from kubectl_spread.timeline.results.certainty import Basis
 from kubectl_spread.timeline.results.domain_pods import counts_of, domain_pods, DomainPods, Range, range_of
 from kubectl_spread.timeline.results.frames import step_frames, StepFrames
 from kubectl_spread.timeline.run import StepAnswer
@@ -18,9 +19,10 @@ MOST_DRAWN_ENDINGS = 12
 
 
 class Verdict(Enum):
-    """Verdict on a step or a workload: completes in all, in some or in no outcomes found."""
+    """Verdict on a step or a workload: completes in all, in some or in no outcomes found, from best to worst."""
 
     COMPLETES = "completes"
+    NOT_KNOWN = "notKnown"  # no outcome was found, or something that changes the outcomes is not simulated
     MAY_GET_STUCK = "mayGetStuck"
     GETS_STUCK = "getsStuck"
 
@@ -93,7 +95,7 @@ class Ending(NamedTuple):
     """A distinct outcome.
 
     counts: pods by workload, topology key, domain and revision, of domains that have any. domains: all domains of each
-    topology key.
+    topology key. runs: number of random runs that end so.
     """
 
     is_complete: bool
@@ -101,20 +103,22 @@ class Ending(NamedTuple):
     counts: dict[OwnerKey, dict[str, dict[str, dict[int, int]]]]
     domains: dict[str, tuple[str, ...]]
     pending: tuple[PodState, ...]
+    runs: int = 0
 
 
 class StepSummary(NamedTuple):
     """Summary of one step.
 
-    is_exact: all outcomes were found. is_endless: in some outcome pods are replaced forever. states: number of visited
-    states. runs: number of random runs. lost: pods without a controller that are gone afterwards, which no controller
-    creates again. witness: a shortest path to an outcome that does not complete, over this step and the previous ones.
-    begin: pods at the start of that path. stuck: Pending pods at its end. together: pods of all concerned workloads, if
-    there are several. frames: for drawing, on request.
+    basis: whether all outcomes were found, or why the verdict is not known. is_endless: in some outcome pods are
+    replaced forever. states: number of visited states. runs: number of random runs. lost: pods without a controller
+    that are gone afterwards, which no controller creates again. gaps: what changes the outcome and is not simulated.
+    is_start_exact: all outcomes of the steps before were found. witness: a shortest path to an outcome that does not
+    complete, over this step and the previous ones. begin: pods at the start of that path. stuck: Pending pods at its
+    end. together: pods of all concerned workloads, if there are several. frames: for drawing, on request.
     """
 
     verdict: Verdict
-    is_exact: bool
+    basis: Basis
     is_endless: bool
     states: int
     runs: int
@@ -128,6 +132,13 @@ class StepSummary(NamedTuple):
     stuck: tuple[PodState, ...] = ()
     together: tuple[WorkloadSpread, ...] = ()
     frames: Optional[StepFrames] = None
+    gaps: tuple[str, ...] = ()
+    is_start_exact: bool = True
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether all outcomes were found."""
+        return self.basis.is_exact
 
 
 def summarize(
@@ -176,26 +187,35 @@ class _Summary:
         named = concerns | blocked | {key for key in labelled if self._was_complete(key)}
         self.concerns = frozenset(key for key in self.keys if key in named or self._has_changed(key))
         self.bad = tuple(item for item in self.outcomes if not self._is_fine(item))
+        self.lost = self._lost()
+        self.gaps = {text: key for text, key in step.gaps.items() if key is None or key in concerns | self.concerns}
+        for pod in self.lost:
+            if pod.maker is not None:
+                text = f"{pod.maker.kind} {pod.maker.namespace}/{pod.maker.name}: whether it replaces {pod.name}"
+                self.gaps[text] = None
         self.endings = self._endings()
 
     def make(self, number: int) -> StepSummary:
         step = self.step
         way = _way(self.bad[0], number) if self.bad else ()
+        basis = Basis.NOT_SIMULATED if self.gaps and step.basis.is_known else step.basis
         return StepSummary(
-            _verdict(len(self.outcomes) - len(self.bad), len(self.outcomes)),
-            step.is_exact,
+            _verdict(len(self.outcomes) - len(self.bad), len(self.outcomes)) if basis.is_known else Verdict.NOT_KNOWN,
+            basis,
             step.is_endless,
             step.states,
             step.runs,
-            tuple(self._workload(key) for key in self.keys),
+            tuple(self._workload(key) for key in self.keys if self.outcomes),
             tuple(self._waiting()),
             tuple(self._refused()),
-            self._lost(),
+            tuple(sorted({pod.name for pod in self.lost if pod.maker is None})),
             tuple(ending for ending, _ in self.endings),
             tuple(item.trace() for item in way),
             way[0].before.pods if way and way[0].before is not None else (),
             tuple(pod for pod in self.bad[0].pending if pod.owner in self.concerns) if self.bad else (),
-            self._together(),
+            self._together() if self.outcomes else (),
+            gaps=tuple(self.gaps),
+            is_start_exact=step.is_start_exact,
         )
 
     def frames(self) -> StepFrames:
@@ -228,9 +248,10 @@ class _Summary:
         after = [item.workloads[key] for item in with_it]
         before = [item.workloads[key] for item in self.before if key in item.workloads]
         complete = len(self.outcomes) - sum(not is_settled(item, key) for item in with_it)
+        is_known = all(of is not None and of != key for of in self.gaps.values())
         return WorkloadSummary(
             key,
-            _verdict(complete, len(self.outcomes)),
+            _verdict(complete, len(self.outcomes)) if is_known else Verdict.NOT_KNOWN,
             key in self.concerns,
             bool(self.outcomes) and not with_it,
             bool(with_it) and all(item.is_paused(key) for item in with_it),
@@ -304,27 +325,27 @@ class _Summary:
             found.update({(item.pod.owner, item.pod.name, item.pod.node, item.cause) for item in outcome.blocked})
         return (BlockedEviction(*item, number) for item, number in found.items())
 
-    def _lost(self) -> tuple[str, ...]:
-        """Return the names of pods without a controller that are gone in some outcome."""
-        there = {pod.name for item in self.before for pod in item.pods if pod.owner is None}
-        gone = {
-            name
+    def _lost(self) -> tuple[PodState, ...]:
+        """Return the pods without a simulated controller that are gone in some outcome."""
+        there = {pod.name: pod for item in self.before for pod in item.pods if pod.owner is None}
+        kept = [
+            {pod.name for pod in outcome.pods if pod.owner is None and not pod.is_terminating}
             for outcome in self.outcomes
-            for name in there - {pod.name for pod in outcome.pods if pod.owner is None and not pod.is_terminating}
-        }
-        return tuple(sorted(gone))
+        ]
+        return tuple(pod for name, pod in sorted(there.items()) if any(name not in names for names in kept))
 
     def _endings(self) -> tuple[tuple[Ending, Outcome], ...]:
         """Return the outcomes that a user can distinguish."""
         found: dict[str, tuple[Ending, Outcome]] = {}
         lists: dict[tuple[str, ...], int] = {}
-        for outcome in self.outcomes:
+        for outcome, runs in zip(self.outcomes, self.step.ended, strict=True):
             ending = self._ending(outcome)
             blocked = sorted((item.pod.name, item.pod.node) for item in outcome.blocked)
             pending = sorted((pod.name, pod.message) for pod in ending.pending)
             domains = [lists.setdefault(values, len(lists)) for values in ending.domains.values()]
-            key = (ending.is_complete, ending.is_endless, ending.counts, domains, pending, blocked)
-            found.setdefault(repr(key), (ending, outcome))
+            key = repr((ending.is_complete, ending.is_endless, ending.counts, domains, pending, blocked))
+            known, followed = found.get(key, (ending, outcome))
+            found[key] = (known._replace(runs=known.runs + runs), followed)
         return tuple(found.values())
 
     def _ending(self, outcome: Outcome) -> Ending:
@@ -370,8 +391,7 @@ def is_settled(outcome: Outcome, key: OwnerKey) -> bool:
 
 
 def _verdict(complete: int, outcomes: int) -> Verdict:
-    if not outcomes:
-        return Verdict.MAY_GET_STUCK  # the search ended before it found one
+    """Return the verdict on some outcomes."""
     if not complete:
         return Verdict.GETS_STUCK
     return Verdict.COMPLETES if complete == outcomes else Verdict.MAY_GET_STUCK

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import heapq
 import random
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Optional, Protocol
 
 from kubectl_spread.timeline.counting.control import NotCountable
 from kubectl_spread.timeline.counting.rollouts import CountedRollouts, RolloutOutcomes
-from kubectl_spread.timeline.search.limit import Deadline, Limit, NEVER
+from kubectl_spread.timeline.search.limit import Limit
 from kubectl_spread.timeline.state import State, Way
 from kubectl_spread.timeline.ways import by_kind
 
@@ -35,7 +35,8 @@ class Exploration(NamedTuple):
     of visited states. came_from: predecessor of each visited state on a shortest path. loops: states that a random run
     repeats forever, or in which a controller acts without an end. tails: for steady states of rollouts, functions that
     return the way from one of the visited states. extremes: states of rollouts with the largest skews and the fewest
-    ready pods. is_literal: the states were not exchanged for equivalent ones.
+    ready pods. is_literal: the states were not exchanged for equivalent ones. ended: number of random runs that ended
+    in each state.
     """
 
     steady: tuple[State, ...]
@@ -47,6 +48,7 @@ class Exploration(NamedTuple):
     tails: Mapping[State, Callable[[], list[State]]] = {}
     extremes: tuple[State, ...] = ()
     is_literal: bool = False
+    ended: Counter[State] = Counter()  # noqa: RUF012 (never written to)
 
 
 def everything(
@@ -54,9 +56,7 @@ def everything(
     starts: Iterable[State],
     *,
     canonical: Canonical,
-    max_states: int,
-    deadline: Deadline = NEVER,
-    is_enough: Callable[[int], bool] = lambda _: False,
+    limit: Limit,
     rollouts: Optional[CountedRollouts] = None,
 ) -> Exploration:
     """Visit every state in breadth-first order, until there are no more or a limit is reached.
@@ -65,12 +65,10 @@ def everything(
         moves: possible moves.
         starts: initial states.
         canonical: returns one representative for states that differ in interchangeable nodes only.
-        max_states: maximum number of visited states.
-        deadline: when to stop.
-        is_enough: is called with the number of visited states; returns whether to stop.
+        limit: when to stop.
         rollouts: takes the states in which one Deployment rolls out, whose further states are visited as counts.
     """
-    visit = _Visit(moves, canonical, Limit(max_states, deadline, is_enough), rollouts)
+    visit = _Visit(moves, canonical, limit, rollouts)
     visit.came_from.update((canonical(start), None) for start in starts)
     visit.queue.extend(visit.came_from)
     is_finished = visit.run()
@@ -106,9 +104,9 @@ class _Visit:
     def run(self) -> bool:
         """Visit all states; return whether no limit was reached."""
         while self._has_next():
-            if self._limit.is_over(len(self.came_from)):
-                return False
             state = self.queue.popleft()
+            if self._limit.is_over_at(state, len(self.came_from)):
+                return False
             if self._rollouts is not None and self._rollouts.add(state):
                 self._taken.append(state)
             else:
@@ -147,9 +145,9 @@ def one(
     choose: Callable[[Sequence[Way]], Way],
     *,
     canonical: Canonical = lambda state: state,
-    deadline: Deadline = NEVER,
+    limit: Optional[Limit] = None,
 ) -> Exploration:
-    """Follow one path to its end; `choose` picks one of the steps."""
+    """Follow one path to its end; `choose` picks one of the steps. A path that a limit cuts off has no end."""
     state = canonical(start)
     came_from: dict[State, Optional[State]] = {state: None}
     for at in range(_MOST_STEPS):
@@ -162,8 +160,8 @@ def one(
         state = after
         if not step.is_settled:
             break
-        if deadline.is_over():
-            return Exploration((), False, len(came_from), came_from)  # The run was cut off, so its end is unknown.
+        if limit is not None and limit.is_over_at(state, len(came_from)):
+            return Exploration((), False, len(came_from), came_from)
         if at > 50 * len(came_from) + 1000:
             break  # The run repeats itself.
     return Exploration((), False, len(came_from), came_from, runs=1, loops=(state,))

@@ -1,4 +1,4 @@
-"""Limits of one search: states, and time on a clock."""
+"""Limits of one search: states, and the time that a user allows."""
 
 from __future__ import annotations
 
@@ -6,32 +6,42 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-Clock = Callable[[], float]
+from kubectl_spread.timeline.state import State
+
+_ORDINARY = 100  # Pods of an ordinary state; a state takes time in proportion to its pods.
+
+
+def weight(pods: int) -> int:
+    """Return how many ordinary states a state with some pods counts for."""
+    return 1 + pods // _ORDINARY
 
 
 class Deadline(NamedTuple):
-    """Time at which a search stops, in seconds of a clock; without arguments it never does."""
+    """Time at which a search stops, in seconds of `time.monotonic`; without an argument it never does."""
 
     at: float = float("inf")
-    clock: Clock = time.monotonic
 
     def is_over(self) -> bool:
-        return self.clock() > self.at
+        return self.at < float("inf") and time.monotonic() > self.at
 
     def later(self, seconds: float) -> Deadline:
         """Return the deadline some seconds later."""
-        return self._replace(at=self.at + seconds)
+        return Deadline(self.at + seconds)
 
 
 NEVER = Deadline()
 
 
 class Limit(NamedTuple):
-    """Limit of a search: number of states, a deadline, and a function that is called with the number of states."""
+    """Limit of a search.
+
+    max_states: number of ordinary states. deadline: of the user. is_enough: is called with the number of visited
+    states; returns whether to stop.
+    """
 
     max_states: int
-    deadline: Deadline
-    is_enough: Callable[[int], bool]
+    deadline: Deadline = NEVER
+    is_enough: Callable[[int], bool] = lambda _: False
 
     def less(self, states: int) -> Limit:
         """Return the limit for a search after a number of states were visited."""
@@ -47,3 +57,7 @@ class Limit(NamedTuple):
     def is_over(self, states: int) -> bool:
         """Return whether to stop after a number of visited states."""
         return self.is_late() or states > self.max_states or self.is_enough(states)
+
+    def is_over_at(self, state: State, states: int) -> bool:
+        """Return whether to stop at a state, after a number of visited states of its size."""
+        return states * weight(len(state.pods)) > self.max_states or self.is_over(states)

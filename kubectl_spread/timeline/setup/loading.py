@@ -173,7 +173,9 @@ class _Loading:
 
     def _add(self, key: OwnerKey, controller: Controller) -> None:
         if key.kind not in reading.KINDS or key in self.cluster.owners:
-            self.world.notes[f"{key.kind} {key.namespace}/{key.name}: what its controller does is not simulated"] = None
+            self.world.leave_out(
+                f"{key.kind} {key.namespace}/{key.name}: what its controller does is not simulated", key
+            )
             return
         owner = self.world.owner(key)
         if key.kind == "Deployment":
