@@ -12,6 +12,7 @@ from kubectl_spread.text.wording import count_noun
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.operations.check import CheckSettings, ReadFiles
+    from kubectl_spread.report.check.baseline import Baseline
     from kubectl_spread.text.source import SourceFile
 
 
@@ -36,7 +37,7 @@ def new_findings(findings: list[Finding], read: ReadFiles, settings: CheckSettin
         return NewFindings(findings)
     from kubectl_spread.report.check import baseline
 
-    known = baseline.read(_text(path, settings))
+    known = _read(path, settings)
     compared = baseline.compare(findings, known, files=read.seen, is_whole=read.is_whole)
     notes = (_gone(compared.gone, path),) if compared.gone else ()
     return NewFindings(compared.findings, compared.known, notes)
@@ -53,7 +54,7 @@ def outside(read: ReadFiles, settings: CheckSettings) -> Callable[[list[Finding]
         return lambda findings: findings
     from kubectl_spread.report.check import baseline
 
-    known = baseline.read(_text(path, settings))
+    known = _read(path, settings)
     return lambda findings: baseline.compare(findings, known, files=read.seen, is_whole=read.is_whole).findings
 
 
@@ -65,18 +66,37 @@ def _path(settings: CheckSettings) -> str:
     return os.path.relpath(os.path.join(config.root, config.baseline))
 
 
-def _text(path: str, settings: CheckSettings) -> SourceFile:
+def _read(path: str, settings: CheckSettings) -> Baseline:
     """Read the baseline. If the configuration names a file that cannot be read, raise the error at that line."""
-    from kubectl_spread.sources.files import read_text
+    from kubectl_spread.sources.files import read_setting, read_text
 
+    if settings.choice.baseline:
+        return known_findings(read_text(path))
     try:
-        return read_text(path)
+        return known_findings(read_setting(path, settings.config.root))
     except SourceError as error:
-        if settings.choice.baseline:
-            raise
         from kubectl_spread.sources.config import at_setting
 
         raise at_setting(error, settings.config, ("baseline",)) from None
+
+
+def known_findings(source: SourceFile) -> Baseline:
+    """Return the baseline in a file.
+
+    Raises:
+        SourceError: the file is not a baseline; with the place of the first error.
+    """
+    from kubectl_spread.report.check import baseline
+    from kubectl_spread.sources.single_document import Document, root_of
+
+    found = baseline.read(source)
+    if found is not None:
+        return found
+    what = "not a baseline; check --write-baseline FILE writes one"
+    root = root_of(source, "a baseline")
+    for error in Document(source, root, "baseline").errors if root is not None else ():
+        raise SourceError(source.name, f"{error.message}: {what}", line=error.line, column=error.column)
+    raise SourceError(source.name, what)
 
 
 def _write(findings: list[Finding], read: ReadFiles, *, path: str) -> NewFindings:
@@ -84,7 +104,7 @@ def _write(findings: list[Finding], read: ReadFiles, *, path: str) -> NewFinding
     from kubectl_spread.sources.atomic_write import write
     from kubectl_spread.sources.files import read_text
 
-    before = baseline.read(read_text(path)) if os.path.isfile(path) and os.path.getsize(path) else None
+    before = known_findings(read_text(path)) if os.path.isfile(path) and os.path.getsize(path) else None
     write(path, baseline.render(findings, path, before=before, files=read.seen, is_whole=read.is_whole))
     left = [finding for finding in findings if finding.is_unreadable]
     return NewFindings(left, len(findings) - len(left))

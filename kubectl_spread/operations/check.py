@@ -54,6 +54,7 @@ class CheckRequest(NamedTuple):
         namespace: of objects that name none.
         choice: rules and their settings.
         config: the configuration, if it was loaded already.
+        allow_remote: kustomize may download.
     """
 
     paths: tuple[str, ...] = ()
@@ -63,6 +64,7 @@ class CheckRequest(NamedTuple):
     namespace: Optional[str] = None
     choice: RuleChoice = RuleChoice()
     config: Optional[Config] = None
+    allow_remote: bool = False
 
 
 class CheckSettings(NamedTuple):
@@ -264,7 +266,12 @@ def paths_of(request: CheckRequest, config: Config) -> InputPaths:
         RequestError: the request names no paths, or contradicts itself.
     """
     return rule_choice.input_paths(
-        request.paths, request.choice, config, recursive=request.recursive, kustomized=request.kustomize
+        request.paths,
+        request.choice,
+        config,
+        recursive=request.recursive,
+        kustomized=request.kustomize,
+        allow_remote=request.allow_remote,
     )
 
 
@@ -444,7 +451,7 @@ def _policy(config: Config, at: int) -> PlacementPolicy:
     from kubectl_spread.sources.policy import file
 
     try:
-        return file.load(os.path.join(config.root, config.policies[at]))
+        return file.load(os.path.join(config.root, config.policies[at]), inside=config.root)
     except SourceError as error:
         from kubectl_spread.sources.config import at_setting
 

@@ -34,6 +34,7 @@ class ExplainRequest(NamedTuple):
         namespace: of targets, and of objects that name none; None for the context's.
         node: report everything about this node instead of all nodes.
         suggestions: the largest number of changes to suggest for a Pending pod; 0 disables the search.
+        allow_remote: kustomize may download.
     """
 
     targets: tuple[ObjectName, ...] = ()
@@ -43,6 +44,7 @@ class ExplainRequest(NamedTuple):
     namespace: Optional[str] = None
     node: str = ""
     suggestions: int = 3
+    allow_remote: bool = False
 
 
 class ExplainInputs(NamedTuple):
@@ -98,7 +100,10 @@ def read_inputs(request: ExplainRequest) -> ExplainInputs:
     source = request.source.or_live()
     session = cluster_facts.open_session(source)
     namespace = request.namespace or (session.target.namespace if session is not None else "default")
-    manifests = [*inputs(request.paths, recursive=False), *rule_choice.render_directories(request.kustomize)]
+    manifests = [
+        *inputs(request.paths, recursive=False),
+        *rule_choice.render_directories(request.kustomize, allow_remote=request.allow_remote),
+    ]
     if session is None:
         known = cluster_facts.load_files(source)
     else:

@@ -47,6 +47,7 @@ class GuaranteeRequest(NamedTuple):
         max_states: most states that are visited for a regime.
         seconds: time for each group; None for no limit.
         wants_recommendation: look for constraints that keep the policy.
+        allow_remote: kustomize may download.
     """
 
     policy: Policy
@@ -59,6 +60,7 @@ class GuaranteeRequest(NamedTuple):
     max_states: int = 100_000
     seconds: Optional[float] = 60.0
     wants_recommendation: bool = False
+    allow_remote: bool = False
 
 
 class JudgedGroup(NamedTuple):
@@ -150,7 +152,15 @@ def _with_created_pods(scene: SimulationSetup) -> Cluster:
 
 
 def _read(request: GuaranteeRequest) -> SimulateInputs:
-    asked = SimulateRequest((), (), request.kustomize, request.source, request.namespace, has_autoscalers=True)
+    asked = SimulateRequest(
+        (),
+        (),
+        request.kustomize,
+        request.source,
+        request.namespace,
+        has_autoscalers=True,
+        allow_remote=request.allow_remote,
+    )
     read = read_inputs(asked)
     given = inputs(request.paths, recursive=request.is_recursive)
     return read._replace(given=(*given, *read.given))

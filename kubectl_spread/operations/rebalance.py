@@ -30,6 +30,7 @@ class RebalanceRequest(NamedTuple):
         has_soft: repair ScheduleAnyway constraints, too.
         most_moves: most evictions for a group of workloads; None for no limit.
         seconds: time limit; None for no limit.
+        allow_remote: kustomize may download.
     """
 
     source: ClusterSource = ClusterSource(live=True)
@@ -40,6 +41,7 @@ class RebalanceRequest(NamedTuple):
     has_soft: bool = False
     most_moves: Optional[int] = None
     seconds: Optional[float] = 60.0
+    allow_remote: bool = False
 
 
 class RebalanceResult(NamedTuple):
@@ -85,7 +87,9 @@ def read_inputs(request: RebalanceRequest) -> simulate.SimulateInputs:
     """
     namespace = request.namespace or None
     return simulate.read_inputs(
-        simulate.SimulateRequest((), request.paths, request.kustomize, request.source, namespace)
+        simulate.SimulateRequest(
+            (), request.paths, request.kustomize, request.source, namespace, allow_remote=request.allow_remote
+        )
     )
 
 

@@ -11,6 +11,7 @@ from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.operations.simulate import read_inputs, SimulateInputs, SimulateRequest, SimulationSetup
 from kubectl_spread.report.simulation.scenarios import ScenarioResult, UnmetExpectation
 from kubectl_spread.sources import scenario as scenarios
+from kubectl_spread.sources.files import setting_root
 from kubectl_spread.sources.scenario import Bounds, Expectation, Scenario
 from kubectl_spread.timeline.commands.interpret import effect
 from kubectl_spread.timeline.commands.situation import CommandEffect
@@ -31,6 +32,7 @@ class ScenarioRequest(NamedTuple):
         namespace: of objects that name none, unless the scenario sets one.
         limits: of the search, unless the scenario sets them.
         has_frames: also return the moments of one run of each step, for drawing.
+        allow_remote: kustomize may download.
     """
 
     paths: tuple[str, ...]
@@ -38,6 +40,7 @@ class ScenarioRequest(NamedTuple):
     namespace: Optional[str] = None
     limits: Limits = Limits()
     has_frames: bool = False
+    allow_remote: bool = False
 
 
 def run_scenarios(
@@ -206,11 +209,20 @@ def _created(done: CommandEffect) -> Iterator[str]:
 def _request(scenario: Scenario, request: ScenarioRequest) -> SimulateRequest:
     source = request.source
     if not source.has_facts and scenario.has_facts:
-        source = source._replace(topology=_topology(scenario), snapshot=scenario.snapshot)
+        source = source._replace(
+            topology=_topology(scenario), snapshot=scenario.snapshot, inside=setting_root(scenario.directory)
+        )
     if source.kubernetes_version is None:
         source = source._replace(kubernetes_version=scenario.kubernetes_version)
     commands = tuple(step.command for step in scenario.steps if step.command is not None)  # decide what is read
-    return SimulateRequest(commands, scenario.manifests, (), source, request.namespace or scenario.namespace)
+    return SimulateRequest(
+        commands,
+        scenario.manifests,
+        source=source,
+        namespace=request.namespace or scenario.namespace,
+        allow_remote=request.allow_remote,
+        inside=setting_root(scenario.directory),
+    )
 
 
 def _topology(scenario: Scenario) -> Optional[str]:

@@ -34,6 +34,8 @@ class SimulateRequest(NamedTuple):
         namespace: of objects that name none; None for the context's.
         limits: the maximum number of states and the maximum time.
         has_autoscalers: read the ranges of autoscalers, too.
+        allow_remote: kustomize may download.
+        inside: the directory that must contain all files, if a scenario names them.
     """
 
     commands: tuple[Command, ...]
@@ -43,14 +45,21 @@ class SimulateRequest(NamedTuple):
     namespace: Optional[str] = None
     limits: Limits = Limits()
     has_autoscalers: bool = False
+    allow_remote: bool = False
+    inside: Optional[str] = None
 
 
 class SimulateInputs(NamedTuple):
-    """The inputs: the cluster, and the manifests whose objects are created first."""
+    """The inputs: the cluster, and the manifests whose objects are created first.
+
+    `inside` and `allow_remote`, as in `SimulateRequest`, are for the files that commands name.
+    """
 
     known: LoadedCluster
     given: tuple[Union[Input, SourceError], ...]
     namespace: str
+    inside: Optional[str] = None
+    allow_remote: bool = False
 
 
 class SimulateResult(NamedTuple):
@@ -85,13 +94,15 @@ def read_inputs(request: SimulateRequest) -> SimulateInputs:
     session = cluster_facts.open_session(source)
     namespace = request.namespace or (session.target.namespace if session is not None else "default")
     given = (
-        *inputs(request.paths, recursive=False),
-        *(kustomizations.render_directories(request.kustomize) if request.kustomize else ()),
+        *inputs(request.paths, recursive=False, inside=request.inside),
+        *kustomizations.render_directories(request.kustomize, allow_remote=request.allow_remote),
     )
     if session is None:
-        return SimulateInputs(cluster_facts.load_files(source), given, namespace)
-    question = _question(request)._replace(fallback=session.target.namespace)
-    return SimulateInputs(live_cluster.load(source, session, question), given, namespace)
+        known = cluster_facts.load_files(source)
+    else:
+        question = _question(request)._replace(fallback=session.target.namespace)
+        known = live_cluster.load(source, session, question)
+    return SimulateInputs(known, given, namespace, request.inside, request.allow_remote)
 
 
 _OF_MANIFESTS = frozenset({"apply", "patch"})  # new pod templates
@@ -157,7 +168,7 @@ class SimulationSetup:
     def __init__(self, read: SimulateInputs, *, directory: str = "") -> None:
         """Create the objects of the manifests; `directory` is searched for files that steps name."""
         self._read = read
-        self._reader = StepObjects(directory)
+        self._reader = StepObjects(directory, inside=read.inside, allow_remote=read.allow_remote)
         self.situation = Situation(read.known.cluster, self._reader, read.namespace)
         objects = self._reader.of_inputs(read.given, read.namespace)
         self.created = manifests.apply_objects(objects, self.situation) if objects else CommandEffect()

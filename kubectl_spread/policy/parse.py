@@ -8,7 +8,7 @@ from typing import Optional
 from kubectl_spread.objects.selectors.labels import HOSTNAME, key_errors, REGION, ZONE
 from kubectl_spread.policy.policy import ReplicaBounds
 from kubectl_spread.policy.rule import Amount, PolicyRule, RuleKind
-from kubectl_spread.text.wording import did_you_mean
+from kubectl_spread.text.wording import did_you_mean, short
 
 SHORT_KEYS = {"zone": ZONE, "hostname": HOSTNAME, "region": REGION, "node": HOSTNAME}
 LONG_KEYS = {ZONE: "zone", HOSTNAME: "hostname", REGION: "region"}
@@ -35,11 +35,11 @@ def topology_key(text: str) -> str:
         return SHORT_KEYS[text]
     errors = key_errors(text)
     if errors:
-        raise PolicyTextError(f"{text or 'the empty text'} is not a label key: {errors[0]}")
+        raise PolicyTextError(f"{short(text) or 'the empty text'} is not a label key: {errors[0]}")
     near = did_you_mean(text, [*SHORT_KEYS, *LONG_KEYS], cutoff=0.75)
     if near and text not in LONG_KEYS and "/" not in text:
         raise PolicyTextError(
-            f"{text} is neither zone, hostname or region nor a label such as example.com/rack; {near}"
+            f"{short(text)} is neither zone, hostname or region nor a label such as example.com/rack; {near}"
         )
     return text
 
@@ -57,7 +57,9 @@ def max_share(text: str) -> PolicyRule:
     """
     match = _RULE.match(text)
     if match is None:
-        raise PolicyTextError(f"{text or 'the empty text'} is not KEY=SHARE: write zone<=1/2, zone<1/2 or zone=50%")
+        raise PolicyTextError(
+            f"{short(text) or 'the empty text'} is not KEY=SHARE: write zone<=1/2, zone<1/2 or zone=50%"
+        )
     return share_of(match["key"], match["sign"] + match["amount"])
 
 
@@ -73,7 +75,7 @@ def share_of(key: str, text: str) -> PolicyRule:
     if found.is_quorum:
         raise PolicyTextError("quorum is for --keep; a share is a fraction, a percentage or a count, such as 1/2")
     if is_strict and not found.numerator:
-        raise PolicyTextError(f"no number of pods is less than {found.text}: write a share such as 1/3")
+        raise PolicyTextError(f"no number of pods is less than {short(found.text)}: write a share such as 1/3")
     return PolicyRule(RuleKind.MAX_SHARE, topology_key(key), found, is_strict)
 
 
@@ -93,10 +95,12 @@ def amount(text: str, example: str) -> Amount:
     fraction = _FRACTION.match(text)
     if fraction is None:
         near = did_you_mean(text, ["quorum"])
-        raise PolicyTextError(f"{text or 'the empty text'} is not a number of pods: {near or f'write {example}'}")
+        raise PolicyTextError(
+            f"{short(text) or 'the empty text'} is not a number of pods: {near or f'write {example}'}"
+        )
     top, bottom = int(fraction[1]), int(fraction[2])
     if not bottom or top > bottom:
-        raise PolicyTextError(f"{text} is not a share: write a fraction between 0 and 1, such as 1/3")
+        raise PolicyTextError(f"{short(text)} is not a share: write a fraction between 0 and 1, such as 1/3")
     return Amount(top, bottom, text=f"{top}/{bottom}")
 
 
@@ -108,7 +112,7 @@ def key_and_number(text: str, *, option: str) -> tuple[str, int]:
     """
     key, equals, number = text.partition("=")
     if not equals or not _COUNT.match(number.strip()):
-        raise PolicyTextError(f"{text or 'the empty text'} is not KEY=N: write {option} zone=3")
+        raise PolicyTextError(f"{short(text) or 'the empty text'} is not KEY=N: write {option} zone=3")
     return topology_key(key.strip()), int(number)
 
 
@@ -138,10 +142,10 @@ def survive(text: str, keep: Optional[str]) -> PolicyRule:
         PolicyTextError: one of the texts has another form, or the pods to keep are missing.
     """
     if keep is None:
-        raise PolicyTextError(f"--survive {text} needs --keep: the pods that must be left, as quorum, 50% or 2")
+        raise PolicyTextError(f"--survive {short(text)} needs --keep: the pods that must be left, as quorum, 50% or 2")
     key, equals, number = text.partition("=")
     if equals and (not _COUNT.match(number) or not int(number)):
-        raise PolicyTextError(f"{text} is not KEY or KEY=N: write --survive zone or --survive zone=2")
+        raise PolicyTextError(f"{short(text)} is not KEY or KEY=N: write --survive zone or --survive zone=2")
     return PolicyRule(
         RuleKind.SURVIVE, topology_key(key.strip()), amount(keep, "quorum, 50% or 2"), lost=int(number) if equals else 1
     )
@@ -155,7 +159,7 @@ def shards(text: str) -> ReplicaBounds:
     """
     match = _RANGE.match(text)
     if match is None or not int(match[1]):
-        raise PolicyTextError(f"{text or 'the empty text'} is not a range of shards: write 3..5")
+        raise PolicyTextError(f"{short(text) or 'the empty text'} is not a range of shards: write 3..5")
     found = replicas(text)
     if found.most > _MOST_SHARDS:
         raise PolicyTextError(f"the largest number of shards is {_MOST_SHARDS}")
@@ -170,7 +174,7 @@ def replicas(text: str) -> ReplicaBounds:
     """
     match = _RANGE.match(text)
     if match is None:
-        raise PolicyTextError(f"{text or 'the empty text'} is not a range of replicas: write 3..9")
+        raise PolicyTextError(f"{short(text) or 'the empty text'} is not a range of replicas: write 3..9")
     found = ReplicaBounds(int(match[1]), int(match[2]))
     if found.least > found.most:
         raise PolicyTextError(f"{found.least} is greater than {found.most}: write {found.most}..{found.least}")

@@ -15,26 +15,27 @@ from kubectl_spread.objects.releases.version import minor_of, VersionError
 from kubectl_spread.objects.selectors.labels import key_errors, value_errors
 from kubectl_spread.objects.workloads.kinds import PodSpecPath
 from kubectl_spread.sources import files
-from kubectl_spread.text import compose
+from kubectl_spread.sources.single_document import Document, root_of
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.glob import glob_error, Globs
-from kubectl_spread.text.node import Mapping, Node, Route, Sequence
-from kubectl_spread.text.source import SourceFile, Span
+from kubectl_spread.text.node import Node, Route
+from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.wording import short
 
 
-def load(path: str) -> Config:
-    """Read a config.
+def load(path: str, *, inside: Optional[str] = None) -> Config:
+    """Read a config; `inside` is the directory that must contain it, if the command line does not name it.
 
     Raises:
         SourceError: it cannot be read.
         ConfigError: it is not YAML, or has invalid settings; all of them are listed.
     """
-    source = files.read_text(path)
+    source = files.read_text(path) if inside is None else files.read_setting(path, inside)
     config = Config(os.path.dirname(os.path.abspath(path)), source)
     root = _root(source)
     if root is None:
         return config
-    return _Reading(source, root).config(config)
+    return _Reading(Document(source, root, "config")).config(config)
 
 
 def at_setting(error: SourceError, config: Config, route: Route) -> SourceError:
@@ -47,31 +48,18 @@ def at_setting(error: SourceError, config: Config, route: Route) -> SourceError:
 
 
 def _root(source: SourceFile) -> Optional[Node]:
-    """Return the root of the only document; None if the file contains only comments.
-
-    Raises:
-        ConfigError: it is not YAML, or has several documents.
-    """
-    documents = list(compose.compose(source))
-    for found in documents:
-        if isinstance(found, compose.SyntaxProblem):
-            line, column = source.position(found.span.start)
-            raise ConfigError((SourceError(source.name, found.sentence, line=line, column=column),))
-    roots = [found.root for found in documents if isinstance(found, compose.Document)]
-    if len(roots) > 1:
-        line, column = source.position(roots[1].start)
-        message = f"a config must be one YAML document, this has {len(roots)}"
-        raise ConfigError((SourceError(source.name, message, line=line, column=column),))
-    return roots[0] if roots else None
+    try:
+        return root_of(source, "a config")
+    except SourceError as error:
+        raise ConfigError((error,)) from None
 
 
 class _Reading:
-    """Reader of a config with possible errors. An invalid value is reported and then read as if it were missing."""
+    """Reader of the valid part of a config; a value that the schema allows may still be an error."""
 
-    def __init__(self, source: SourceFile, root: Node) -> None:
-        self.source = source
-        self.root = root
-        self.problems: list[tuple[Span, str]] = []
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._text, self._note, self._has = document.text, document.note, document.has
 
     def config(self, empty: Config) -> Config:
         """Return the whole config.
@@ -79,20 +67,19 @@ class _Reading:
         Raises:
             ConfigError: a setting is invalid.
         """
-        self._check_shape()
         config = empty._replace(
-            profile=RuleProfile(self._one_of(("profile",), [item.value for item in RuleProfile]) or "default"),
+            profile=RuleProfile(self._text(("profile",)) or "default"),
             choice=self._choice(()),
             fail_on=self._text(("failOn",)),
             kubernetes_version=self._text(("kubernetesVersion",)),
             autoscaler=self._text(("autoscaler",)),
             paths=self._texts(("paths",)),
             exclude=self._globs(("exclude",)),
-            per_file=tuple(self._file_choice(route, empty.root) for route in self._items("perFile")),
-            ignores=tuple(self._waiver(route, empty.root) for route in self._items("ignores")),
+            per_file=tuple(self._file_choice(route, empty.root) for route in self._document.items(("perFile",))),
+            ignores=tuple(self._waiver(route, empty.root) for route in self._document.items(("ignores",))),
             baseline=self._text(("baseline",)),
             domains=self._domains(),
-            named_paths=tuple(self._podspec_path(route) for route in self._items("podspecPaths")),
+            named_paths=tuple(self._podspec_path(route) for route in self._document.items(("podspecPaths",))),
             roots=self._globs(("roots",)),
             policies=self._texts(("policies",)),
         )
@@ -100,19 +87,8 @@ class _Reading:
             self._note(
                 ("select",), "`select` replaces the profile: leave one of them out, or use `extendSelect`", key=True
             )
-        if self.problems:
-            raise ConfigError(tuple(self._error(*problem) for problem in sorted(set(self.problems))))
+        self._document.throw()
         return config
-
-    def _check_shape(self) -> None:
-        from kubectl_spread import schemas
-        from kubectl_spread.sources import json_schema
-
-        for mapping in nodes.mappings(self.root):
-            for duplicate in mapping.duplicates():
-                self.problems.append((nodes.span(duplicate.again), f"`{duplicate.text}` is written twice"))
-        for violation in json_schema.violations(self.root, schemas.load("config")):
-            self._note(violation.route, violation.message, key=violation.is_key)
 
     def _choice(self, route: Route) -> RuleSelection:
         return RuleSelection(
@@ -129,7 +105,7 @@ class _Reading:
     def _waiver(self, route: Route, root: str) -> Waiver:
         patterns = self._globs((*route, "file"))
         return Waiver(
-            Place(self.source, nodes.place(self.root, (*route, "rule"))),
+            Place(self._document.source, self._document.span((*route, "rule"))),
             self._words((*route, "rule")),
             kind=self._text((*route, "kind")),
             name=self._text((*route, "name")),
@@ -138,14 +114,15 @@ class _Reading:
         )
 
     def _domains(self) -> dict[str, tuple[str, ...]]:
-        node = nodes.follow(self.root, ("domains",))
         found = {}
-        for key, field in node.fields.items() if isinstance(node, Mapping) else ():
-            self.problems += [(nodes.span(field.key), f"not a label key: {key}: {error}") for error in key_errors(key)]
-            written = self._written(("domains", key))
+        for key, route in self._document.keys(("domains",)):
+            for error in key_errors(key):
+                self._note(route, f"not a label key: {short(key)}: {error}", key=True)
+            written = self._written(route)
             for at, (place, value) in enumerate(written):
                 errors = value_errors(value) or ["it is listed twice"] * (value in [text for _, text in written[:at]])
-                self.problems += [(place, f"domains.{key}: {value}: {error}") for error in errors]
+                for error in errors:
+                    self._note(place, f"domains.{short(key)}: {short(value)}: {error}")
             found[key] = tuple(text for _, text in written)
         return found
 
@@ -155,9 +132,9 @@ class _Reading:
             if group:
                 self._note((*route, "group"), "`apiVersion` names a group, too: leave one of them out", key=True)
             group = self._text((*route, "apiVersion")).rpartition("/")[0]
-        is_spec = nodes.to_plain(nodes.follow(self.root, (*route, "podSpec"))) is True
+        is_spec = self._document.value((*route, "podSpec")) is True
         path = PodSpecPath(self._text((*route, "kind")), self._text((*route, "path")), group, is_spec)
-        return NamedPath(path, Place(self.source, nodes.place(self.root, (*route, "path"))))
+        return NamedPath(path, Place(self._document.source, self._document.span((*route, "path"))))
 
     def _words(self, route: Route) -> tuple[str, ...]:
         """Return the names of rules in a list of texts; one text may have several, separated by commas."""
@@ -169,67 +146,39 @@ class _Reading:
         return tuple(known)
 
     def _severities(self, route: Route) -> tuple[tuple[str, Severity], ...]:
-        node = nodes.follow(self.root, route)
         found = []
-        for word, field in node.fields.items() if isinstance(node, Mapping) else ():
-            level = self._one_of((*route, word), [item.value for item in Severity])
-            if self._names_a_rule(word, nodes.span(field.key)) and level:
-                found.append((word, Severity(level)))
+        for word, place in self._document.keys(route):
+            if self._names_a_rule(word, place, key=True) and self._has(place):
+                found.append((word, Severity(self._text(place))))
         return tuple(found)
 
-    def _names_a_rule(self, word: str, place: Span) -> bool:
+    def _names_a_rule(self, word: str, route: Route, *, key: bool = False) -> bool:
         try:
             named_codes([word])
         except UnknownRuleError as error:
-            self.problems.append((place, str(error)))
+            self._note(route, str(error), key=key)
             return False
         return True
 
     def _minor(self, route: Route) -> Optional[int]:
-        text = self._text(route)
-        value = nodes.to_plain(nodes.follow(self.root, route))
-        if not isinstance(value, (str, int, float)) or isinstance(value, bool):
-            return None
         try:
-            return minor_of(text)
+            return minor_of(self._text(route)) if self._has(route) else None
         except VersionError as error:
-            self._note(route, f"{decode.path_text(route)}: {error}")
+            self._note(route, f"{decode.short_path(route)}: {error}")
             return None
-
-    def _one_of(self, route: Route, known: list[str]) -> str:
-        text = self._text(route)
-        return text if text in known else ""
-
-    def _text(self, route: Route) -> str:
-        """Return the text of a scalar as it is written; empty if it is missing."""
-        node = nodes.follow(self.root, route)
-        return "" if node is None else nodes.scalar_text(node)
 
     def _globs(self, route: Route) -> tuple[str, ...]:
         written = self._written(route)
-        wrong = ((place, text, glob_error(text)) for place, text in written)
-        self.problems += [(place, f"not a glob: {text}: {error}") for place, text, error in wrong if error]
+        for place, text in written:
+            error = glob_error(text)
+            if error:
+                self._note(place, f"not a glob: {short(text)}: {error}")
         return tuple(text for _, text in written)
 
     def _texts(self, route: Route) -> tuple[str, ...]:
         return tuple(text for _, text in self._written(route))
 
-    def _written(self, route: Route) -> list[tuple[Span, str]]:
-        """Return the texts of a list, or a single text as a list, with their places."""
-        node = nodes.follow(self.root, route)
-        items = node.items if isinstance(node, Sequence) else [] if node is None else [node]
-        return [(nodes.span(item), nodes.scalar_text(item)) for item in items if isinstance(nodes.to_plain(item), str)]
-
-    def _items(self, key: str) -> list[Route]:
-        node = nodes.follow(self.root, (key,))
-        return [(key, index) for index in range(len(node.items))] if isinstance(node, Sequence) else []
-
-    def _has(self, route: Route) -> bool:
-        return nodes.follow(self.root, route) is not None
-
-    def _note(self, route: Route, message: str, *, key: bool = False) -> None:
-        self.problems.append((nodes.place(self.root, route, key=key), message))
-
-    def _error(self, span: Span, message: str) -> SourceError:
-        line, column = self.source.position(span.start)
-        return SourceError(self.source.name, message, line=line, column=column)
+    def _written(self, route: Route) -> list[tuple[Route, str]]:
+        """Return the texts of a list, or a single text as a list, with their routes."""
+        routes = self._document.items(route) or [route] * bool(self._text(route))
+        return [(place, self._text(place)) for place in routes]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import io
 import os
+import stat
 import sys
 from collections.abc import Iterator
 from typing import NamedTuple, Optional, Union
@@ -19,6 +21,8 @@ STDIN = "-"
 
 _GZIP = b"\x1f\x8b"
 _MAX_UNPACKED = 8 << 30  # bytes
+MAX_DOCUMENT = 16 << 20  # bytes of a configuration, policy, baseline or topology that a setting names
+_MAX_NAMED = 1 << 30  # bytes of a manifest or snapshot that a setting names
 
 _OTHER_ENCODINGS = {
     codecs.BOM_UTF32_LE: "UTF-32",
@@ -61,11 +65,18 @@ _NOTHING = Exclusion()
 
 
 def inputs(
-    paths: tuple[str, ...], *, recursive: bool, exclusion: Exclusion = _NOTHING
+    paths: tuple[str, ...], *, recursive: bool, exclusion: Exclusion = _NOTHING, inside: Optional[str] = None
 ) -> Iterator[Union[Input, SourceError]]:
-    """Yield every given file; an unreadable one is yielded as an error."""
+    """Yield every given file; an unreadable one is yielded as an error.
+
+    `inside` is the directory that must contain the files, if a setting names the paths.
+    """
+    if inside is not None:
+        refused = {path: error for path in paths if (error := outside(path, inside)) is not None}
+        yield from refused.values()
+        paths = tuple(path for path in paths if path not in refused)
     for found in files(paths, recursive=recursive, exclusion=exclusion):
-        yield found if isinstance(found, SourceError) else _input(found)
+        yield found if isinstance(found, SourceError) else _input(found, inside)
 
 
 def files(
@@ -119,6 +130,59 @@ def read_text(path: str) -> SourceFile:
     return SourceFile(name, decode_text(name, decompress(name, _bytes(path, name))))
 
 
+def read_setting(path: str, inside: str, *, max_bytes: int = MAX_DOCUMENT) -> SourceFile:
+    """Read a file that a setting names, and not the command line. The setting may come with a stranger's repository.
+
+    Args:
+        path: the file. It must be a regular file, because a device or a pipe may never end.
+        inside: the directory that must contain it, after links are followed.
+        max_bytes: of the file, also after it is decompressed.
+
+    Raises:
+        SourceError: the file is outside of the directory, not regular, too large, or cannot be read as text.
+    """
+    refused = outside(path, inside)
+    if refused is not None:
+        raise refused
+    try:
+        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise SourceError(path, "not a regular file")
+            raw = file.read(max_bytes + 1)
+    except FileNotFoundError:
+        raise SourceError(path, "the path does not exist") from None
+    except OSError as error:
+        raise SourceError(path, _reason(error)) from None
+    if len(raw) > max_bytes:
+        raise SourceError(path, f"larger than {max_bytes >> 20} MiB")
+    return SourceFile(path, decode_text(path, decompress(path, raw, max_bytes=max_bytes)))
+
+
+def outside(path: str, inside: str) -> Optional[SourceError]:
+    """Return the error of a path that is not in a directory, after links are followed."""
+    root = os.path.realpath(inside)
+    real = os.path.realpath(path)
+    if path != STDIN and (real == root or real.startswith(os.path.join(root, ""))):
+        return None
+    message = f"outside of {inside}: a setting may only name files in it; name this file on the command line"
+    return SourceError(path, message)
+
+
+def setting_root(directory: str) -> str:
+    """Return the directory that must contain the files that a file in a directory names.
+
+    This is the nearest directory upwards with a configuration or with `.git`; otherwise the directory itself.
+    """
+    here = os.path.abspath(directory)
+    while True:
+        if any(os.path.lexists(os.path.join(here, name)) for name in (*CONFIGS, ".git")):
+            return here
+        above = os.path.dirname(here)
+        if here in (above, os.path.expanduser("~")):
+            return os.path.abspath(directory)
+        here = above
+
+
 def read_bytes(path: str) -> bytes:
     """Read one file as bytes.
 
@@ -128,38 +192,28 @@ def read_bytes(path: str) -> bytes:
     return _bytes(path, path)
 
 
-def decompress(name: str, raw: bytes) -> bytes:
+def decompress(name: str, raw: bytes, *, max_bytes: int = _MAX_UNPACKED) -> bytes:
     """Return gzip content decompressed; other bytes are returned as the same object.
 
     Raises:
         SourceError: the content is damaged or too large.
     """
-    return _unpacked(name, raw) if raw.startswith(_GZIP) else raw
-
-
-def _unpacked(name: str, raw: bytes) -> bytes:
-    """Return the decompressed gzip content, from one member or several.
-
-    Raises:
-        SourceError: the content is damaged or too large.
-    """
+    if not raw.startswith(_GZIP):
+        return raw
+    import gzip
     import zlib
 
-    found: list[bytes] = []
-    left = _MAX_UNPACKED
     try:
-        while raw:
-            unpacking = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-            found.append(unpacking.decompress(raw, left))
-            left -= len(found[-1])
-            if unpacking.unconsumed_tail:
-                raise SourceError(name, f"more than {_MAX_UNPACKED >> 30} GiB when it is unpacked")
-            if not unpacking.eof:
-                raise SourceError(name, "not a whole gzip file: it ends too early")
-            raw = unpacking.unused_data.lstrip(b"\0")
-    except zlib.error as error:
+        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
+            found = file.read(max_bytes + 1)
+    except EOFError:
+        raise SourceError(name, "not a whole gzip file: it ends too early") from None
+    except (gzip.BadGzipFile, zlib.error) as error:
         raise SourceError(name, f"not a gzip file: {error}") from None
-    return b"".join(found)
+    if len(found) > max_bytes:
+        size = f"{max_bytes >> 30} GiB" if max_bytes >> 30 else f"{max_bytes >> 20} MiB"
+        raise SourceError(name, f"more than {size} when it is unpacked")
+    return found
 
 
 def decode_text(name: str, raw: bytes) -> str:
@@ -202,8 +256,10 @@ def _bytes(path: str, name: str) -> bytes:
         raise SourceError(name, _reason(error)) from None
 
 
-def _input(found: Path) -> Union[Input, SourceError]:
+def _input(found: Path, inside: Optional[str]) -> Union[Input, SourceError]:
     try:
+        if inside is not None:
+            return Input(read_setting(found.path, inside, max_bytes=_MAX_NAMED), found.named)
         return Input(read_text(found.path), found.named, is_file=found.path != STDIN)
     except SourceError as error:
         return error

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects.reading.decode import path_text
+from kubectl_spread.objects.reading.decode import path_text, short_path
 from kubectl_spread.sources import files, single_document
-from kubectl_spread.text import node as nodes
-from kubectl_spread.text.node import Node, Route
-from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.node import Route
+from kubectl_spread.text.wording import short
 from kubectl_spread.timeline.commands.parsing import Command, parse_text, StepError
-
-Plain = dict[str, Any]
 
 _RANGE = re.compile(r"([0-9]{1,7})\.\.([0-9]{1,7})\Z")
 KIND = re.compile(r"""["']?kind["']?\s*:\s*["']?Scenario\b""")
@@ -119,18 +116,20 @@ def load(path: str) -> Scenario:
         SourceError: it cannot be read, or is not YAML.
         ConfigError: it has errors; all of them are listed.
     """
-    source, root = single_document.read(path, "a scenario")
-    return _Reading(source, root).scenario()
+    source = files.read_text(path)
+    root = single_document.root_of(source, "a scenario")
+    if root is None:
+        raise SourceError(source.name, "the file is empty")
+    return _Reading(single_document.Document(source, root, "scenario")).scenario()
 
 
 class _Reading:
-    """Reader of a scenario with possible errors."""
+    """Reader of the valid part of a scenario; a value that the schema allows may still be an error."""
 
-    def __init__(self, source: SourceFile, root: Node) -> None:
-        self.source = source
-        self.root = root
-        self._errors = single_document.DocumentErrors(source, root)
-        self._place, self._note = self._errors.place, self._errors.note
+    def __init__(self, document: single_document.Document) -> None:
+        self._document = document
+        self._text, self._value, self._has = document.text, document.value, document.has
+        self._place = document.place
         self.places: dict[str, tuple[int, int]] = {}
 
     def scenario(self) -> Scenario:
@@ -139,140 +138,109 @@ class _Reading:
         Raises:
             ConfigError: it has errors.
         """
-        plain = nodes.to_plain(self.root)
-        # A field that the schema forbids is removed, so that the rest can be read.
-        for violation in self._errors.check_shape("scenario"):
-            _clear(plain, violation.route)
-        if not isinstance(plain, dict):
-            self._errors.throw()
-        if plain.get("topology") is not None and plain.get("snapshot"):
-            self._note(("snapshot",), "`topology` and `snapshot` exclude each other")
-        first = self._expectation(("expect",), plain.get("expect"))
+        file = self._document.source.name
+        if self._has(("topology",)) and self._has(("snapshot",)):
+            self._document.note(("snapshot",), "`topology` and `snapshot` exclude each other")
+        first = self._expectation(("expect",))
         begin = [ScenarioStep(None, *self._place(("expect",)), first)] if first is not None else []
-        directory = os.path.dirname(self.source.name)
+        directory = os.path.dirname(file)
         found = Scenario(
-            self.source.name,
-            plain.get("name") or os.path.splitext(os.path.basename(self.source.name))[0],
+            file,
+            self._text(("name",)) or os.path.splitext(os.path.basename(file))[0],
             directory,
-            (*begin, *self._steps(plain.get("steps") or ())),
-            plain.get("topology"),
-            self._paths("snapshot", plain, directory),
-            self._paths("manifests", plain, directory),
-            plain.get("kubernetesVersion"),
-            plain.get("namespace") or "default",
-            plain.get("outcomes") or "",
-            self._integer(("maxStates",), plain.get("maxStates") or 0),
+            (*begin, *map(self._step, self._document.items(("steps",)))),
+            self._value(("topology",)),
+            self._paths("snapshot", directory),
+            self._paths("manifests", directory),
+            self._value(("kubernetesVersion",)),
+            self._text(("namespace",)) or "default",
+            self._text(("outcomes",)),
+            self._integer(("maxStates",)) if self._has(("maxStates",)) else 0,
         )
         if found.topology is not None:
             self._remember(("topology",))
-        self._errors.throw()
+        self._document.throw()
         return found._replace(places=tuple(self.places.items()))
 
-    def _paths(self, name: str, plain: Plain, directory: str) -> tuple[str, ...]:
+    def _paths(self, name: str, directory: str) -> tuple[str, ...]:
         """Return the paths of a list, and remember their places."""
-        paths = [(at, path) for at, path in enumerate(plain.get(name) or ()) if path is not None]
-        for at, _ in paths:
-            self._remember((name, at))
-        return tuple(os.path.join(directory, path) for _, path in paths)
-
-    def _steps(self, items: Iterable[Any]) -> Iterator[ScenarioStep]:
-        for at, item in enumerate(items):
-            if item is not None:
-                yield self._step(("steps", at), item)
+        routes = self._document.items((name,))
+        for route in routes:
+            self._remember(route)
+        return tuple(os.path.join(directory, self._value(route)) for route in routes)
 
     def _refuse(self, route: Route, message: str) -> None:
         """Note a mistake with the path of its field."""
-        self._note(route, f"{path_text(route)}: {message}")
+        self._document.note(route, f"{short_path(route)}: {message}")
 
     def _remember(self, route: Route) -> None:
         self.places[path_text(route)] = self._place(route)
 
-    def _step(self, route: Route, item: Any) -> ScenarioStep:
-        written: Plain = {"step": item} if isinstance(item, str) else item
-        place = route if isinstance(item, str) else (*route, "step")
+    def _step(self, route: Route) -> ScenarioStep:
+        place = route if isinstance(self._value(route), str) else (*route, "step")
         command: Optional[Command] = None
         try:
-            command = None if written["step"] is None else parse_text(written["step"])
+            command = parse_text(self._text(place))
         except StepError as error:
-            self._note(place, str(error))
-        return ScenarioStep(command, *self._place(place), self._expectation((*route, "expect"), written.get("expect")))
+            self._document.note(place, str(error))
+        return ScenarioStep(command, *self._place(place), self._expectation((*route, "expect")))
 
-    def _expectation(self, route: Route, plain: Optional[Plain]) -> Optional[Expectation]:
-        if plain is None:
+    def _expectation(self, route: Route) -> Optional[Expectation]:
+        if not self._has(route):
             return None
         numbers = ("placed", "pending", "blocked", "restarted", "ready")
-        bounds: dict[str, Any] = {
-            name: self._bounds((*route, name), plain[name]) for name in numbers if plain.get(name) is not None
-        }
-        domains = tuple(
-            (key, self._domains((*route, "domains", key), value))
-            for key, value in (plain.get("domains") or {}).items()
-            if value is not None
-        )
-        skew = tuple(
-            (key, self._bounds((*route, "skew", key), value))
-            for key, value in (plain.get("skew") or {}).items()
-            if value is not None
-        )
+        bounds: dict[str, Any] = {name: self._bounds((*route, name)) for name in numbers if self._has((*route, name))}
         return Expectation(
             *self._place(route),
-            workload=self._workload((*route, "workload"), plain.get("workload")),
-            complete=self._complete((*route, "complete"), plain.get("complete")),
-            domains=domains,
-            skew=skew,
-            message=plain.get("message") or "",
+            workload=self._workload((*route, "workload")),
+            complete=self._complete((*route, "complete")),
+            domains=tuple((key, self._domains(at)) for key, at in self._document.fields((*route, "domains"))),
+            skew=tuple((key, self._bounds(at)) for key, at in self._document.fields((*route, "skew"))),
+            message=self._text((*route, "message")),
             path=path_text(route),
             **bounds,
         )
 
-    def _workload(self, route: Route, text: Optional[str]) -> Optional[tuple[str, str]]:
-        if text is None:
+    def _workload(self, route: Route) -> Optional[tuple[str, str]]:
+        if not self._has(route):
             return None
         from kubectl_spread.objects.workloads.kinds import find_kind
 
         self._remember(route)
-        word, _, name = text.partition("/")
+        word, _, name = self._text(route).partition("/")
         kind = find_kind(word)
         if kind is None:
-            self._refuse(route, f'there is no resource type "{word}"')
+            self._refuse(route, f'there is no resource type "{short(word)}"')
         return (kind or "", name)
 
-    def _complete(self, route: Route, value: Any) -> Optional[object]:
-        if value is not None and value not in (True, False, "sometimes"):
-            self._refuse(route, f"must be true, false or sometimes, not {value}")
-        return value  # type: ignore[no-any-return]
-
-    def _domains(self, route: Route, value: Any) -> object:
-        if isinstance(value, list):
-            return tuple(sorted(self._integer((*route, at), item) for at, item in enumerate(value) if item is not None))
-        return {str(name): self._bounds((*route, name), item) for name, item in value.items() if item is not None}
-
-    def _bounds(self, route: Route, value: Any) -> Bounds:
-        if isinstance(value, str):
-            match = _RANGE.match(value)
-            if match is not None and int(match[1]) > int(match[2]):
-                least, most = int(match[2]), int(match[1])
-                self._refuse(route, f"{most} is greater than {least}: write {least}..{most}")
-                return Bounds(least, most)
-            if match is None:
-                self._refuse(route, f"must be a number or a range, such as 2..4, not {value or 'empty'}")
-                return Bounds(0, 0)
-            return Bounds(int(match[1]), int(match[2]))
-        number = self._integer(route, value)
-        return Bounds(number, number)
-
-    def _integer(self, route: Route, value: Any) -> int:
-        if type(value) is not int or value < 0:
-            self._refuse(route, f"must be a whole number that is not negative, not {value}")
-            return 0
+    def _complete(self, route: Route) -> Optional[object]:
+        value: Optional[object] = self._value(route)
+        if value not in (None, True, False, "sometimes"):
+            self._refuse(route, f"must be true, false or sometimes, not {short(value)}")
         return value
 
+    def _domains(self, route: Route) -> object:
+        if isinstance(self._value(route), list):
+            return tuple(sorted(map(self._integer, self._document.items(route))))
+        return {name: self._bounds(at) for name, at in self._document.fields(route)}
 
-def _clear(plain: Any, route: Route) -> None:
-    """Set the value at a route to None."""
-    for key in route[:-1]:
-        if plain is None:
-            return
-        plain = plain[key]
-    if route and plain is not None:
-        plain[route[-1]] = None
+    def _bounds(self, route: Route) -> Bounds:
+        value = self._value(route)
+        if not isinstance(value, str):
+            number = self._integer(route)
+            return Bounds(number, number)
+        match = _RANGE.match(value)
+        if match is None:
+            self._refuse(route, f"must be a number or a range, such as 2..4, not {short(value) or 'empty'}")
+            return Bounds(0, 0)
+        least, most = int(match[1]), int(match[2])
+        if least > most:
+            self._refuse(route, f"{least} is greater than {most}: write {most}..{least}")
+        return Bounds(min(least, most), max(least, most))
+
+    def _integer(self, route: Route) -> int:
+        value = self._value(route)
+        if type(value) is not int or value < 0:
+            self._refuse(route, f"must be a whole number that is not negative, not {short(self._text(route))}")
+            return 0
+        return value

@@ -21,6 +21,7 @@ from kubectl_spread.sources import files
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.wording import short, short_quotes
 
 Plain = dict[str, Any]
 
@@ -71,20 +72,27 @@ def read(source: SourceFile, release: Release = LATEST) -> LoadedConfiguration:
     if group != GROUP or written_version not in _VERSIONS:
         known = ", ".join(f"{GROUP}/{name}" for name in _VERSIONS)
         raise _error(
-            source, document, LocatedError(("apiVersion",), f"unknown apiVersion {api_version}: there are {known}")
+            source,
+            document,
+            LocatedError(("apiVersion",), f"unknown apiVersion {short(api_version)}: there are {known}"),
         )
     notes: list[str] = []
     current = _with_list(plain, notes)
-    undecodable = decoding.problem(current, strict=written_version == "v1")
-    if undecodable is not None:
-        raise _error(source, document, LocatedError(undecodable.route, undecodable.message))
-    current = decoding.fill_nulls(current)
+    current = _decoded(source, document, current, strict=written_version == "v1")
     if written_version != "v1":
-        current = _as_v1(current, written_version, notes, release)
+        # Args of plugins that v1 does not have are decoded as args of their successors.
+        current = _decoded(source, document, _as_v1(current, written_version, notes, release), strict=False)
     for problem in validation.problems(current, str(api_version)):
-        raise _error(source, document, problem)
+        raise _error(source, document, problem._replace(message=short_quotes(problem.message)))
     loaded = profiles(current, release)
     return LoadedConfiguration(loaded, (*notes, *_not_asked(loaded)))
+
+
+def _decoded(source: SourceFile, document: compose.Document, plain: Plain, *, strict: bool) -> Plain:
+    undecodable = decoding.problem(plain, strict=strict)
+    if undecodable is not None:
+        raise _error(source, document, LocatedError(undecodable.route, undecodable.message))
+    return decoding.decoded(plain)
 
 
 def _not_asked(loaded: dict[str, Profile]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from kubectl_spread.text import compose, json_stream
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
-from kubectl_spread.text.wording import comma_list
+from kubectl_spread.text.wording import comma_list, short
 
 _MOST_NAMES = 6
 
@@ -40,8 +40,10 @@ class _Item(NamedTuple):
     read: Union[Pod, dict[str, Any]]  # a pod, or an object that is still plain
 
 
-def load(*paths: str) -> SnapshotFacts:
+def load(*paths: str, inside: Optional[str] = None) -> SnapshotFacts:
     """Read cluster facts; of two objects with one name the later one wins.
+
+    `inside` is the directory that must contain the files, if a setting names them.
 
     A Snapshot or a List without nodes is accepted, too.
 
@@ -52,7 +54,7 @@ def load(*paths: str) -> SnapshotFacts:
     warnings: list[str] = []
     assembler, pods = ClusterBuilder(), PodReader()
     head: dict[str, Any] = {}
-    for given in files.inputs(paths, recursive=True):
+    for given in files.inputs(paths, recursive=True, inside=inside):
         if isinstance(given, SourceError):
             errors.append(given)
             continue
@@ -225,7 +227,7 @@ def _items(
             plain = {"kind": "List", "items": _of_topology(source, errors)}
         if _is_truncated(plain):
             warnings.append(f"{source.name}: the {plain['kind']} is not complete: it is one page of a longer list")
-        yield from _flattened(source, index, plain)
+        yield from _flattened(source, index, plain, errors)
 
 
 def _of_topology(source: SourceFile, errors: list[SourceError]) -> list[dict[str, Any]]:
@@ -245,8 +247,8 @@ def _is_truncated(plain: Any) -> bool:
     return isinstance(metadata, dict) and bool(metadata.get("continue"))
 
 
-def _flattened(source: SourceFile, document: int, root: Any) -> Iterator[_Item]:
-    """Yield the objects of a document and of its Lists.
+def _flattened(source: SourceFile, document: int, root: Any, errors: list[SourceError]) -> Iterator[_Item]:
+    """Yield the objects of a document and of its Lists. Items that are no objects are errors.
 
     A stack replaces recursion, because JSON may be nested deeper than Python allows.
     """
@@ -258,9 +260,14 @@ def _flattened(source: SourceFile, document: int, root: Any) -> Iterator[_Item]:
             continue
         kind = plain.get("kind") if isinstance(plain, dict) else None
         if not isinstance(kind, str):
+            if route and plain:  # nothing is lost with an empty item
+                errors.append(_at(source, document, route, f"{decode.short_path(route)}: not an object with a kind"))
             continue
         items = plain.get("items")
-        if isinstance(items, list) and (kind.endswith("List") or kind == "Snapshot"):
+        is_list = kind.endswith("List") or kind == "Snapshot"
+        if is_list and items is not None and not isinstance(items, list):
+            errors.append(_at(source, document, (*route, "items"), f"items of the {short(kind)}: not a list"))
+        elif is_list and items is not None:
             item_kind = _item_kind(kind)
             named = [{"kind": item_kind, **item} if item_kind and isinstance(item, dict) else item for item in items]
             stack += [((*route, "items", index), item) for index, item in enumerate(named)][::-1]
@@ -315,13 +322,18 @@ class _LostNodeError(_LostObjectError):
 
 
 def _located(item: _Item, plain: dict[str, Any], problem: decode.Problem) -> SourceError:
-    """Return the error of one field with its line. The text is only parsed again if there is an error."""
+    """Return the error of one field with its line."""
     name = (plain.get("metadata") or {}).get("name", "?") if isinstance(plain.get("metadata"), dict) else "?"
-    message = f"{plain.get('kind')} {name} is left out: {decode.path_text(problem.route)}: {problem.message}"
+    message = f"{plain.get('kind')} {short(name)} is left out: {decode.problem_text(problem)}"
+    found = _at(item.source, item.document, (*item.route, *problem.route), message)
     error = _LostNodeError if plain.get("kind") == "Node" else _LostObjectError
-    for document in compose.compose(item.source):
-        if isinstance(document, compose.Document) and document.number == item.document:
-            span = nodes.place(document.root, (*item.route, *problem.route))
-            line, column = item.source.position(span.start)
-            return error(item.source.name, message, line=line, column=column)
-    return error(item.source.name, message)
+    return error(found.source, found.message, line=found.line, column=found.column)
+
+
+def _at(source: SourceFile, number: int, route: Route, message: str) -> SourceError:
+    """Return an error at a route of a document. The text is only parsed again if there is an error."""
+    for document in compose.compose(source):
+        if isinstance(document, compose.Document) and document.number == number:
+            line, column = source.position(nodes.place(document.root, route).start)
+            return SourceError(source.name, message, line=line, column=column)
+    return SourceError(source.name, message)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Union
+from typing import Any, Optional, Union
 
 from kubectl_spread.cluster.building import apply_manifests
 from kubectl_spread.cluster.building.shapes import is_of_another_group, SHAPES
@@ -17,9 +17,11 @@ from kubectl_spread.objects.workloads.manifest import Manifest, manifests
 from kubectl_spread.sources import files
 from kubectl_spread.sources.files import Input
 from kubectl_spread.sources.kustomizing import kustomize
+from kubectl_spread.sources.single_document import root_of
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.wording import short
 
 Plain = dict[str, Any]
 
@@ -32,13 +34,18 @@ _AROUND = frozenset((*apply_manifests.KINDS, "Node", "HorizontalPodAutoscaler"))
 class StepObjects:
     """Reader of the objects that steps name. An error in one object is added to `errors`, and the others are used."""
 
-    def __init__(self, directory: str = "") -> None:
+    def __init__(self, directory: str = "", *, inside: Optional[str] = None, allow_remote: bool = False) -> None:
         """Set up the reader.
 
-        `directory` is the base of relative paths.
+        Args:
+            directory: base of relative paths.
+            inside: directory that must contain the files, if a scenario names them.
+            allow_remote: whether kustomize may download.
         """
         self.errors: list[SourceError] = []
         self._directory = directory
+        self._inside = inside
+        self._allow_remote = allow_remote
 
     def _path(self, path: str) -> str:
         return path if path == files.STDIN else os.path.join(self._directory, path)
@@ -51,12 +58,14 @@ class StepObjects:
         Raises:
             SourceError: there is no object, or a path does not exist; then kubectl applies nothing.
         """
-        given = list(files.inputs(tuple(map(self._path, paths)), recursive=recursive))
+        given = list(files.inputs(tuple(map(self._path, paths)), recursive=recursive, inside=self._inside))
         missing = {path for path in map(self._path, paths) if path != files.STDIN and not os.path.exists(path)}
         if missing:
             raise _joined([item for item in given if isinstance(item, SourceError) and item.source in missing])
         if directories:
-            given += kustomize.render_directories(tuple(map(self._path, directories)))
+            given += kustomize.render_directories(
+                tuple(map(self._path, directories)), inside=self._inside, allow_remote=self._allow_remote
+            )
         found = self.of_inputs(given, namespace)
         if not found and self.errors:
             raise _joined(self.errors)
@@ -117,7 +126,7 @@ class StepObjects:
         source = manifest.document.source
         for problem in problems:
             line, column = source.position(manifest.place(problem.route).start)
-            what = f"{manifest.kind} {manifest.name}: {decode.path_text(problem.route)}: {problem.message}"
+            what = f"{manifest.kind} {short(manifest.name)}: {decode.problem_text(problem)}"
             self.errors.append(SourceError(source.name, what, line=line, column=column))
         return not problems
 
@@ -135,7 +144,8 @@ class StepObjects:
         Raises:
             SourceError: it cannot be read, or is neither.
         """
-        return _value(files.read_text(self._path(path)))
+        path = self._path(path)
+        return _value(files.read_text(path) if self._inside is None else files.read_setting(path, self._inside))
 
 
 def _joined(errors: Sequence[SourceError]) -> SourceError:
@@ -146,15 +156,10 @@ def _joined(errors: Sequence[SourceError]) -> SourceError:
 
 
 def _value(source: SourceFile) -> Any:
-    found = list(compose.compose(source))
-    for item in found:
-        if isinstance(item, compose.SyntaxProblem):
-            line, column = source.position(item.span.start)
-            raise SourceError(source.name, item.sentence, line=line, column=column)
-    documents = [item for item in found if isinstance(item, compose.Document)]
-    if len(documents) != 1:
-        raise SourceError(source.name, f"a patch must be one YAML document, this has {len(documents)}")
-    return nodes.to_plain(documents[0].root)
+    root = root_of(source, "a patch")
+    if root is None:
+        raise SourceError(source.name, "a patch must be one YAML document, this has 0")
+    return nodes.to_plain(root)
 
 
 def _key(manifest: Manifest, namespace: str) -> tuple[str, str, str]:

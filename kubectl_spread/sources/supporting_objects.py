@@ -14,6 +14,7 @@ from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.workloads.manifest import Manifest, manifests
 from kubectl_spread.text import compose
 from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.wording import short
 
 _KIND = re.compile(rf"""["']?kind["']?\s*:\s*["']?(?:{"|".join(KINDS)}|[A-Za-z]*List)\b""")
 
@@ -63,6 +64,6 @@ def _undecodable(manifest: Manifest) -> list[SourceError]:
     for problem in problems:
         if problem.kind is decode.ProblemKind.TYPE:
             line, column = source.position(manifest.place(problem.route).start)
-            what = f"{manifest.kind} {manifest.name} is left out: {decode.path_text(problem.route)}: {problem.message}"
+            what = f"{manifest.kind} {short(manifest.name)} is left out: {decode.problem_text(problem)}"
             errors.append(SourceError(source.name, what, line=line, column=column))
     return errors

@@ -10,7 +10,7 @@ import itertools
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import RequestError, SourceError
@@ -19,10 +19,10 @@ from kubectl_spread.objects.reading import decode, read
 from kubectl_spread.objects.selectors.labels import HOSTNAME, Labels, NAMESPACE_NAME, ZONE
 from kubectl_spread.objects.taints import NO_SCHEDULE, UNSCHEDULABLE
 from kubectl_spread.sources import files
-from kubectl_spread.text import compose
-from kubectl_spread.text import node as nodes
+from kubectl_spread.sources.single_document import Document, root_of
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.wording import short
 
 Plain = dict[str, Any]
 
@@ -35,8 +35,10 @@ _WRITE = {"cpu": "4 or 500m", "memory": "16Gi", "pods": "110"}
 _EXAMPLE = "zones=3,nodes=2,cpu=4,memory=16Gi"
 
 
-def load(spec: str) -> Cluster:
+def load(spec: str, *, inside: Optional[str] = None) -> Cluster:
     """Return the cluster that a specification or a file describes.
+
+    `inside` is the directory that must contain the file, if a setting names it.
 
     Raises:
         RequestError: the specification is wrong.
@@ -45,7 +47,7 @@ def load(spec: str) -> Cluster:
     if not spec.strip(" ,"):
         raise RequestError("--topology is empty: write zones=3,nodes=2 or a file")
     if os.path.exists(spec) or spec.endswith(files.EXTENSIONS) or "=" not in spec:
-        return _cluster(objects(files.read_text(spec)))
+        return _cluster(objects(files.read_text(spec) if inside is None else files.read_setting(spec, inside)))
     try:
         return _cluster(_made("--topology", [_group_of(spec)], []))
     except SourceError as error:
@@ -84,7 +86,7 @@ def _group_of(spec: str) -> Plain:
         key, _, value = entry.strip().partition("=")
         if key not in (*_COUNTS, *_DEFAULTS):
             known = ", ".join((*_COUNTS, *_DEFAULTS))
-            raise SourceError("--topology", f"unknown key `{key}`; it takes {known}, as in {_EXAMPLE}")
+            raise SourceError("--topology", f"unknown key `{short(key)}`; it takes {known}, as in {_EXAMPLE}")
         if key in group:
             raise SourceError("--topology", f"`{key}` is given twice")
         group[key] = _number(key, value) if key in _COUNTS else _quantity(key, value)
@@ -93,7 +95,7 @@ def _group_of(spec: str) -> Plain:
 
 def _number(key: str, value: str) -> int:
     if not value.isascii() or not value.isdigit() or len(value) > 9 or not 0 < int(value) <= _MAX_NODES:
-        raise SourceError("--topology", f"`{key}` is not a number from 1 to {_MAX_NODES}: {value or 'empty'}")
+        raise SourceError("--topology", f"`{key}` is not a number from 1 to {_MAX_NODES}: {short(value) or 'empty'}")
     return int(value)
 
 
@@ -102,10 +104,10 @@ def _quantity(key: str, value: str) -> str:
         amount = quantity.parse(value)
     except quantity.QuantityError as error:
         raise SourceError(
-            "--topology", f"`{key}` is not a quantity: {value or 'empty'}: {error}; write {_WRITE[key]}"
+            "--topology", f"`{key}` is not a quantity: {short(value) or 'empty'}: {error}; write {_WRITE[key]}"
         ) from None
     if amount < 0:
-        raise SourceError("--topology", f"`{key}` is less than 0: {value}")
+        raise SourceError("--topology", f"`{key}` is less than 0: {short(value)}")
     return value
 
 
@@ -118,16 +120,23 @@ def objects(source: SourceFile) -> list[Plain]:
     """Return the nodes, pods and namespaces that a topology describes.
 
     Raises:
-        SourceError: it is not a valid topology, with the place.
+        SourceError: it is not a valid topology, with the place; `others` are the further errors.
     """
-    document = _only_document(source)
-    plain = document.plain
-    _validate(source, document, plain)
-    try:
-        return _made(source.name, plain["nodeGroups"], plain.get("pods") or [])
-    except _BadValueError as bad:
-        where = f"{decode.path_text(bad.route)}: " if bad.route else ""
-        raise _error(source, document, bad.route, where + bad.message) from None
+    root = root_of(source, "a topology")
+    if root is None:
+        raise SourceError(source.name, "the file is empty")
+    document = Document(source, root, "topology")
+    made: list[Plain] = []
+    if not document.errors:
+        try:
+            made = _made(source.name, document.value(("nodeGroups",)), document.value(("pods",)) or [])
+        except _BadValueError as bad:
+            document.note(bad.route, f"{decode.short_path(bad.route)}: {bad.message}")
+    if document.errors:
+        first, *others = document.errors
+        first.others = tuple(others)
+        raise first
+    return made
 
 
 class _BadValueError(Exception):
@@ -137,47 +146,6 @@ class _BadValueError(Exception):
         super().__init__(route, message)
         self.route = route
         self.message = message
-
-
-def _only_document(source: SourceFile) -> compose.Document:
-    if not source.text.strip():
-        raise SourceError(source.name, "the file is empty")
-    documents = list(compose.compose(source))
-    for problem in documents:
-        if isinstance(problem, compose.SyntaxProblem):
-            line, column = source.position(problem.span.start)
-            raise SourceError(source.name, problem.sentence, line=line, column=column)
-    if len(documents) != 1 or not isinstance(documents[0], compose.Document):
-        raise SourceError(source.name, f"a topology must be one YAML document, this has {len(documents)}")
-    return documents[0]
-
-
-def _validate(source: SourceFile, document: compose.Document, plain: Any) -> None:
-    """Check the shape of a topology.
-
-    Raises:
-        SourceError: it is wrong; `others` are the further errors.
-    """
-    import jsonschema  # 90 ms
-
-    from kubectl_spread import schemas
-    from kubectl_spread.sources import topology_errors
-
-    validator = jsonschema.Draft202012Validator(schemas.load("topology"))
-    errors = topology_errors.topology_errors(validator.iter_errors(plain))
-    found = [_error(source, document, item.route, item.message, is_key=item.is_key) for item in errors]
-    if found:
-        found.sort(key=lambda error: (error.line, error.column))
-        found[0].others = tuple(found[1:])
-        raise found[0]
-
-
-def _error(
-    source: SourceFile, document: compose.Document, route: Route, message: str, *, is_key: bool = False
-) -> SourceError:
-    """Return an error at the value of a route, or at its key."""
-    line, column = source.position(nodes.place(document.root, route, key=is_key).start)
-    return SourceError(source.name, message, line=line, column=column)
 
 
 def _cluster(made: list[Plain]) -> Cluster:
@@ -204,7 +172,7 @@ def _made(name: str, groups: list[Plain], pods: list[Plain]) -> list[Plain]:
             node_name = node["metadata"]["name"]
             if node_name in made:
                 raise _BadValueError(
-                    ("nodeGroups", index), f"a second node is named `{node_name}`; give the group another name"
+                    ("nodeGroups", index), f"a second node is named `{short(node_name)}`; give the group another name"
                 )
             made[node_name] = node
     plain_pods = [pod for index, entry in enumerate(pods) for pod in _pods(entry, index, made)]
@@ -260,9 +228,9 @@ def _check_quantities(entries: Plain, route: Route) -> None:
         try:
             is_negative = quantity.parse(amount) < 0
         except quantity.QuantityError as error:
-            raise _BadValueError((*route, key), f"{amount}: {error}") from None
+            raise _BadValueError((*route, key), f"{short(amount)}: {error}") from None
         if is_negative:
-            raise _BadValueError((*route, key), f"less than 0: {amount}")
+            raise _BadValueError((*route, key), f"less than 0: {short(amount)}")
 
 
 def _node_name(prefix: str, zone: str, ordinal: int, each: int) -> str:
@@ -294,7 +262,7 @@ def _taint(text: str) -> Plain:
 def _pods(entry: Plain, index: int, made: dict[str, Plain]) -> list[Plain]:
     node = entry["node"]
     if node not in made:
-        raise _BadValueError(("pods", index, "node"), f"no node group creates a node named `{node}`")
+        raise _BadValueError(("pods", index, "node"), f"no node group creates a node named `{short(node)}`")
     _check_quantities(entry.get("requests") or {}, ("pods", index, "requests"))
     spec = {"nodeName": node, "containers": [{"name": "c", "resources": {"requests": entry.get("requests") or {}}}]}
     found = []

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+
+_MOST_QUOTED = 40  # characters of an input in an error
 
 
 def count_noun(number: int, noun: str) -> str:
@@ -21,6 +24,17 @@ def _code(char: str) -> int:
     """Return a character's code; of a byte of a file name that is not UTF-8, the byte."""
     code = ord(char)
     return code - 0xDC00 if 0xDC80 <= code <= 0xDCFF else code
+
+
+def short(text: object) -> str:
+    """Return a text of an input as errors quote it, in at most 40 characters: an error never shows a whole file."""
+    shown = str(text)
+    return shown if len(shown) <= _MOST_QUOTED else f"{shown[: _MOST_QUOTED - 1]}…"
+
+
+def short_quotes(text: str) -> str:
+    """Return a message of the API server or the scheduler with `short` texts between its double quotes."""
+    return re.sub(r'"((?:[^"\\]|\\.)*)"', lambda match: f'"{short(match[1])}"', text)
 
 
 def comma_list(names: Iterable[str], *, most: int) -> str:

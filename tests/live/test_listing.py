@@ -184,6 +184,14 @@ FAILURES = {
         Reply(200, b'{"items": []}'),
         "the server HOST answered /api/v1/nodes with something other than a list",
     ),
+    "items that are a mapping": (
+        Reply(200, b'{"metadata": {}, "items": {}}'),
+        "the server HOST answered /api/v1/nodes with something other than a list",
+    ),
+    "items that are text": (
+        Reply(200, b'{"metadata": {}, "items": ""}'),
+        "the server HOST answered /api/v1/nodes with something other than a list",
+    ),
     "bytes": (Reply(200, b"\xff\xfe"), "the server HOST answered /api/v1/nodes with something other than a list"),
     "deep": (Reply(200, b"[" * 100_000), "the server HOST answered /api/v1/nodes with something other than a list"),
     "another status": (
@@ -214,6 +222,20 @@ def test_an_object_that_does_not_decode_is_left_out_and_told(server: ApiServer, 
     assert ["Pod p-0001 is left out: spec.nodeName: "] == [
         error.message[: len("Pod p-0001 is left out: spec.nodeName: ")] for error in facts.errors
     ]
+
+
+@pytest.mark.parametrize("item", [b"1", b'"n"', b"[]", b"null", b"true"])
+@pytest.mark.parametrize(("path", "plural"), [(PODS, "pods"), (NODES, "nodes")])
+def test_an_item_that_is_no_object_is_left_out_and_told(
+    item: bytes, path: str, plural: str, server: ApiServer, session: Session
+) -> None:
+    """The cluster is then incomplete: nothing may follow from an object that is not there."""
+    named = b'{"metadata": {"name": "x"}}'
+    server.faults.append(once(path, Reply(200, b'{"metadata": {}, "items": [%s, %s]}' % (item, named))))
+    facts = session.read(Question("shop"), minor=36, finds_scheduler=False)
+
+    assert [f"an item of the list of {plural} is left out: not an object"] == [error.message for error in facts.errors]
+    assert facts.cluster.undecodable
 
 
 def test_only_the_kinds_that_a_question_needs_are_read(server: ApiServer, session: Session) -> None:

@@ -79,6 +79,7 @@ def command(
     filename: tuple[str, ...],
     recursive: bool,
     kustomize: tuple[str, ...],
+    allow_remote: bool,
     facts: ClusterSource,
     namespace: Optional[str],
     all_namespaces: bool,
@@ -159,7 +160,9 @@ def command(
                 )
             result = _running(words, choices, config, facts, ctx)
         else:
-            request = CheckRequest((*filename, *files), recursive, kustomize, facts, namespace, choices, config)
+            request = CheckRequest(
+                (*filename, *files), recursive, kustomize, facts, namespace, choices, config, allow_remote
+            )
             if show_files:
                 from kubectl_spread.cli import showing
 

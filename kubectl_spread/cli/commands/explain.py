@@ -82,6 +82,7 @@ def command(
     node: str,
     suggestions: int,
     *,
+    allow_remote: bool,
     wide: bool,
     output: Output,
     color: str,
@@ -126,7 +127,16 @@ def command(
         is_alone = not (targets or filename or kustomize or node or facts.is_given)
         with redirect_output(output):
             return explain_message(message, output.format, colour=wants_colour(color), is_alone=is_alone)
-    request_fields = (tuple(_named(targets, ctx)), filename, kustomize, facts, namespace, node, suggestions)
+    request_fields = (
+        tuple(_named(targets, ctx)),
+        filename,
+        kustomize,
+        facts,
+        namespace,
+        node,
+        suggestions,
+        allow_remote,
+    )
     with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
         from kubectl_spread.operations import explain  # numpy: 80 ms
 

@@ -151,6 +151,7 @@ def command(
     filename: tuple[str, ...],
     recursive: bool,
     kustomize: tuple[str, ...],
+    allow_remote: bool,
     facts: ClusterSource,
     policy: Optional[str],
     max_share: tuple[PolicyRule, ...],
@@ -228,6 +229,7 @@ def command(
             max_states,
             timeout,
             recommend,
+            allow_remote,
         )
         found = _decided(request, under_way)
     with redirect_output(output):

@@ -71,6 +71,7 @@ def command(
     max_moves: Optional[int],
     timeout: Optional[float],
     *,
+    allow_remote: bool,
     wide: bool,
     output: Output,
     color: str,
@@ -115,7 +116,15 @@ def command(
         from kubectl_spread.operations.rebalance import RebalanceRequest  # numpy: 80 ms
 
         request = RebalanceRequest(
-            facts, chosen, "" if all_namespaces else namespace, filename, kustomize, soft, max_moves, timeout
+            facts,
+            chosen,
+            "" if all_namespaces else namespace,
+            filename,
+            kustomize,
+            soft,
+            max_moves,
+            timeout,
+            allow_remote,
         )
         try:
             found = _planned(request, under_way)

@@ -111,6 +111,7 @@ def command(
     timeout: Optional[float],
     replicas: Optional[str],
     *,
+    allow_remote: bool,
     hpa: bool,
     wide: bool,
     output: Output,
@@ -179,7 +180,7 @@ def command(
         if any((then, filename, kustomize, replicas, hpa)):
             raise click.UsageError("a scenario names its manifests and steps itself: leave out -f, -k and --then", ctx)
         with redirect_output(output):
-            return _run(words[1:], facts, namespace, looked_at, style, ctx)
+            return _run(words[1:], facts, namespace, looked_at, style, ctx, allow_remote=allow_remote)
     if output.format == "junit":
         raise click.UsageError("-o junit is for `run`, whose scenarios have expectations", ctx)
     if replicas is not None and hpa:
@@ -188,7 +189,9 @@ def command(
         commands = _commands(words, then, ctx)
         from kubectl_spread.operations.simulate import SimulateRequest  # numpy: 80 ms
 
-        request = SimulateRequest(commands, filename, kustomize, facts, namespace, looked_at.limits(), hpa)
+        request = SimulateRequest(
+            commands, filename, kustomize, facts, namespace, looked_at.limits(), hpa, allow_remote
+        )
         try:
             if hpa or replicas is not None or has_range(commands):
                 with redirect_output(output):
@@ -232,6 +235,8 @@ def _run(
     looked_at: _Limits,
     style: _Style,
     ctx: click.Context,
+    *,
+    allow_remote: bool,
 ) -> int:
     """Run scenarios."""
     if not paths:
@@ -240,7 +245,7 @@ def _run(
         from kubectl_spread.cli import scenarios  # numpy: 80 ms
         from kubectl_spread.operations.scenarios import ScenarioRequest
 
-        request = ScenarioRequest(paths, facts, namespace, looked_at.limits(), style.output == "html")
+        request = ScenarioRequest(paths, facts, namespace, looked_at.limits(), style.output == "html", allow_remote)
         return scenarios.run(request, under_way, output=style.output, width=_width(), colour=style.colour)
 
 

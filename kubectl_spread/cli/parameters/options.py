@@ -43,7 +43,7 @@ def _given_version(ctx: click.Context, _: click.Parameter, value: Optional[str])
     return value
 
 
-_FACTS = tuple(field for field in ClusterSource._fields if field != "listener")
+_FACTS = tuple(field for field in ClusterSource._fields if field not in ("inside", "listener"))
 
 _CONNECTION = (
     click.option(
@@ -195,15 +195,19 @@ def gather_options(
 
 
 def kustomize_option(function: F) -> F:
-    """Add the option -k."""
-    return click.option(
+    """Add the options -k and --allow-remote."""
+    kustomize = click.option(
         "-k",
         "--kustomize",
         multiple=True,
         type=FILE,
         metavar="DIR",
         help="Render a directory with kubectl kustomize. Repeatable.",
-    )(function)
+    )
+    allow = click.option(
+        "--allow-remote", is_flag=True, help="Let kustomize download remote bases; without it, nothing is downloaded."
+    )
+    return kustomize(allow(function))
 
 
 _IN_NAMESPACES = "abcdefghijklmnopqrstuvwxyz0123456789-"

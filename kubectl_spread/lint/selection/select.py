@@ -47,10 +47,10 @@ class UnknownRuleError(Exception):
         self.word = word
 
     def __str__(self) -> str:
-        from kubectl_spread.text.wording import did_you_mean
+        from kubectl_spread.text.wording import did_you_mean, short
 
         near = did_you_mean(self.word, (*RULES, *(rule.name for rule in RULES.values())))
-        return f"no rule is called `{self.word}`" + (f": {near}" if near else "")
+        return f"no rule is called `{short(self.word)}`" + (f": {near}" if near else "")
 
 
 def selected_codes(

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.text.node import Route
+from kubectl_spread.text.wording import short
 
 
 class Atom(Enum):
@@ -405,6 +406,16 @@ def path_text(route: Route) -> str:
     return text
 
 
+def short_path(route: Route) -> str:
+    """Return a route as errors about an input quote it: at most 40 characters of each key."""
+    return path_text(tuple(short(step) if isinstance(step, str) else step for step in route))
+
+
+def problem_text(problem: Problem) -> str:
+    """Return a problem of an input with its path."""
+    return f"{short_path(problem.route)}: {problem.message}"
+
+
 def _walk(value: Any, shape: Shape, route: Route, owner: str) -> Iterator[Problem]:
     if value is None or shape is Atom.ANY:
         return
@@ -434,7 +445,7 @@ def _walk_struct(value: dict[str, Any], shape: Struct, route: Route) -> Iterator
                 yield from _walk(item, shape.fields[key], (*route, key), shape.name)
         elif shape.closed:
             at = (*route, key)
-            yield Problem(ProblemKind.UNKNOWN, at, f'strict decoding error: unknown field "{path_text(at)}"')
+            yield Problem(ProblemKind.UNKNOWN, at, f'strict decoding error: unknown field "{short_path(at)}"')
 
 
 def _mismatch(value: Any, shape: Shape, route: Route, owner: str) -> Problem:

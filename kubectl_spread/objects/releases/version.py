@@ -6,6 +6,8 @@ import functools
 import re
 from typing import NamedTuple, Optional
 
+from kubectl_spread.text.wording import short
+
 FIRST_MINOR, LAST_MINOR = 18, 36
 _PLAUSIBLE_MINOR = LAST_MINOR + 10  # a larger number in a flag or a file counts as a mistake
 
@@ -67,10 +69,10 @@ def release_of(text: str) -> Release:
     Raises:
         VersionError: with a sentence.
     """
-    match = re.match(r"v?1\.([0-9]+)\+?(?:\.([0-9]+))?([-+][-+.0-9A-Za-z]*)?\Z", text)
+    match = re.match(r"v?1\.([0-9]{1,9})\+?(?:\.([0-9]{1,9}))?([-+][-+.0-9A-Za-z]*)?\Z", text)
     if match is None:
         known = f"1.{FIRST_MINOR} to 1.{LAST_MINOR} are known"
-        raise VersionError(f"not a Kubernetes version: {text}; write it as 1.{LAST_MINOR} ({known})")
+        raise VersionError(f"not a Kubernetes version: {short(text)}; write it as 1.{LAST_MINOR} ({known})")
     minor = int(match[1])
     if not FIRST_MINOR <= minor <= _PLAUSIBLE_MINOR:
         raise VersionError(f"the rules of Kubernetes 1.{minor} are not known: only 1.{FIRST_MINOR} to 1.{LAST_MINOR}")

@@ -115,10 +115,10 @@ def _cluster(source: ClusterSource) -> tuple[Cluster, tuple[SourceError, ...]]:
     if source.snapshot:
         from kubectl_spread.sources import snapshot as snapshots
 
-        facts = snapshots.load(*source.snapshot)
+        facts = snapshots.load(*source.snapshot, inside=source.inside)
         for warning in facts.warnings:
             notices.warn(source.listener, warning)
         return facts.cluster, facts.errors
     from kubectl_spread.sources import topology as topologies
 
-    return topologies.load(source.topology or ""), ()
+    return topologies.load(source.topology or "", inside=source.inside), ()

@@ -22,6 +22,7 @@ class ClusterSource(NamedTuple):
         live: read the cluster that kubectl uses.
         snapshot: files and directories that together make one cluster; `-` is standard input.
         topology: a made-up cluster, as `zones=3,nodes=2,cpu=4` or as a file.
+        inside: the directory that must contain these files, if a scenario names them.
         scheduler_config: a KubeSchedulerConfiguration file; by default the facts' configuration, or kube-scheduler's
             defaults.
         kubernetes_version: the version to follow; by default the facts' version, or the newest.
@@ -34,6 +35,7 @@ class ClusterSource(NamedTuple):
     live: bool = False
     snapshot: tuple[str, ...] = ()
     topology: Optional[str] = None
+    inside: Optional[str] = None
     scheduler_config: Optional[str] = None
     kubernetes_version: Optional[str] = None
     all_nodes: bool = False

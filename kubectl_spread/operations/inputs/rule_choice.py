@@ -56,7 +56,8 @@ class RuleChoice(NamedTuple):
 class InputPaths(NamedTuple):
     """The files and directories to read; `is_whole` if they are all that the project has.
 
-    `kustomized` are directories for kustomize. `is_configured`: the configuration names the paths.
+    `kustomized` are directories for kustomize, which may download if `allow_remote`. `inside` is the root of the
+    configuration, if it names the paths.
     """
 
     paths: tuple[str, ...]
@@ -64,7 +65,8 @@ class InputPaths(NamedTuple):
     exclusion: Exclusion
     is_whole: bool
     kustomized: tuple[str, ...] = ()
-    is_configured: bool = False
+    inside: Optional[str] = None
+    allow_remote: bool = False
 
 
 def load_config(choice: RuleChoice) -> Config:
@@ -79,12 +81,13 @@ def load_config(choice: RuleChoice) -> Config:
 
     if choice.config is not None and choice.no_config:
         raise RequestError("--config and --no-config exclude each other")
-    path = choice.config if choice.config is not None or choice.no_config else config_path(".")
+    is_found = choice.config is None and not choice.no_config
+    path = config_path(".") if is_found else choice.config
     if path is None:
         return Config(os.getcwd())
     from kubectl_spread.sources import config
 
-    return config.load(path)
+    return config.load(path, inside=os.path.dirname(os.path.abspath(path)) if is_found else None)
 
 
 def policy(choice: RuleChoice, config: Config, *, minor: Optional[int]) -> LintPolicy:
@@ -131,6 +134,7 @@ def input_paths(
     *,
     recursive: bool,
     kustomized: tuple[str, ...] = (),
+    allow_remote: bool = False,
 ) -> InputPaths:
     """Return the paths to read: from the request, or from the configuration.
 
@@ -153,34 +157,34 @@ def input_paths(
     project = tuple(os.path.relpath(os.path.join(config.root, path)) for path in config.paths or (".",))
     exclusion = Exclusion(globs, choice.force_exclude)
     if not paths and not kustomized:
-        return InputPaths(project, True, exclusion, is_whole=True, is_configured=bool(config.paths))
+        return InputPaths(project, True, exclusion, is_whole=True, inside=config.root if config.paths else None)
     is_whole = recursive and all(_is_below(wanted, paths) for wanted in project)
-    return InputPaths(paths, recursive, exclusion, is_whole, kustomized)
+    return InputPaths(paths, recursive, exclusion, is_whole, kustomized, allow_remote=allow_remote)
 
 
 def read_inputs(given: InputPaths) -> Iterator[Union[Input, SourceError]]:
     """Yield the files, then kustomize's output for directories."""
     from kubectl_spread.sources import files
 
-    yield from files.inputs(given.paths, recursive=given.recursive, exclusion=given.exclusion)
-    yield from render_directories(given.kustomized)
+    yield from files.inputs(given.paths, recursive=given.recursive, exclusion=given.exclusion, inside=given.inside)
+    yield from render_directories(given.kustomized, allow_remote=given.allow_remote)
 
 
 def at_path_setting(error: SourceError, given: InputPaths, config: Config) -> SourceError:
     """Return an error about a path that the configuration names, at its place there; other errors unchanged."""
-    if not given.is_configured or error.source not in given.paths:
+    if given.inside is None or error.source not in given.paths:
         return error
     from kubectl_spread.sources.config import at_setting
 
     return at_setting(error, config, ("paths", given.paths.index(error.source)))
 
 
-def render_directories(directories: tuple[str, ...]) -> Iterator[Union[Input, SourceError]]:
+def render_directories(directories: tuple[str, ...], *, allow_remote: bool) -> Iterator[Union[Input, SourceError]]:
     """Yield kustomize's output for directories."""
     if directories:
         from kubectl_spread.sources.kustomizing import kustomize  # subprocess: 5 ms
 
-        yield from kustomize.render_directories(directories)
+        yield from kustomize.render_directories(directories, allow_remote=allow_remote)
 
 
 def _severity(text: str) -> tuple[str, Severity]:

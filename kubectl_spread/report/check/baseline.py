@@ -39,11 +39,11 @@ class BaselineMatch(NamedTuple):
     gone: int
 
 
-def read(source: SourceFile) -> Baseline:
-    """Return the baseline in a file.
+def read(source: SourceFile) -> Optional[Baseline]:
+    """Return the baseline in a file; None if it is JSON, but not a baseline.
 
     Raises:
-        SourceError: the file is not a baseline.
+        SourceError: the file is not JSON.
     """
     try:
         document = json.loads(source.text)
@@ -53,10 +53,10 @@ def read(source: SourceFile) -> Baseline:
         ) from None
     except RecursionError:
         raise SourceError(source.name, "not a baseline: nested too deep") from None
+    except ValueError:
+        raise SourceError(source.name, "not a baseline: a number has too many digits") from None
     counts = _counts(document)
-    if counts is None:
-        raise SourceError(source.name, "not a baseline; check --write-baseline FILE writes one")
-    return Baseline(_root(source.name), counts)
+    return None if counts is None else Baseline(_root(source.name), counts)
 
 
 def compare(findings: Iterable[Finding], baseline: Baseline, *, files: Iterable[str], is_whole: bool) -> BaselineMatch:

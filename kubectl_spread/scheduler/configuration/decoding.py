@@ -173,8 +173,8 @@ def _of_plugin(found: list[decode.Problem], name: str, place: Route, where: str)
     return _Nested((*place, *found[0].route), f"{where}{_STRICT}{what}{_STRICT}{fields}", is_strict=True)
 
 
-def fill_nulls(plain: Plain) -> Plain:
-    """Return a decodable file with a zero value for each null in a list, as Go decodes it."""
+def decoded(plain: Plain) -> Plain:
+    """Return what Go decodes of a decodable file: a zero value for each null in a list, and no unknown field."""
     found: Plain = _filled(plain, _CONFIGURATION)
     for profile in found.get("profiles") or ():
         for item in profile.get("pluginConfig") or ():
@@ -189,5 +189,5 @@ def _filled(value: Any, shape: decode.Shape) -> Any:
         zero = {} if isinstance(shape.item, decode.Struct) else ""
         return [_filled(zero if item is None else item, shape.item) for item in value]
     if isinstance(shape, decode.Struct) and isinstance(value, dict):
-        return {key: _filled(inner, shape.fields.get(key, decode.Atom.ANY)) for key, inner in value.items()}
+        return {key: _filled(inner, shape.fields[key]) for key, inner in value.items() if key in shape.fields}
     return value

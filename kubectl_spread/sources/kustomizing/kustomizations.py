@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.grouping.kustomization import FILE_NAMES, Kustomization, kustomization, patches_of
-from kubectl_spread.sources.files import read_text
+from kubectl_spread.sources.files import read_setting
 from kubectl_spread.text import compose
 from kubectl_spread.text.compose import Document
 from kubectl_spread.text.source import SourceFile
@@ -25,7 +25,7 @@ def kustomizations(sources: Iterable[SourceFile]) -> dict[str, Kustomization]:
     found = {}
     for directory in dict.fromkeys(map(os.path.dirname, texts)):
         for name in FILE_NAMES:
-            documents = _documents(os.path.join(directory, name), texts)
+            documents = _documents(os.path.join(directory, name), texts, directory)
             if documents is not None:
                 first = documents[0] if documents and isinstance(documents[0].plain, dict) else None
                 plain = {} if first is None else first.plain
@@ -39,13 +39,13 @@ def _patches(directory: str, plain: dict[str, Any], texts: Mapping[str, SourceFi
     """Return the documents of the readable patches."""
     found = {}
     for patch in patches_of(directory, plain):
-        documents = _documents(patch.path, texts) if patch.path else _parsed(SourceFile("", patch.inline))
+        documents = _documents(patch.path, texts, directory) if patch.path else _parsed(SourceFile("", patch.inline))
         if documents is not None:
             found[patch.path or patch.inline] = documents
     return found
 
 
-def _documents(path: str, texts: Mapping[str, SourceFile]) -> Optional[list[Document]]:
+def _documents(path: str, texts: Mapping[str, SourceFile], inside: str) -> Optional[list[Document]]:
     """Return the documents of a file; None if it cannot be read."""
     if path in texts:
         return _parsed(texts[path])
@@ -53,7 +53,7 @@ def _documents(path: str, texts: Mapping[str, SourceFile]) -> Optional[list[Docu
         return None
     try:
         here = os.path.join(os.getcwd(), "")
-        return _parsed(read_text(path.removeprefix(here)))  # findings may name it
+        return _parsed(read_setting(path.removeprefix(here), inside))  # findings may name it
     except SourceError:
         return None
 

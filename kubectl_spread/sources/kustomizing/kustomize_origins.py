@@ -107,7 +107,7 @@ def _described(origin: dict[str, str], key: _Key, *, base: str, known: dict[str,
 def _written(name: str) -> list[tuple[_Key, int]]:
     """Return the objects in a file, with their lines."""
     try:
-        source = files.read_text(name)
+        source = files.read_setting(name, os.path.dirname(name) or ".")
     except SourceError:
         return []
     return [(key, source.position(start).line) for key, start, _ in _objects(source.text)]

@@ -182,6 +182,6 @@ def _read(path: str) -> Optional[File]:
             raise file.error((), "not a kubeconfig: it is not a mapping")
         for problem in decode.problems(plain, _CONFIG):
             if problem.kind is decode.ProblemKind.TYPE:
-                raise file.error(problem.route, f"{decode.path_text(problem.route)}: {problem.message}")
+                raise file.error(problem.route, decode.problem_text(problem))
         return file
     return None

@@ -21,9 +21,9 @@ _CONTINUE = re.compile(rb'\A\s*\{[^\[\]]{0,400}"continue":\s?"([A-Za-z0-9_=-]+)"
 
 
 class Take(NamedTuple):
-    """Consumers of a list's items: `item` gets each item; `scan` is as in `json_stream.values`."""
+    """Consumers of a list's items: `item` gets each item, also one that is no object; `scan` is for `json_stream`."""
 
-    item: Callable[[dict[str, Any]], None]
+    item: Callable[[Any], None]
     scan: Optional[json_stream.Scan] = None
 
 
@@ -102,17 +102,23 @@ def _page(transport: Transport, path: str, answer: Response, take: Take) -> _Pag
     Raises:
         ClusterError: the answer is not a list.
     """
+    taken = object()
 
-    def taken(item: dict[str, Any], document: dict[str, Any]) -> None:  # noqa: ARG001 (as json_stream calls it)
+    def consume(item: dict[str, Any], document: dict[str, Any]) -> object:  # noqa: ARG001 (as json_stream calls it)
         take.item(item)
+        return taken
 
     try:
-        documents = json_stream.values(answer.body.decode(), taken, take.scan)
+        documents = json_stream.values(answer.body.decode(), consume, take.scan)
     except (ValueError, RecursionError):
         documents = []
     document = documents[0] if len(documents) == 1 and isinstance(documents[0], dict) else {}
-    metadata, items = document.get("metadata"), document.get("items") or []
+    metadata, items = document.get("metadata"), document.get("items")
+    items = [] if items is None else items  # an empty list of Go
     following = metadata.get("continue") or "" if isinstance(metadata, dict) else None
     if not isinstance(following, str) or not isinstance(items, list):
         raise ClusterError(f"the server {transport.host} answered {path} with something other than a list")
+    for item in items:
+        if item is not taken:
+            take.item(item)
     return _Page(len(items), following)

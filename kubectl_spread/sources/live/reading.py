@@ -23,6 +23,7 @@ from kubectl_spread.sources.live.flags import Flags
 from kubectl_spread.sources.live.resources import NODES, PODS, Question, Resource, resource_of, STORAGE
 from kubectl_spread.sources.live.tasks import Task
 from kubectl_spread.sources.live.transport import CONNECTIONS, Response, Transport
+from kubectl_spread.text.wording import short
 
 Plain = dict[str, Any]
 
@@ -296,30 +297,36 @@ class _Reader:
     def collect(self) -> _Collected:
         return _Collected(self._assembler, self._errors, self._objects)
 
-    def _pod(self, item: Plain) -> None:
-        pod = self._pods.pod(item, self._texts.spec_key)
+    def _pod(self, item: Any) -> None:
+        pod = self._pods.pod(item, self._texts.spec_key) if isinstance(item, dict) else None
         if pod is not None:
             self._assembler.add_pod(pod)
         else:
             self._complain(item)
 
-    def _other(self, item: Plain) -> None:
+    def _other(self, item: Any) -> None:
         resource = self._resource
-        item["kind"], item["apiVersion"] = resource.kind, resource.api_version  # Items of a list lack both fields.
-        if decode.decodes(item, SHAPES[self._resource.kind]):
+        if isinstance(item, dict):  # Items of a list lack both fields.
+            item["kind"], item["apiVersion"] = resource.kind, resource.api_version
+        if isinstance(item, dict) and decode.decodes(item, SHAPES[self._resource.kind]):
             self._assembler.add(item)
             if self._keeps_objects:
                 self._objects += filter(None, (prune_object(item),))
         else:
             self._complain(item)
 
-    def _complain(self, item: Plain) -> None:
+    def _complain(self, item: Any) -> None:
+        if not isinstance(item, dict):
+            self._assembler.leave_out({})
+            what = f"an item of the list of {self._resource.plural} is left out: not an object"
+            self._errors.append(SourceError(self._host, what))
+            return
         self._assembler.leave_out({"kind": self._resource.kind, **item})
         metadata = item.get("metadata")
         name = metadata.get("name", "?") if isinstance(metadata, dict) else "?"
         for problem in decode.problems(item, SHAPES[self._resource.kind]):
             if problem.kind is decode.ProblemKind.TYPE:
-                what = f"{self._resource.kind} {name} is left out: {decode.path_text(problem.route)}: {problem.message}"
+                what = f"{self._resource.kind} {short(name)} is left out: {decode.problem_text(problem)}"
                 self._errors.append(SourceError(self._host, what))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from kubectl_spread.errors import RequestError
-from kubectl_spread.text.wording import nearest
+from kubectl_spread.text.wording import nearest, short
 from kubectl_spread.timeline.commands.grammar import Flag, GROUPS, OTHERS, Takes, Use, Verb, VERBS
 
 _TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
@@ -48,7 +48,7 @@ def parse_text(text: str) -> Command:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise StepError(f"{str(error).lower()}: {text}") from None
+        raise StepError(f"{str(error).lower()}: {short(text)}") from None
     return parse(words)
 
 
@@ -99,11 +99,11 @@ def find_verb(name: str, *, following: str = "") -> Verb:
     if name in VERBS:
         return VERBS[name]
     if name in OTHERS:
-        raise StepError(f"`{name}` is not simulated: {OTHERS[name]}")
+        raise StepError(f"`{short(name)}` is not simulated: {OTHERS[name]}")
     known = [verb for verb in VERBS if verb.startswith(f"{name.split(maxsplit=1)[0]} ")] or list(VERBS)
     near = "" if name in GROUPS else nearest(f"{name} {following}", _PAIRS) or nearest(name, known)
     hint = f"did you mean `{near}`?" if near else f"the steps are {', '.join(known)}"
-    raise StepError(f"unknown step `{name}`; {hint}")
+    raise StepError(f"unknown step `{short(name)}`; {hint}")
 
 
 _PAIRS = tuple(verb for verb in VERBS if " " in verb)
@@ -206,4 +206,4 @@ def _value(flag: Flag, given: str | None, left: list[str]) -> str:
 def _unknown_flag(word: str, verb: Verb) -> str:
     name = word.partition("=")[0]
     near = nearest(name, [f"--{flag.name}" for flag in verb.flags if flag.use is not Use.REFUSED])
-    return f"unknown flag {name} of `{verb.name}`" + (f"; did you mean `{near}`?" if near else "")
+    return f"unknown flag {short(name)} of `{verb.name}`" + (f"; did you mean `{near}`?" if near else "")
