@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 
 from tests.naive.controllers import recordings
-from tests.naive.test_timeline import TIMELINE
+from tests.naive.test_timeline import scenario_of, TEXTS
 
 WALKS = 150
 
@@ -19,10 +19,11 @@ WALKS = 150
 def main(prefixes: tuple[str, ...]) -> int:
     followed: Counter[str] = Counter()
     runs: Counter[str] = Counter()
-    for scenario in recordings.scenarios(TIMELINE):
-        if prefixes and not scenario["id"].startswith(prefixes):
+    for name in TEXTS:
+        if prefixes and not name.startswith(prefixes):
             continue
-        family = re.split(r"[\d-]", scenario["id"])[0]
+        scenario = scenario_of(name)
+        family = re.split(r"[\d-]", name)[0]
         known: dict[tuple[recordings.State, ...], int] = {}
         for number, run in enumerate(scenario["runs"]):
             states = tuple(map(recordings.recorded, run))
@@ -31,7 +32,7 @@ def main(prefixes: tuple[str, ...]) -> int:
             runs[family] += 1
             followed[family] += known[states] == len(run)
             if known[states] != len(run):
-                print(f"{scenario['id']} run {number}: state {known[states]} was not found")
+                print(f"{name} run {number}: state {known[states]} was not found", flush=True)
     for family, count in sorted(runs.items()):
         print(f"{family:8} {followed[family]:5} of {count:5} runs")
     return int(followed != runs)

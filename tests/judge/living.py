@@ -96,6 +96,8 @@ def _add_pod(world: World, name: str, namespace: str) -> None:
     if (ready is not None and ready["status"] != "True") or objects.is_terminating(pod):
         world.settings.stuck.add(pod["metadata"]["uid"])
     status["conditions"] = conditions
+    if objects.controller_of(pod).get("kind") == "Job" and is_active(pod):
+        pod["metadata"]["finalizers"] = [job.FINALIZER]
 
 
 def _owned(world: World, kind: str) -> Iterator[tuple[Plain, list[Plain]]]:
@@ -227,6 +229,8 @@ def _complete_set(world: World, item: Plain) -> None:
         labels[_HASH] = short
     if not spec.get("selector"):
         spec["selector"] = {"matchLabels": dict(labels)}
+    if not item["metadata"].get("labels"):
+        item["metadata"]["labels"] = dict(labels)
 
 
 def _deployments(world: World) -> None:
@@ -251,7 +255,8 @@ def _deployments(world: World) -> None:
             other["metadata"].setdefault("annotations", {}).setdefault(deployment.REVISION, str(at + 1))
             if item["spec"].get("minReadySeconds"):
                 other["spec"]["minReadySeconds"] = item["spec"]["minReadySeconds"]
-        _same_template(item, newest)
+        if not item["spec"].get("paused"):
+            _same_template(item, newest)
         for other in found:
             if other is not newest and deployment.template_of(other) == deployment.template_of(newest):
                 _tell_apart(other)

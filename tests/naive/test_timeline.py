@@ -16,8 +16,8 @@ from tests.naive.controllers import recordings
 
 Plain = dict[str, Any]
 
-TIMELINE = Path(__file__).parent / "recordings" / "timeline.ndjson.gz"
-TEXTS = dict(recordings.texts(TIMELINE))
+RECORDED = Path(__file__).parents[1] / "timeline" / "recorded"
+TEXTS = dict(recordings.texts(RECORDED))
 _WALKS = 60
 _SMALL = 3000
 
@@ -29,6 +29,11 @@ CHOSEN = sorted(
         "dep-bad-then-scale-up",
         "dep-minready",
         "drain-two-nodes-surge-room",
+        "fresh-job-backofflimit0-delete",
+        "fresh-lose-delete-add",
+        "fresh-paused-mid-down",
+        "fresh-prio-apply3",
+        "fresh-release-two",
         "job-indexed",
         "job-parallel",
         "may-preempt-ties",

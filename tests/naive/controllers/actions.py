@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.naive import objects
-from tests.naive.controllers import admission, disruption, nodes, patching, persistentvolume
+from tests.naive.controllers import admission, disruption, job, nodes, patching, persistentvolume
 from tests.naive.controllers.world import delete_pod, is_active, World
 
 Plain = dict[str, Any]
@@ -261,7 +261,7 @@ def delete(world: World, item: Plain) -> None:
     for kind in ("ReplicaSet", "Job", "Pod"):
         for other in world.list(kind):
             if objects.controller_of(other).get("uid") == uid:
-                delete(world, other)
+                delete(world, job.without_finalizer(other) if kind == "Pod" else other)
 
 
 def _drain(world: World, names: list[str]) -> Iterator[World]:

@@ -10,6 +10,7 @@ import copy
 from typing import Any
 
 from tests.naive import objects
+from tests.naive.controllers import limits
 from tests.naive.controllers.world import CLUSTER_SCOPED, World
 
 Plain = dict[str, Any]
@@ -20,7 +21,11 @@ _SECONDS = 300
 
 
 def create(world: World, item: Plain, *, namespace: str = "default") -> Plain:
-    """Store a new object as the API server would; returns what is stored."""
+    """Store a new object as the API server would; returns what is stored.
+
+    Raises:
+        limits.RefusedError: a LimitRange or a quota forbids a pod.
+    """
     item = copy.deepcopy(item)
     metadata = item.setdefault("metadata", {})
     if item["kind"] not in CLUSTER_SCOPED:
@@ -31,11 +36,28 @@ def create(world: World, item: Plain, *, namespace: str = "default") -> Plain:
     metadata.setdefault("labels", {})
     item.setdefault("spec", {})
     if item["kind"] == "Pod":
-        item = admitted(world, item)
+        item = limits.check(world, admitted(world, item))
     if item["kind"] == "PersistentVolume":
         item.setdefault("status", {}).setdefault("phase", "Available")
     world.put(item)
     return item
+
+
+def try_create(world: World, item: Plain) -> bool:
+    """Create a pod of a controller, which tries again later; return whether it was created."""
+    try:
+        create(world, item)
+    except limits.RefusedError:
+        return False
+    return True
+
+
+def is_racy(world: World) -> bool:
+    """Whether it matters when a pod is created: quotas are used up, and the scheduler prefers priorities.
+
+    Controllers create pods in batches of 1, 2, 4, ..., and others act between two of them.
+    """
+    return any(world.kinds.get(kind) for kind in ("PriorityClass", "ResourceQuota"))
 
 
 def admitted(world: World, pod: Plain) -> Plain:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.naive import objects, selectors
-from tests.naive.controllers import admission, controller_utils
+from tests.naive.controllers import admission, controller_utils, replicaset
 from tests.naive.controllers.controller_utils import scaled
 from tests.naive.controllers.world import delete_pod, hashed, is_active, is_owned_by, World
 
@@ -90,6 +90,10 @@ def sync(world: World, item: Plain) -> Iterator[World]:
     """What one reconciliation leads to; nothing where there is nothing to do."""
     if objects.is_terminating(item):
         return
+    claimed = replicaset.claim(world, item, list(world.pods(objects.namespace_of(item))))
+    if claimed is not None:
+        yield claimed
+        return
     after = world.copy()
     if _manage(after, item):
         yield after
@@ -106,8 +110,7 @@ def _manage(after: World, item: Plain) -> bool:
         pods = by_node.get(objects.name_of(node), [])
         active = [pod for pod in pods if is_active(pod)]
         if not pods and node_should_run(item, node):
-            admission.create(after, pod_for(item, objects.name_of(node)))
-            changed = True
+            changed = admission.try_create(after, pod_for(item, objects.name_of(node))) or changed
         surplus = _surplus(item, node, active, surge=surge)
         for pod in surplus:
             delete_pod(after, pod)
@@ -193,6 +196,6 @@ def _with_surge(world: World, item: Plain, by_node: dict[str, list[Plain]], surg
     for first in range(max(1, len(candidates) if left else 1)):
         after = world.copy()
         chosen = (candidates[first:] + candidates[:first])[:left]
-        for name in [*broken, *chosen]:
-            admission.create(after, pod_for(item, name))
-        yield after
+        created = [admission.try_create(after, pod_for(item, name)) for name in [*broken, *chosen]]
+        if any(created):
+            yield after

@@ -77,8 +77,34 @@ def template_of(item: Plain) -> Plain:
     labels = (template.get("metadata") or {}).get("labels") or {}
     labels.pop(HASH, None)
     (template.get("metadata") or {}).pop("creationTimestamp", None)
+    _set_defaults(template.get("spec") or {})
     plain: Plain = _without_empty(template)
     return plain
+
+
+_DEFAULTS = {
+    "restartPolicy": "Always",
+    "dnsPolicy": "ClusterFirst",
+    "schedulerName": "default-scheduler",
+    "terminationGracePeriodSeconds": 30,
+}
+_CONTAINER_DEFAULTS = {"terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"}
+
+
+def _set_defaults(spec: Plain) -> None:
+    """Take out what the API server writes into every template, so that a manifest equals what is stored."""
+    for name, value in _DEFAULTS.items():
+        if spec.get(name) == value:
+            del spec[name]
+    for container in objects.containers({"spec": spec}):
+        tag = str(container.get("image") or "").rpartition("/")[2].partition(":")[2]
+        pulled = "Always" if tag in ("", "latest") else "IfNotPresent"
+        for name, value in {**_CONTAINER_DEFAULTS, "imagePullPolicy": pulled}.items():
+            if container.get(name) == value:
+                del container[name]
+        for port in container.get("ports") or []:
+            if port.get("protocol") == "TCP":
+                del port["protocol"]
 
 
 def _without_empty(value: Any) -> Any:
@@ -93,6 +119,12 @@ def _without_empty(value: Any) -> Any:
 def sync(world: World, item: Plain) -> Iterator[World]:
     """What one reconciliation leads to; nothing where there is nothing to do."""
     if objects.is_terminating(item):
+        return
+    namespace = objects.namespace_of(item)
+    sets_here = [other for other in world.list("ReplicaSet") if objects.namespace_of(other) == namespace]
+    claimed = replicaset.claim(world, item, sets_here)
+    if claimed is not None:
+        yield claimed
         return
     sets = sets_of(world, item)
     if item["spec"].get("paused") or is_scaling_event(item, sets):

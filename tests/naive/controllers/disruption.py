@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Optional
 from tests.naive import objects, selectors
 from tests.naive.controllers.controller_utils import scaled
 from tests.naive.controllers.replicaset import replicas_of
-from tests.naive.controllers.world import delete_pod, is_ready, World
+from tests.naive.controllers.world import delete_pod, is_ready, with_condition, World
 
 Plain = dict[str, Any]
 
@@ -103,5 +103,6 @@ def evict(world: World, pod: Plain) -> Optional[World]:
     if not may_evict(world, pod):
         return None
     after = world.copy()
-    delete_pod(after, pod)
+    marked = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}
+    delete_pod(after, with_condition(pod, **marked))
     return after

@@ -14,6 +14,7 @@ from tests.naive.controllers import (
     deployment,
     job,
     kubelet,
+    limits,
     nodes,
     persistentvolume,
     replicaset,
@@ -34,6 +35,7 @@ _CONTROLLERS: dict[str, Callable[[World, Plain], Iterator[World]]] = {
     "DaemonSet": daemon.sync,
     "PersistentVolumeClaim": persistentvolume.sync,
     "Node": nodes.sync,
+    "HorizontalPodAutoscaler": limits.autoscale,
 }
 
 

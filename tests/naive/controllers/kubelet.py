@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.naive import objects
+from tests.naive.controllers import job
 from tests.naive.controllers.controller_utils import AVAILABLE
-from tests.naive.controllers.job import BACK_OFF_S
 from tests.naive.controllers.nodes import is_down, NODE_LOST
-from tests.naive.controllers.world import condition, is_ready, with_condition, World
+from tests.naive.controllers.world import condition, is_ready, terminated, with_condition, World
 
 Plain = dict[str, Any]
 
@@ -26,8 +26,12 @@ def sync(world: World, pod: Plain) -> Iterator[World]:
     after = world.copy()
     if objects.is_terminating(pod):
         if _is_held(world, pod):
-            return
-        after.remove(pod)
+            ended = terminated(pod, phase="Failed")
+            if not _is_awaited(world, pod) or ended == pod:
+                return
+            after.put(ended)
+        else:
+            after.remove(pod)
     elif needs_start(world, pod):
         is_never = annotations.get(READY) == "never"
         running = with_condition(pod, type="Ready", status="False" if is_never else "True")
@@ -44,8 +48,17 @@ def sync(world: World, pod: Plain) -> Iterator[World]:
 def _is_held(world: World, pod: Plain) -> bool:
     if objects.annotations_of(pod).get(TERMINATE) == "hold" or pod["metadata"].get("finalizers"):
         return True
-    is_of_job = objects.controller_of(pod).get("kind") == "Job"
-    return (is_of_job and world.settings.patience_s < BACK_OFF_S) or pod["metadata"]["uid"] in world.settings.stuck
+    return pod["metadata"]["uid"] in world.settings.stuck
+
+
+def _is_awaited(world: World, pod: Plain) -> bool:
+    """Whether a Job waits for the end of a pod that only its finalizer holds."""
+    if pod["metadata"]["uid"] in world.settings.stuck or objects.annotations_of(pod).get(TERMINATE) == "hold":
+        return False
+    reference = objects.controller_of(pod)
+    owner = world.get(reference.get("kind") or "", reference.get("name") or "", objects.namespace_of(pod))
+    is_last = pod["metadata"].get("finalizers") == [job.FINALIZER]
+    return is_last and owner is not None and owner["kind"] == "Job" and job.replaces_failed_only(owner)
 
 
 def needs_start(world: World, pod: Plain) -> bool:

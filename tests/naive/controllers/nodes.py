@@ -11,7 +11,7 @@ from typing import Any, Optional
 
 from tests.naive import objects, selectors
 from tests.naive.controllers.admission import NOT_READY, UNREACHABLE
-from tests.naive.controllers.world import condition, is_ready, terminated, with_condition, World
+from tests.naive.controllers.world import condition, delete_pod, is_ready, terminated, with_condition, World
 
 Plain = dict[str, Any]
 
@@ -92,8 +92,14 @@ def zone_is_evicted(nodes: list[Plain]) -> bool:
 def sync(world: World, node: Plain) -> Iterator[World]:
     """Add the NoExecute taint of a dead node, unless that would empty too much at once.
 
-    A node that says it is ready loses taints that say otherwise, whoever added them.
+    A node that says it is ready loses taints that say otherwise, whoever added them. A cordoned node has the taint of a
+    cordon, and others have not.
     """
+    is_cordoned = bool((node.get("spec") or {}).get("unschedulable"))
+    if is_cordoned != any(taint["key"] == UNSCHEDULABLE for taint in taints_of(node)):
+        after = world.copy()
+        cordon(after, objects.name_of(node), unschedulable=is_cordoned)
+        yield after
     kept = [taint for taint in taints_of(node) if not _is_lost(taint, "NoSchedule")]
     if (condition(node, "Ready") or {}).get("status") == "True" and len(kept) < len(taints_of(node)):
         after = world.copy()
@@ -126,8 +132,13 @@ def evict_for_taints(world: World, pod: Plain) -> Iterator[World]:
     seconds = _seconds_left(pod, taints)
     if seconds is not None and seconds <= world.settings.patience_s:
         after = world.copy()
-        after.put(terminated(pod))
+        delete_pod(after, disrupted(pod, "DeletionByTaintManager"))
         yield after
+
+
+def disrupted(pod: Plain, reason: str) -> Plain:
+    """A copy of a pod that is about to be deleted for a reason of the cluster's."""
+    return with_condition(pod, type="DisruptionTarget", status="True", reason=reason)
 
 
 def _seconds_left(pod: Plain, taints: list[Plain]) -> Optional[int]:
@@ -153,5 +164,11 @@ def collect(world: World, pod: Plain) -> Iterator[World]:
         is_lost = is_down(node) and any(taint["key"] == OUT_OF_SERVICE for taint in taints_of(node))
     if is_lost:
         after = world.copy()
-        after.remove(pod)
+        if pod["metadata"].get("finalizers"):
+            failed = terminated(disrupted(pod, "DeletionByPodGC"), phase="Failed")
+            if failed["status"] == pod.get("status"):
+                return
+            after.put(failed)
+        else:
+            after.remove(pod)
         yield after

@@ -37,17 +37,13 @@ class Seen(NamedTuple):
 State = tuple[Seen, ...]
 
 
-def scenarios(path: Path) -> Iterator[Plain]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
-
-
-def texts(path: Path) -> Iterator[tuple[str, str]]:
+def texts(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield the name of each scenario and its text: thousands of lines are parsed when they are needed."""
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            name = re.match(r'\{"id":"([^"]*)"', line)
-            yield (name[1] if name else json.loads(line)["id"]), line
+    for path in sorted(folder.glob("*.ndjson.gz")):
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            for line in lines:
+                name = re.match(r'\{"id":"([^"]*)"', line)
+                yield (name[1] if name else json.loads(line)["id"]), line
 
 
 def start(scenario: Plain) -> World:

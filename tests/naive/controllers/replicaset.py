@@ -52,20 +52,55 @@ def sync(world: World, item: Plain) -> Iterator[World]:
     pods = active_pods(world, item)
     diff = len(pods) - replicas_of(item)
     if diff < 0:
-        yield _created(world, item, -diff)
+        yield from _created(world, item, -diff)
     elif diff > 0:
-        order = _order(world, item)
-        for chosen in controller_utils.victims(world, pods, diff, order=order):
-            after = world.copy()
-            for pod in chosen:
-                delete_pod(after, pod)
-            yield after
+        for chosen in _victims(world, item, []):
+            yield _without(world, chosen)
 
 
-def _created(world: World, item: Plain, count: int) -> World:
+def _created(world: World, item: Plain, count: int) -> Iterator[World]:
+    """Create all pods, or the next one where others may act in between; nothing where none is admitted."""
     after = world.copy()
-    for _ in range(count):
-        admission.create(after, controller_utils.pod_from_template(item, item["spec"]["template"]))
+    is_changed = False
+    for _ in range(1 if admission.is_racy(world) else count):
+        pod = controller_utils.pod_from_template(item, item["spec"]["template"])
+        is_changed = admission.try_create(after, pod) or is_changed
+    if is_changed:
+        yield after
+
+
+def _victims(world: World, item: Plain, gone: list[Plain]) -> Iterator[list[Plain]]:
+    """Every choice of pods to delete, alone or together with other ReplicaSets of the owner that shrink, too.
+
+    Each ranks pods in its own view of the cluster, which has any part of the deletions of the others.
+
+    Args:
+        world: before all of them.
+        item: the ReplicaSet.
+        gone: what the others delete meanwhile.
+    """
+    pods = active_pods(world, item)
+    done = {objects.controller_of(pod).get("uid") for pod in gone} | {item["metadata"]["uid"]}
+    others = [
+        other for other in related(world, item) if objects.uid_of(other) not in done and _surplus(world, other) > 0
+    ]
+    for size in range(len(gone) + 1):
+        for seen in controller_utils.subsets(world, gone, size):
+            order = _order(_without(world, seen), item)
+            for chosen in controller_utils.victims(world, pods, _surplus(world, item), order=order):
+                yield [*gone, *chosen]
+                for other in others:
+                    yield from _victims(world, other, [*gone, *chosen])
+
+
+def _surplus(world: World, item: Plain) -> int:
+    return len(active_pods(world, item)) - replicas_of(item)
+
+
+def _without(world: World, pods: list[Plain]) -> World:
+    after = world.copy()
+    for pod in pods:
+        delete_pod(after, pod)
     return after
 
 
@@ -84,19 +119,22 @@ def related(world: World, item: Plain) -> list[Plain]:
 
 def claim_pods(world: World, item: Plain) -> World | None:
     """Let go of pods that are no longer selected, and adopt orphans that are; None where there are neither."""
+    return claim(world, item, [pod for pod in world.pods(objects.namespace_of(item)) if is_active(pod)])
+
+
+def claim(world: World, item: Plain, candidates: list[Plain]) -> World | None:
+    """`ControllerRefManager`: let go of what is no longer selected, and adopt orphans that are; None without either."""
     selector = selector_of(item)
     after = world.copy()
     found = False
-    for pod in world.pods(objects.namespace_of(item)):
-        if not is_active(pod):
-            continue
-        matches, owner = selector.matches(objects.labels_of(pod)), objects.controller_of(pod)
-        if is_owned_by(pod, item) and not matches:
-            references = [other for other in pod["metadata"]["ownerReferences"] if other is not owner]
-        elif not owner and matches and item["spec"].get("selector"):
-            references = [*(pod["metadata"].get("ownerReferences") or []), owner_reference(item)]
+    for other in candidates:
+        matches, owner = selector.matches(objects.labels_of(other)), objects.controller_of(other)
+        if is_owned_by(other, item) and not matches:
+            references = [reference for reference in other["metadata"]["ownerReferences"] if reference is not owner]
+        elif not owner and matches and item["spec"].get("selector") and not objects.is_terminating(other):
+            references = [*(other["metadata"].get("ownerReferences") or []), owner_reference(item)]
         else:
             continue
-        after.put({**pod, "metadata": {**pod["metadata"], "ownerReferences": references}})
+        after.put({**other, "metadata": {**other["metadata"], "ownerReferences": references}})
         found = True
     return after if found else None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Optional
 
 from tests.naive import config, objects, schedule_one
 from tests.naive.controllers import disruption, persistentvolume
-from tests.naive.controllers.world import condition, terminated, with_condition, World
+from tests.naive.controllers.world import condition, delete_pod, with_condition, World
 from tests.naive.framework import CycleState, fit_error, Framework, Handle, SchedulerError
 from tests.naive.nodeinfo import add_node_image_states, NodeInfo, PodInfo
 from tests.naive.preemption import Candidate, DefaultPreemption, select_candidate
@@ -127,7 +127,7 @@ def _preempted(world: World, pod: Plain, preemption: Preemption) -> World:
     marked = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
     for other in list(world.pods()):
         if other["metadata"]["uid"] in preemption.victims:
-            after.put(terminated(with_condition(other, **marked)))
+            delete_pod(after, with_condition(other, **marked))
         elif _is_outbid(other, pod, preemption.node):
             after.put({**other, "status": {**other["status"], "nominatedNodeName": ""}})
     after.put({**pod, "status": {**(pod.get("status") or {}), "nominatedNodeName": preemption.node}})

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
 from tests.naive import objects
-from tests.naive.controllers import admission, controller_utils, persistentvolume
+from tests.naive.controllers import admission, controller_utils, persistentvolume, replicaset
 from tests.naive.controllers.replicaset import replicas_of
 from tests.naive.controllers.world import delete_pod, hashed, is_owned_by, World
 
@@ -77,6 +77,12 @@ def update_revision(item: Plain) -> str:
 def sync(world: World, item: Plain) -> Iterator[World]:
     """What one reconciliation leads to; nothing where there is nothing to do."""
     if objects.is_terminating(item):
+        return
+    name = objects.name_of(item)
+    mine = [pod for pod in world.pods(objects.namespace_of(item)) if objects.name_of(pod).rpartition("-")[0] == name]
+    claimed = replicaset.claim(world, item, [pod for pod in mine if objects.name_of(pod).rpartition("-")[2].isdigit()])
+    if claimed is not None:
+        yield claimed
         return
     revisions = revisions_of(item)
     noted = _noted(world, item, revisions)
@@ -153,7 +159,7 @@ class _Sync:
             if pod is None:
                 created = self._create(after, ordinal)
                 changed = changed or created
-                if self._is_monotonic:
+                if self._is_monotonic or (created and admission.is_racy(after)):
                     return changed, True
             elif objects.is_terminated(pod) and not objects.is_terminating(pod):
                 delete_pod(after, pod)
@@ -170,10 +176,9 @@ class _Sync:
         """Create a pod and its claims; it waits for a claim that is being deleted."""
         if self._has_stale_claim(after, ordinal):
             return False
-        self._create_claims(after, ordinal)
+        has_new_claims = self._create_claims(after, ordinal)
         name = f"{self._item['metadata']['name']}-{ordinal}"
-        admission.create(after, self._pod(name, ordinal))
-        return True
+        return admission.try_create(after, self._pod(name, ordinal)) or has_new_claims
 
     def _claims(self, ordinal: int) -> list[Plain]:
         name = f"{self._item['metadata']['name']}-{ordinal}"

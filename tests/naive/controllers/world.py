@@ -71,6 +71,7 @@ def _essence(pod: Plain) -> Plain:
         "labels": metadata.get("labels"),
         "annotations": metadata.get("annotations"),
         "owner": [owner.get("kind"), owner.get("name")],
+        "finalizers": metadata.get("finalizers") or [],
         "terminating": objects.is_terminating(pod),
         "spec": pod["spec"],
         "status": [status.get("phase"), status.get("conditions"), status.get("nominatedNodeName")],
@@ -208,8 +209,9 @@ def terminated(pod: Plain, **status: Any) -> Plain:
 
 
 def delete_pod(world: World, pod: Plain) -> None:
-    """Begin to delete a pod; one without a node, or finished, and without finalizers is gone at once."""
+    """Begin to delete a pod; one without a node, finished, or with no time to end is gone with its last finalizer."""
     at_once = not pod["spec"].get("nodeName") or objects.is_terminated(pod)
+    at_once = at_once or pod["spec"].get("terminationGracePeriodSeconds") == 0
     if at_once and not pod["metadata"].get("finalizers"):
         world.remove(pod)
     elif not objects.is_terminating(pod):
