@@ -25,7 +25,8 @@ class Verdict(NamedTuple):
     and not what happened. certain: certain ones that were. unseen: predicted spreads that none of many runs had;
     predicted: of how many. messages: recorded and predicted messages that differ, by run and step; told: states with
     messages.
-    incomplete: states whose completeness is told wrongly.
+    incomplete: states whose completeness is told wrongly. steps: starts of steps that some run had; not_judged: of
+    those, the ones with too many states for a prediction. They are neither right nor wrong.
     """
 
     missed: tuple[Missed, ...]
@@ -37,6 +38,8 @@ class Verdict(NamedTuple):
     messages: tuple[tuple[int, int, Plain, Plain], ...]
     told: int
     incomplete: tuple[tuple[int, int], ...]
+    steps: int
+    not_judged: int
 
     @property
     def is_right(self) -> bool:
@@ -64,7 +67,8 @@ def judge(plain: Plain, *, max_states: int, most_predicted: int) -> Verdict:
         for step, state in enumerate(found):
             recorded = states[step]
             if not recorded.get("unsettled"):
-                seen.setdefault((step, follower.start(before, step)), []).append(spread(follower, state))
+                if not follower.moves.after(state):
+                    seen.setdefault((step, follower.start(before, step)), []).append(spread(follower, state))
                 predicted = _messages(follower, state)
                 told += bool(recorded["messages"])
                 known = states[step - 1]["messages"].keys() if step else ()
@@ -74,9 +78,10 @@ def judge(plain: Plain, *, max_states: int, most_predicted: int) -> Verdict:
                 if is_complete(follower, state) != recorded["complete"]:
                     incomplete.append((run, step))
             before = state
-    certain, broken, unseen, number = 0, [], 0, 0
+    certain, broken, unseen, number, not_judged = 0, [], 0, 0, 0
     for (step, start), spreads in seen.items():
         every = _predicted(follower, start, most=most_predicted)
+        not_judged += not every
         if len(every) == 1:
             certain += 1
             broken += [(step, item) for item in set(spreads) if item not in every]
@@ -84,7 +89,17 @@ def judge(plain: Plain, *, max_states: int, most_predicted: int) -> Verdict:
             unseen += len(every - set(spreads))
             number += len(every)
     return Verdict(
-        tuple(missed), reached, tuple(broken), certain, unseen, number, tuple(messages), told, tuple(incomplete)
+        tuple(missed),
+        reached,
+        tuple(broken),
+        certain,
+        unseen,
+        number,
+        tuple(messages),
+        told,
+        tuple(incomplete),
+        len(seen),
+        not_judged,
     )
 
 

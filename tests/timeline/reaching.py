@@ -12,7 +12,7 @@ from kubectl_spread.timeline.oracle import Oracle
 from kubectl_spread.timeline.references import named_nodes
 from kubectl_spread.timeline.search import explore
 from kubectl_spread.timeline.search.symmetry import Symmetry
-from kubectl_spread.timeline.state import State
+from kubectl_spread.timeline.state import EventKind, State, Step
 from kubectl_spread.timeline.world import World
 from tests.timeline import recordings
 from tests.timeline.recordings import Scenario, Seen
@@ -22,6 +22,9 @@ Plain = dict[str, Any]
 
 # What a pod at a wrong place counts, and the share of the states that are looked at with this idea.
 _IDEAS = ((3.0, 0.1), (0.0, 0.4), (1.0, 0.2), (2.0, 0.3))
+
+
+_RUNS = 100  # at random, after the search with every idea
 
 
 _MOST_ASKED = 500  # states whose messages are compared with a recorded one that is not true any more
@@ -135,7 +138,7 @@ class Follower:
                 _Distance(self.world, target, surplus=surplus),
                 is_there=lambda state: self._is_there(state, target, start, is_moment=is_moment),
                 max_states=int(self._max_states * share),
-                any_state=is_moment,
+                any_state=True,
                 canonical=canonical,
                 came_from=came_from,
             )
@@ -145,13 +148,34 @@ class Follower:
             visited += abs(states)
             if states < 0:
                 return None, states
+        for seed in range(_RUNS):
+            run = explore.one(self.moves, start, explore.at_random(seed))
+            visited += run.states
+            for state in run.came_from:
+                if self._is_there(state, target, start, is_moment=is_moment):
+                    way = {after: before for after, before in run.came_from.items() if before is not None}
+                    end = state if is_moment else self._as(state, target, start) or state
+                    self.came_from[end] = (state, way)
+                    return end, visited
         return None, visited
 
     def _is_there(self, state: State, target: Counter[Seen], start: State, *, is_moment: bool) -> bool:
-        """Return whether a state is the recorded one; of a moment only who is where is compared."""
+        """Return whether a state is the recorded one, and steady; of a moment only who is where is compared."""
         if is_moment:
             return _alive(recordings.told(self.world, state)) == _alive(target)
-        return self._as(state, target, start) is not None
+        return self._as(state, target, start) is not None and self._is_quiet(state)
+
+    def _is_quiet(self, state: State) -> bool:
+        """Return whether nothing goes on but for preemptions, whose pod may miss its wake-up until a pod is deleted.
+
+        Only plugins that refused the pod in Filter are asked for hints. A failure in the preemption's dry run alone
+        wakes nobody, so that the pod waits for the flush after five minutes.
+        """
+        return all(_is_preemption(way()) for way in self.moves.after(state))
+
+
+def _is_preemption(step: Step) -> bool:
+    return any(move.kind == EventKind.PREEMPTED for move in step.moves)
 
 
 class _Distance:

@@ -23,6 +23,7 @@ from kubectl_spread.timeline.world import Kubelet, World
 
 Plain = dict[str, Any]
 NAMESPACE = "app"
+_FIRST_REVISION = 1  # the revision of a recorded pod without a workload
 PATIENCE_S = 5.0  # the recordings waited for about two seconds without events
 RESTARTED = "kubectl.kubernetes.io/restartedAt"
 
@@ -143,7 +144,7 @@ class Scenario:
         yield steps.NodesUp(_names(names))
 
     def _deletePods(self, item: Plain) -> Iterator[steps.Op]:  # noqa: N802
-        yield steps.DeleteSome(_match(item), item.get("count", 0))
+        yield steps.DeleteSome(_match(item), item.get("count", 0), bool(item.get("force")))
 
     def _patchPods(self, item: Plain) -> Iterator[steps.Op]:  # noqa: N802
         metadata = item["patch"].get("metadata") or {}
@@ -230,8 +231,8 @@ def told(world: World, state: State) -> Counter[Seen]:
 def _told(world: World, pod: P) -> Seen:
     if pod.owner < 0:
         owner = world.classes[pod.cls].owner
-        text, revision, ordinal = f"Pod/{'' if owner is None else owner.name.rpartition('-')[0]}-*", 0, None
-        return Seen(text, revision, ordinal, _node(world, pod), pod.stage == Stage.READY, pod.end != Deletion.ALIVE)
+        text = f"Pod/{'' if owner is None else owner.name.rpartition('-')[0]}-*"
+        return Seen(text, _FIRST_REVISION, None, _node(world, pod), pod.stage == Stage.READY, pod.end != Deletion.ALIVE)
     key = world.keys[pod.owner]
     ordinal = pod.ordinal if pod.ordinal != NO_ORDINAL and key.kind in ("StatefulSet", "Job") else None
     return Seen(

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from tests.timeline import recordings
-from tests.timeline.test_recorded import SAMPLE
+from tests.timeline.test_recorded import RECORDED
 from tests.timeline.unseen import is_allowed, predict
 
 SEVERAL_RUNS = 2
 NAMES = ("dep-recreate", "dep-two-compete-tight", "job-indexed", "may-drain-order-pdb", "may-frag-3z")
-CHOSEN = [plain for plain in recordings.read_folder(SAMPLE) if plain["id"] in NAMES]
+CHOSEN = [plain for plain in recordings.read_folder(RECORDED) if plain["id"] in NAMES]
 
 
 @pytest.mark.slow
