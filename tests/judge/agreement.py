@@ -54,7 +54,7 @@ def scenario(seed: int, *, daemons: bool = False) -> Optional[Scenario]:
         return None
     chance = random.Random(seed)
     items = clusters.snapshot(world)
-    made = _STEPS_WITH_DAEMONS if daemons else _STEPS
+    made = _STEPS_WITH_DAEMONS if daemons else STEPS
     choices = [one for make in made if (one := make(world, chance)) is not None]
     script, ops = chance.choice(choices)
     return Scenario(items, script, ops, f"{script}")
@@ -71,20 +71,20 @@ def _workload(world: World, kinds: tuple[str, ...]) -> Optional[Plain]:
 _SCALED = ("Deployment", "StatefulSet", "ReplicaSet")
 
 
-def _key(item: Plain) -> OwnerKey:
+def key_of(item: Plain) -> OwnerKey:
     return OwnerKey(item["kind"], objects.namespace_of(item), objects.name_of(item))
 
 
-def _reference(item: Plain) -> Plain:
+def reference(item: Plain) -> Plain:
     return {"kind": item["kind"], "name": objects.name_of(item), "namespace": objects.namespace_of(item)}
 
 
-def _scale(world: World, chance: random.Random) -> Any:
+def scale(world: World, chance: random.Random) -> Any:
     item = _workload(world, _SCALED)
     if item is None:
         return None
     replicas = max(0, item["spec"]["replicas"] + chance.choice([-2, -1, 1, 2]))
-    return (("scale", {**_reference(item), "replicas": replicas}),), (steps.Scale(_key(item), replicas),)
+    return (("scale", {**reference(item), "replicas": replicas}),), (steps.Scale(key_of(item), replicas),)
 
 
 def _restart(world: World, chance: random.Random) -> Any:
@@ -98,21 +98,21 @@ def _restart_daemons(world: World, chance: random.Random) -> Any:
 def _restarted(item: Optional[Plain]) -> Any:
     if item is None:
         return None
-    return (("restart", {**_reference(item), "value": "1"}),), (steps.Restart(_key(item)),)
+    return (("restart", {**reference(item), "value": "1"}),), (steps.Restart(key_of(item)),)
 
 
-def _cordon(world: World, chance: random.Random) -> Any:
+def drain(world: World, chance: random.Random) -> Any:
     name = chance.choice(world.list("Node"))["metadata"]["name"]
     return (("drain", [name]),), (steps.Drain((name,)),)
 
 
-def _taint(world: World, chance: random.Random) -> Any:
+def taint(world: World, chance: random.Random) -> Any:
     name = chance.choice(world.list("Node"))["metadata"]["name"]
     taint = {"key": "maint", "value": "x", "effect": "NoExecute"}
     return (("taint", {"node": name, "taint": taint}),), (steps.TaintNodes((name,), Taint("maint", "x", "NoExecute")),)
 
 
-def _delete_pod(world: World, chance: random.Random) -> Any:
+def delete_pod(world: World, chance: random.Random) -> Any:
     pods = [pod for pod in world.pods() if objects.controller_of(pod)]
     if not pods:
         return None
@@ -121,12 +121,12 @@ def _delete_pod(world: World, chance: random.Random) -> Any:
     return (("deleteSet", uids),), (steps.DeletePods(uids),)
 
 
-def _delete_node(world: World, chance: random.Random) -> Any:
+def delete_node(world: World, chance: random.Random) -> Any:
     name = chance.choice(world.list("Node"))["metadata"]["name"]
     return (("deleteNode", name),), (steps.DeleteNodes((name,)),)
 
 
-def _node_down(world: World, chance: random.Random) -> Any:
+def node_down(world: World, chance: random.Random) -> Any:
     name = chance.choice(world.list("Node"))["metadata"]["name"]
     return (("nodeDown", name),), (steps.NodesDown((name,)),)
 
@@ -172,25 +172,25 @@ def _rolled_out(world: World, item: Optional[Plain], chance: random.Random, fiel
         spec["topologySpreadConstraints"] = []
     manifest = {**after, "metadata": {"name": objects.name_of(item), "namespace": objects.namespace_of(item)}}
     before = clusters.snapshot(world)
-    key = _key(item)
+    key = key_of(item)
     changed = [after if is_item(other, key) else other for other in before]
     return (("apply", manifest),), (steps.Become(cluster_of(changed)),)
 
 
 def is_item(item: Plain, key: OwnerKey) -> bool:
-    return item["kind"] == key.kind and _key(item) == key
+    return item["kind"] == key.kind and key_of(item) == key
 
 
-_STEPS = (
-    _scale,
-    _scale,
+STEPS = (
+    scale,
+    scale,
     _restart,
     _restart,
-    _cordon,
-    _taint,
-    _delete_pod,
-    _delete_node,
-    _node_down,
+    drain,
+    taint,
+    delete_pod,
+    delete_node,
+    node_down,
     _roll_out,
     _roll_out,
 )
@@ -200,10 +200,10 @@ _STEPS_WITH_DAEMONS = (
     *(_restart_daemons,) * 3,
     *(_roll_out_daemons,) * 3,
     *(_create_daemons,) * 2,
-    _delete_pod,
-    _taint,
-    _delete_node,
-    _node_down,
+    delete_pod,
+    taint,
+    delete_node,
+    node_down,
     _restart,
 )
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tests.judge import agreement
+from tests.judge import agreement, families
 
-# `python -m tests.bench.agreement` looks at 300.
+# `python -m tests.bench.agreement` looks at 300, and `python -m tests.bench.agreement 0 200 all` at each family.
 ADOPTED = (31, 172)  # a ReplicaSet has adopted a pod that is not like its template
 SEEDS = (*range(0, 90, 3), *ADOPTED)
 WITH_DAEMONS = range(0, 60, 3)
 _LIMIT = 3000
+FAMILIES = ("cordoned", "no-grace", "paused", "priorities")
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,20 @@ _LIMIT = 3000
 def test_both_models_end_in_the_same_states(seed: int, daemons: bool) -> None:
     """The engine sees nothing that cannot be, and everything that can."""
     scenario = agreement.scenario(seed, daemons=daemons)
+    if scenario is None:
+        return
+    sides = agreement.both(scenario, limit=_LIMIT)
+
+    if sides.slow is None or sides.engine is None:
+        return
+    assert sides.engine == sides.slow, f"{scenario.text} {agreement.difference(sides)}"
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("family", FAMILIES)
+def test_both_models_agree_on_a_family(family: str, seed: int) -> None:
+    """The engine sees nothing that cannot be, and everything that can, also where controllers race."""
+    scenario = families.scenario(family, seed)
     if scenario is None:
         return
     sides = agreement.both(scenario, limit=_LIMIT)
