@@ -1,4 +1,4 @@
-"""Commands on awkward starts: no hang, no crash.
+"""Commands on awkward starts: no hang, no crash, no certainty that the slow controllers contradict.
 
 `python -m tests.bench.awkward [FIRST LAST]` draws a start for each seed and each kind of workload, and runs several
 commands of the grammar, `explain` and `check` on it. It prints each fault once, and exits with 1 where there is any.
@@ -31,6 +31,7 @@ def commands_of(items: list[Plain], kind: str, seed: int) -> list[awkward.Comman
 def main(first: int = 0, last: int = 25, folder: str = "") -> int:
     counts: Counter[str] = Counter()
     known: set[str] = set()
+    wrongs = 0
     place = Path(folder or tempfile.mkdtemp())
     for seed in range(first, last):
         for kind in awkward.KINDS:
@@ -41,6 +42,16 @@ def main(first: int = 0, last: int = 25, folder: str = "") -> int:
             for command in commands_of(items, kind, seed):
                 said = awkward.run(items, command, place)
                 counts[f"{command.words[0]}: {'hang' if said.code is None else f'exit {said.code}'}"] += 1
+                if command.words[0] == "simulate" and said.code in (0, 1):
+                    wrong = awkward.contradictions(items, command, said.document)
+                    sort = "not compared" if wrong is None else "different" if wrong else "the same"
+                    counts[f"exact answers: {sort}"] += 1
+                    for text in wrong or ():
+                        print(f"{kind} {seed}: {command.text}: {text}", flush=True)
+                    if wrong:
+                        wrongs += 1
+                        saved = {"items": items, "manifests": command.manifests, "words": command.words, "wrong": wrong}
+                        (place / f"wrong-{wrongs}.json").write_text(json.dumps(saved), "utf-8")
                 if said.fault:
                     counts[f"fault: {said.fault}"] += 1
                     if said.fault not in known:
@@ -50,7 +61,7 @@ def main(first: int = 0, last: int = 25, folder: str = "") -> int:
                         (place / f"fault-{len(known)}.json").write_text(json.dumps(saved), "utf-8")
     for text, count in sorted(counts.items()):
         print(f"{text}: {count}")
-    return int(bool(known))
+    return int(bool(known or wrongs))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import io
 import json
 import random
 import re
+import shlex
 import signal
 import traceback
 from collections.abc import Callable, Iterator
@@ -21,9 +22,11 @@ from types import FrameType
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cli import main
-from tests.judge import clusters
+from tests.judge import clusters, living
 from tests.naive import objects
-from tests.naive.controllers.world import owner_reference, World
+from tests.naive.controllers import actions, explore, kubectl, limits, patching
+from tests.naive.controllers.actions import Action
+from tests.naive.controllers.world import is_active, is_ready, owner_reference, World
 
 Plain = dict[str, Any]
 
@@ -164,14 +167,15 @@ def _orphan(items: list[Plain], chance: random.Random) -> list[Plain]:
 
 
 def _gate(items: list[Plain], chance: random.Random) -> list[Plain]:
-    gates = [{"name": "example.com/wait"}]
-    for pod in _some(_of(items, "Pod"), chance):
-        if chance.random() < 0.5:
-            pod["spec"].pop("nodeName", None)
-            pod["status"] = {"phase": "Pending", "conditions": []}
-            pod["spec"]["schedulingGates"] = copy.deepcopy(gates)
-    for item in _some(_templated(items), chance):
-        template_of(item)["spec"]["schedulingGates"] = copy.deepcopy(gates)
+    """Pods wait for somebody to remove their gates: some pods, or all of them and those that are to come."""
+    pods, templates = _some(_of(items, "Pod"), chance), []
+    if chance.random() < 0.5:
+        pods, templates = _of(items, "Pod"), _templated(items)
+    for pod in pods:
+        pod["spec"].pop("nodeName", None)
+        pod["status"] = {"phase": "Pending", "conditions": []}
+    for item in (*pods, *map(template_of, templates)):
+        item["spec"]["schedulingGates"] = [{"name": "example.com/wait"}]
     return items
 
 
@@ -260,8 +264,10 @@ def _lose_nodes(items: list[Plain], chance: random.Random) -> list[Plain]:
         taints = node.setdefault("spec", {}).setdefault("taints", [])
         taints += [{**taint, "effect": effect} for effect in ("NoSchedule", "NoExecute")]
         for pod in _of(items, "Pod"):
-            if pod["spec"].get("nodeName") == objects.name_of(node) and chance.random() < 0.5:
-                pod["metadata"]["deletionTimestamp"] = LATE
+            if pod["spec"].get("nodeName") == objects.name_of(node):
+                pod["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
+                if chance.random() < 0.5:
+                    pod["metadata"]["deletionTimestamp"] = LATE
     return items
 
 
@@ -491,6 +497,76 @@ def asked(items: list[Plain], seed: int) -> Iterator[Command]:
         yield Command(("explain", f"{item['kind'].lower()}/{objects.name_of(item)}", "-n", NAMESPACE, "-o", "json"))
     yield Command(("check", "-n", NAMESPACE, "-o", "json"))
     yield Command(("check", "FILE", "-o", "json"), (_Commands(items, chance)._manifest(),))
+
+
+def contradictions(items: list[Plain], command: Command, document: Plain, *, walks: int = 8) -> Optional[list[str]]:
+    """Return where slow controllers end outside of an answer that is called exact; None if it cannot be compared.
+
+    Args:
+        items: the start.
+        command: a command of `simulate`.
+        document: its answer.
+        walks: runs of the slow controllers.
+    """
+    step = document["steps"][0] if document.get("steps") else {}
+    if not step.get("exact") or step.get("refusal") or document.get("notes") or step.get("notes"):
+        return None
+    try:
+        world = living.world_of(items)
+        world.settings.patience_s = PATIENCE_S
+        world.script = _script(world, command)
+        chance = random.Random(1)
+        ends = [explore.walk(world, chance, most=400) for _ in range(walks)]
+    except (kubectl.UnknownCommandError, patching.PatchError, limits.RefusedError):
+        return None
+    found = []
+    for end, is_steady in ends:
+        for told in step["workloads"] if is_steady else ():
+            key, after = told["object"], told["ready"]["after"]
+            ready = sum(
+                is_ready(pod) and is_active(pod) and (key["kind"], key["name"]) in _owners(end, pod)
+                for pod in end.pods(key["namespace"])
+            )
+            if after is not None and not after["min"] <= ready <= after["max"]:
+                found.append(f"{key['kind']}/{key['name']}: {ready} ready, not {after['min']} to {after['max']}")
+    return list(dict.fromkeys(found))
+
+
+def _owners(world: World, pod: Plain) -> set[tuple[str, str]]:
+    """Return the controller of a pod and that controller's own: an orphaned ReplicaSet may have been adopted."""
+    reference = objects.controller_of(pod)
+    return {actions.owner_of(world, pod), (reference.get("kind", ""), reference.get("name", ""))}
+
+
+PATIENCE_S = 400  # as long as pods of lost nodes are waited for
+
+
+def _script(world: World, command: Command) -> tuple[Action, ...]:
+    """Return a command of `simulate` as actions of the slow controllers.
+
+    Raises:
+        kubectl.UnknownCommandError: it is none of theirs.
+    """
+    words = [*command.words[1 : command.words.index("-n")]]
+    verb, rest = words[0], words[1:]
+    if verb in ("drain", "lose", "restore"):
+        names = [objects.name_of(node) for node in world.list("Node")]
+        if verb == "drain":
+            if set(rest) & {"--disable-eviction"} or rest[0] not in names:
+                raise kubectl.UnknownCommandError(verb)
+            return (("drain", [rest[0]]),)
+        key, _, value = rest[0].partition("=")
+        chosen = [objects.name_of(node) for node in world.list("Node") if objects.labels_of(node).get(key) == value]
+        return tuple(("nodeDown" if verb == "lose" else "nodeUp", name) for name in chosen)
+    if verb in ("apply", "create") and command.manifests:
+        found = [world.get(item["kind"], objects.name_of(item), NAMESPACE) for item in command.manifests]
+        if verb == "create" and any(found):
+            raise kubectl.UnknownCommandError(verb)
+        return tuple(("apply", copy.deepcopy(item)) for item in command.manifests)
+    if verb in ("set", "add-nodes") or "--all" in rest or any(word.startswith("--cascade") for word in rest):
+        raise kubectl.UnknownCommandError(verb)
+    text = shlex.join(["kubectl", *words, "-n", NAMESPACE])
+    return (("kubectl", text),)
 
 
 class Said(NamedTuple):

@@ -84,7 +84,7 @@ def _note_silence(world: World, claim: Plain) -> None:
 
 
 def _add_pod(world: World, name: str, namespace: str) -> None:
-    """What kubelets have said of the pod; one that is said to be unready, or to be going, stays so."""
+    """What kubelets have said of the pod; one that is said to be unready stays so, and one that is going goes."""
     pod = world.get("Pod", name, namespace)
     assert pod is not None
     status = pod.setdefault("status", {})
@@ -93,10 +93,10 @@ def _add_pod(world: World, name: str, namespace: str) -> None:
     if pod["spec"].get("nodeName") and ready is None and status.get("phase") in (None, "Running"):
         conditions.append({"type": "Ready", "status": "True"})
         status["phase"] = status.get("phase") or "Running"
-    if (ready is not None and ready["status"] != "True") or objects.is_terminating(pod):
+    if ready is not None and ready["status"] != "True" and not objects.is_terminating(pod):
         world.settings.stuck.add(pod["metadata"]["uid"])
     status["conditions"] = conditions
-    if objects.controller_of(pod).get("kind") == "Job" and is_active(pod):
+    if objects.controller_of(pod).get("kind") == "Job" and not objects.is_terminated(pod):
         pod["metadata"]["finalizers"] = [job.FINALIZER]
 
 

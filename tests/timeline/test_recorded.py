@@ -19,7 +19,7 @@ from tests.timeline.judging import judge, Verdict
 RECORDED = Path(__file__).parent / "recorded"
 MAX_STATES = 6000  # looked at for each recorded state
 MOST_PREDICTED = 2000  # states of a step of which all outcomes are predicted
-MOST_NOT_JUDGED = 90  # steps of the recordings here that have more states
+MOST_NOT_JUDGED = 150  # steps of the recordings here that have more states
 OPEN = ("fresh-job-backofflimit0-delete",)  # Jobs that fail are not simulated yet
 
 

@@ -65,7 +65,7 @@ def _of_pods(world: World) -> Iterator[Actor]:
     seen = set()
     for pod in world.pods():
         name = pod["spec"].get("nodeName")
-        if not name or world.settings.class_of(pod) in seen:
+        if (not name and not objects.is_terminating(pod)) or world.settings.class_of(pod) in seen:
             continue
         seen.add(world.settings.class_of(pod))
         yield Actor("kubelet", _calls(kubelet.sync, world, pod))

@@ -154,9 +154,9 @@ def _seconds_left(pod: Plain, taints: list[Plain]) -> Optional[int]:
 
 
 def collect(world: World, pod: Plain) -> Iterator[World]:
-    """`podgc`: pods of nodes that are gone, and terminating ones of nodes that are out of service."""
-    name = pod["spec"].get("nodeName")
-    if not name or (not objects.is_terminating(pod) and world.settings.patience_s <= 0):
+    """`podgc`: pods of nodes that are gone, and terminating ones without a node or of nodes that are out of service."""
+    name = pod["spec"].get("nodeName") or ""
+    if not objects.is_terminating(pod) and (not name or world.settings.patience_s <= 0):
         return
     node = world.get("Node", name)
     is_lost = node is None

@@ -173,11 +173,13 @@ class _Sync:
         return changed, False
 
     def _create(self, after: World, ordinal: int) -> bool:
-        """Create a pod and its claims; it waits for a claim that is being deleted."""
+        """Create a pod and its claims; it waits for a claim that is being deleted, and for its name."""
         if self._has_stale_claim(after, ordinal):
             return False
         has_new_claims = self._create_claims(after, ordinal)
         name = f"{self._item['metadata']['name']}-{ordinal}"
+        if after.get("Pod", name, objects.namespace_of(self._item)) is not None:
+            return has_new_claims
         return admission.try_create(after, self._pod(name, ordinal)) or has_new_claims
 
     def _claims(self, ordinal: int) -> list[Plain]:
