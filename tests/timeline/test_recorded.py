@@ -20,7 +20,6 @@ RECORDED = Path(__file__).parent / "recorded"
 MAX_STATES = 6000  # looked at for each recorded state
 MOST_PREDICTED = 2000  # states of a step of which all outcomes are predicted
 MOST_NOT_JUDGED = 150  # steps of the recordings here that have more states
-OPEN = ("fresh-job-backofflimit0-delete",)  # Jobs that fail are not simulated yet
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -29,7 +28,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     corpus: Path = metafunc.config.getoption("--corpus")
     scenarios = list(recordings.read_folder(RECORDED if corpus == RECORDINGS else corpus))
-    scenarios = [plain for plain in scenarios if plain["id"] not in OPEN]
     if not scenarios:
         raise pytest.UsageError(f"no recordings in {corpus}")
     metafunc.parametrize("plain", scenarios, ids=[plain["id"] for plain in scenarios])
