@@ -8,7 +8,7 @@ from typing import Any, Optional, Union
 
 from kubectl_spread.cluster.building import apply_manifests
 from kubectl_spread.cluster.building.shapes import is_of_another_group, SHAPES
-from kubectl_spread.errors import SourceError
+from kubectl_spread.errors import RefusedError, SourceError
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Severity
 from kubectl_spread.objects.reading import decode
@@ -25,6 +25,7 @@ from kubectl_spread.text.wording import short
 
 Plain = dict[str, Any]
 
+_EXTENSIONS = "[.json .yaml .yml]"  # resource.FileExtensions
 _CLUSTER_WIDE = frozenset(
     ("Node", "Namespace", "PersistentVolume", "StorageClass", "PriorityClass", "RuntimeClass", "CSINode", "CSIDriver")
 )
@@ -57,6 +58,7 @@ class StepObjects:
 
         Raises:
             SourceError: there is no object, or a path does not exist; then kubectl applies nothing.
+            RefusedError: the directories have no manifests.
         """
         given = list(files.inputs(tuple(map(self._path, paths)), recursive=recursive, inside=self._inside))
         missing = {path for path in map(self._path, paths) if path != files.STDIN and not os.path.exists(path)}
@@ -66,6 +68,9 @@ class StepObjects:
             given += kustomize.render_directories(
                 tuple(map(self._path, directories)), inside=self._inside, allow_remote=self._allow_remote
             )
+        if not given:
+            named = " ".join(paths)
+            raise RefusedError(f"error: error reading [{named}]: recognized file extensions are {_EXTENSIONS}")
         found = self.of_inputs(given, namespace)
         if not found and self.errors:
             raise _joined(self.errors)

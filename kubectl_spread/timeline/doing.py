@@ -147,6 +147,21 @@ def _delete(draft: Draft, op: steps.Delete) -> None:
     draft.delete(draft.of(owner))
 
 
+def _delete_set(draft: Draft, op: steps.DeleteSet) -> None:
+    """Delete a ReplicaSet of a Deployment; the garbage collector deletes its pods, one after the other."""
+    owner = draft.world.find_owner(op.key)
+    own = None if owner is None or owner >= len(draft.sets) else draft.sets[owner]
+    if not isinstance(own, deployment.DeploymentState) or owner is None:
+        return
+    text = op.name.removeprefix(f"{op.key.name}-")
+    revs = {item.rev for item in own.sets if draft.world.revisions[item.rev].name == text}
+    draft.sets[owner] = own._replace(sets=tuple(item for item in own.sets if item.rev not in revs))
+    orphans = [pod for pod in draft.of(owner) if pod.rev in revs and not pod.end]
+    for pod in orphans:
+        draft.replace(pod, pod._replace(owner=-1))
+    draft.todo = (("delete", tuple(slot(pod._replace(owner=-1)) for pod in orphans), False), *draft.todo)
+
+
 def _orphan(draft: Draft, op: steps.Orphan) -> None:
     """Remove a controller; pods keep their owner, which adopts them if it is created again."""
     owner = draft.world.find_owner(op.key)
@@ -284,6 +299,9 @@ def _create_pod(draft: Draft, op: steps.CreatePod) -> None:
     pod = P(-1, -1, NO_ORDINAL, draft.world.class_index(op.cls), PENDING, Stage.WAITING)
     draft.pods.append(pod)
     draft.moves.append(Move(EventKind.CREATED, pod, text=op.name))
+    for created in (pod, pod._replace(is_new=False)):  # A later step no longer sees it as new.
+        names = draft.world.names.setdefault(slot(created), [])
+        names += [] if op.name in names else [op.name]
 
 
 _DOERS: dict[type, Callable[[Draft, Any], None]] = {
@@ -293,6 +311,7 @@ _DOERS: dict[type, Callable[[Draft, Any], None]] = {
     steps.Restart: _restart,
     steps.Undo: _undo,
     steps.Delete: _delete,
+    steps.DeleteSet: _delete_set,
     steps.DeletePods: _delete_pods,
     steps.DeleteSelected: _delete_selected,
     steps.LabelPods: _label_pods,

@@ -66,6 +66,8 @@ def _is_affected(world: World, state: State, op: steps.Op) -> bool:
 def _key(op: steps.Op) -> Optional[OwnerKey]:
     if isinstance(op, steps.Apply):
         return key_of(op.controller.workload)
-    if isinstance(op, (steps.Scale, steps.Restart, steps.Undo, steps.Pause, steps.Delete, steps.Orphan)):
+    if isinstance(
+        op, (steps.Scale, steps.Restart, steps.Undo, steps.Pause, steps.Delete, steps.DeleteSet, steps.Orphan)
+    ):
         return op.key
     return None

@@ -26,7 +26,9 @@ def find_references(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> tupl
             keys.add(op.match.key)
         elif isinstance(op, (steps.Drain, steps.DeleteNodes, steps.NodesDown, steps.NodesUp, steps.TaintNodes)):
             nodes.update(op.nodes)
-        elif isinstance(op, (steps.Scale, steps.Restart, steps.Undo, steps.Pause, steps.Delete, steps.Orphan)):
+        elif isinstance(
+            op, (steps.Scale, steps.Restart, steps.Undo, steps.Pause, steps.Delete, steps.DeleteSet, steps.Orphan)
+        ):
             keys.add(op.key)
         elif isinstance(op, steps.ChangeNodes):
             nodes.update(node.name for node in op.nodes)

@@ -56,6 +56,13 @@ class Delete(NamedTuple):
     key: OwnerKey
 
 
+class DeleteSet(NamedTuple):
+    """Deletion of a ReplicaSet with its pods; its Deployment creates another one if it is the newest."""
+
+    key: OwnerKey  # of the Deployment
+    name: str
+
+
 class PodMatch(NamedTuple):
     """Selection of pods of one workload by all given fields; an empty tuple of ordinals matches any."""
 
@@ -209,8 +216,10 @@ class CreatePod(NamedTuple):
     cls: PodClass
 
 
+ON_WORKLOADS = (Scale, Restart, Undo, Pause, Delete, DeleteSet, Orphan)  # with the workload as `key`
+
 Op = Union[
-    Become, Apply, Scale, Restart, Undo, Pause, Delete, DeleteSome, DeletePods, DeleteSelected, Evict, PatchSome,
-    LabelPods, Drain, Cordon, TaintNodes, Untaint, ChangeNodes, DeleteNodes, NodesDown, NodesUp, ChangeFacts, CreatePod,
-    DeleteClaims, SetCost, Orphan,
+    Become, Apply, Scale, Restart, Undo, Pause, Delete, DeleteSet, DeleteSome, DeletePods, DeleteSelected, Evict,
+    PatchSome, LabelPods, Drain, Cordon, TaintNodes, Untaint, ChangeNodes, DeleteNodes, NodesDown, NodesUp,
+    ChangeFacts, CreatePod, DeleteClaims, SetCost, Orphan,
 ]  # fmt: skip

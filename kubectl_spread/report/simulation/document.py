@@ -48,7 +48,7 @@ def _step(played: PlayedStep, before: tuple[PlayedStep, ...]) -> Plain:
     ranges = Ranges(summary)
     return {
         "step": played.text,
-        "verdict": summary.verdict.value,
+        "verdict": "refused" if played.refusal else summary.verdict.value,
         "exact": summary.is_exact,
         "basis": summary.basis.value,
         "notSimulated": list(summary.gaps),
@@ -81,6 +81,7 @@ def _step(played: PlayedStep, before: tuple[PlayedStep, ...]) -> Plain:
             for item in summary.refused
         ],
         "lostPods": list(summary.lost),
+        "scheduledPods": [{"pod": pod, "nodes": list(nodes)} for pod, nodes in summary.scheduled],
         "outcomeCount": len(summary.endings),
         "outcomes": [_ending(item) for item in summary.endings[:_MOST_ENDINGS]],
         "witness": _witness(played, before),

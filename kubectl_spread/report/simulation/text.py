@@ -63,6 +63,7 @@ class _Step:
         parts += [self._workload(item) for item in self.summary.workloads if item.is_concerned]
         parts += [
             self._together(),
+            self._scheduled(),
             self._nothing(),
             self._others(),
             self._waiting(),
@@ -139,8 +140,13 @@ class _Step:
             lines.append(f"  and {plural(len(rows) - len(shown), 'more domain')}")
         return [*lines, *wrap(skew(spread, self.summary), self.width, indent="  ", hanging="  ")]
 
+    def _scheduled(self) -> list[str]:
+        return self._wrapped(f"pod {pod} goes to {' or '.join(nodes)}" for pod, nodes in self.summary.scheduled)
+
     def _nothing(self) -> list[str]:
-        if any(item.is_concerned for item in self.summary.workloads) or self.played.refusal or not self.summary.endings:
+        summary = self.summary
+        is_told = any(item.is_concerned for item in summary.workloads) or self.played.refusal or summary.scheduled
+        if is_told or not summary.endings:
             return []
         return ["No workload changes."]
 

@@ -137,6 +137,10 @@ def _other(target: CommandTarget, situation: Situation) -> CommandEffect:
     """Delete a workload, or an object around workloads."""
     if target.kind in around.KINDS and target.key not in situation.cluster.controllers:
         return around.delete(target.kind, [(target.namespace, target.name)], situation)
+    above = situation.cluster.owners.get(target.key)
+    if target.kind == "ReplicaSet" and above is not None and above.kind == "Deployment":
+        note = f"{above.kind} {above.name} creates {targets.short_name(target)} again if its template is the newest"
+        return CommandEffect((steps.DeleteSet(above, target.name),), frozenset([above]), notes=(note,))
     rollout.workload_object(target, situation)
     situation.remove(target.key)
     return CommandEffect((steps.Delete(target.key),), frozenset([target.key]))

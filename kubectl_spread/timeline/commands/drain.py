@@ -52,7 +52,8 @@ def drain(command: Command, situation: Situation) -> CommandEffect:
         for name, why in refusals.items()
         if why
     )
-    return done + CommandEffect((), _owners_on(names, situation.cluster), said)
+    notes = tuple(f"node/{name} stays cordoned, and keeps its pods" for name, why in refusals.items() if why)
+    return done + CommandEffect((), _owners_on(names, situation.cluster), said, notes)
 
 
 def _refusal(node: str, choice: DrainOptions, cluster: Cluster) -> str:

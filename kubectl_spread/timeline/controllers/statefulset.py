@@ -95,8 +95,12 @@ def _replicas(draft: Draft, owner: int, *, spec: StatefulSetSpec, by_ordinal: di
             done = is_created or bool(done)
             if not spec.is_parallel:
                 return done
-        elif not spec.is_parallel and not is_healthy(by_ordinal[ordinal]):
-            return False
+        else:
+            pod = by_ordinal[ordinal]
+            if pod.stage <= Stage.BOUND and not is_terminating(pod):
+                claims.ensure(draft, owner, ordinal)
+            if not spec.is_parallel and not is_healthy(pod):
+                return bool(done)
     if done and spec.is_parallel:
         _group(draft, owner, by_ordinal)
     return done

@@ -115,6 +115,7 @@ class StepSummary(NamedTuple):
     is_start_exact: all outcomes of the steps before were found. witness: a shortest path to an outcome that does not
     complete, over this step and the previous ones. begin: pods at the start of that path. stuck: Pending pods at its
     end. together: pods of all concerned workloads, if there are several. frames: for drawing, on request.
+    scheduled: pods without a controller that had no node before and have one in every outcome, with these nodes.
     """
 
     verdict: Verdict
@@ -134,6 +135,7 @@ class StepSummary(NamedTuple):
     frames: Optional[StepFrames] = None
     gaps: tuple[str, ...] = ()
     is_start_exact: bool = True
+    scheduled: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def is_exact(self) -> bool:
@@ -160,6 +162,7 @@ def summarize(
     """
     found = _Summary(step, frozenset(concerns), frozenset(labelled))
     made = found.make(number)
+    made = made._replace(scheduled=found.scheduled())
     return made._replace(frames=found.frames()) if has_frames and step.outcomes else made
 
 
@@ -333,6 +336,16 @@ class _Summary:
             for outcome in self.outcomes
         ]
         return tuple(pod for name, pod in sorted(there.items()) if any(name not in names for names in kept))
+
+    def scheduled(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Return the pods without a controller that get a node in every outcome, with the nodes."""
+        had = {pod.name for item in self.before for pod in item.pods if pod.owner is None and pod.node}
+        nodes: dict[str, list[str]] = {}
+        for pod in (pod for item in self.outcomes for pod in item.pods):
+            if pod.owner is None and pod.name and pod.node and pod.name not in had:
+                nodes.setdefault(pod.name, []).append(pod.node)
+        every = {name: found for name, found in nodes.items() if len(found) == len(self.outcomes)}
+        return tuple((name, tuple(sorted(set(found)))) for name, found in sorted(every.items()))
 
     def _endings(self) -> tuple[tuple[Ending, Outcome], ...]:
         """Return the outcomes that a user can distinguish."""

@@ -1,0 +1,138 @@
+"""What `simulate` answers to commands about bare pods, refused drains, empty directories and owned ReplicaSets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubectl_spread.cli.main import run
+from tests.timeline.test_run import deployment, node, replica_set, running, THREE_ZONES
+
+Plain = dict[str, Any]
+
+
+def pod(name: str, **spec: Any) -> Plain:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "default", "uid": name},
+        "spec": {"containers": [{"name": "c", "image": "pause"}], **spec},
+        "status": {"phase": "Running" if "nodeName" in spec else "Pending"},
+    }
+
+
+@pytest.fixture
+def facts(tmp_path: Path) -> Path:
+    return tmp_path / "facts.json"
+
+
+def simulate(facts: Path, objects: list[Plain], *step: str) -> int:
+    facts.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": objects}))
+    return run(["simulate", *step, "--snapshot", str(facts)])
+
+
+def test_a_bare_pod_that_a_label_lets_fit_gets_a_node(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    objects = [node("n1", "a"), pod("solo", nodeSelector={"disk": "ssd"})]
+
+    assert simulate(facts, objects, "label", "node", "n1", "disk=ssd") == 0
+    assert capsys.readouterr().out.splitlines()[:3] == [
+        "label node n1 disk=ssd: completes",
+        "",
+        "pod solo goes to n1",
+    ]
+    assert simulate(facts, objects, "label", "node", "n1", "disk=ssd", "-o", "json") == 0
+    (step,) = json.loads(capsys.readouterr().out)["steps"]
+    assert (step["lostPods"], step["scheduledPods"]) == ([], [{"pod": "solo", "nodes": ["n1"]}])
+
+
+def test_a_bare_pod_that_is_drained_is_gone(facts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The pod of an earlier step has its name, too."""
+    made = tmp_path / "solo.json"
+    made.write_text(json.dumps(pod("solo")))
+    steps = ["apply", "-f", str(made), "--then", "drain n1 --force"]
+
+    assert simulate(facts, [node("n1", "a"), pod("old", nodeName="n1")], *steps) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2] == "pod solo goes to n1"
+    assert "Gone, and no controller creates them again: old, solo" in lines
+
+
+def test_a_refused_drain_has_its_own_verdict(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    objects = [node("n1", "a"), pod("old", nodeName="n1")]
+
+    assert simulate(facts, objects, "drain", "n1") == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "drain n1: kubectl stops before the command is complete"
+    assert "node/n1 stays cordoned, and keeps its pods" in lines
+    assert simulate(facts, objects, "drain", "n1", "-o", "json") == 1
+    (step,) = json.loads(capsys.readouterr().out)["steps"]
+    assert step["verdict"] == "refused"
+
+
+def test_an_empty_directory_is_refused_as_kubectl_does(
+    facts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+
+    assert simulate(facts, THREE_ZONES, "apply", "-f", str(empty)) == 1
+    assert capsys.readouterr().err == (
+        f"error: error reading [{empty}]: recognized file extensions are [.json .yaml .yml]\n"
+    )
+
+
+def test_a_deployment_creates_its_deleted_replicaset_again(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """New pods may find their nodes before the garbage collector deletes the old ones."""
+    pods = [running("web-abc", f"web-abc-{at}", at, template_hash="abc") for at in ("a1", "b1", "c1")]
+    objects = [*THREE_ZONES, deployment(3), replica_set("web-abc", 3, template_hash="abc"), *pods]
+
+    assert simulate(facts, objects, "delete", "rs", "--all", "-n", "app", "-o", "json") == 0
+    (step,) = json.loads(capsys.readouterr().out)["steps"]
+    (web,) = step["workloads"]
+    assert step["notes"] == [
+        "Deployment web creates replicaset.apps/web-abc again if its template is the newest",
+    ]
+    assert (web["verdict"], web["restarted"], web["deleted"]) == ("completes", {"min": 3, "max": 3}, False)
+    assert step["lostPods"] == []
+
+
+def test_a_deleted_claim_of_a_pending_pod_is_created_again(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The new claim has the class of the template, whose provisioner waits for the pod."""
+    claims = [{"metadata": {"name": "data"}, "spec": {"storageClassName": "csi", "accessModes": ["ReadWriteOnce"]}}]
+    template = {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "c", "image": "pause"}]}}
+    spec = {"replicas": 1, "selector": {"matchLabels": {"app": "db"}}, "template": template}
+    meta = {"name": "db", "namespace": "default", "uid": "db"}
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "db", "controller": True}
+    waiting = pod("db-0", volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "data-db-0"}}])
+    waiting["metadata"] |= {"labels": {"app": "db"}, "ownerReferences": [owner]}
+    objects = [
+        node("n1", "a"),
+        {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "StorageClass",
+            "metadata": {"name": "csi"},
+            "provisioner": "csi.example.com",
+            "volumeBindingMode": "WaitForFirstConsumer",
+        },
+        {
+            "apiVersion": "apps/v1",
+            "kind": "StatefulSet",
+            "metadata": meta,
+            "spec": {**spec, "volumeClaimTemplates": claims},
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": "data-db-0", "namespace": "default"},
+            "spec": {"storageClassName": "old", "accessModes": ["ReadWriteOnce"]},
+        },
+        waiting,
+    ]
+
+    assert simulate(facts, objects, "delete", "pvc", "data-db-0") == 0
+    assert capsys.readouterr().out.startswith(
+        "delete pvc data-db-0: completes\n\nStatefulSet default/db completes\n  1 of 1 pod ready\n"
+    )
