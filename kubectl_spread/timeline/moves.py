@@ -594,9 +594,17 @@ class Moves:
                     yield partial(self._deleted, state, (pod,), is_disruption=True)
 
     def _autoscaled(self, state: State) -> Iterator[Way]:
-        """Yield ways in which an autoscaler takes a workload back into its range."""
-        for owner, replicas in scale.out_of_range(self._world, state):
+        """Yield ways in which an autoscaler takes a workload back into its range.
+
+        It acts up to 15 seconds later, so that pods may become ready and deletions may finish before.
+        """
+        outside = list(scale.out_of_range(self._world, state))
+        for owner, replicas in outside:
             yield partial(self._scaled, state, owner, replicas)
+        if outside:
+            yield from self._ready_each(state)
+            if self._ending(state):
+                yield partial(self.finish_deletions, state)
 
     def _scaled(self, state: State, owner: int, replicas: int) -> Step:
         draft = Draft(self._world, state)

@@ -223,3 +223,12 @@ def test_a_scale_that_a_real_quota_stopped(tmp_path: Path, capsys: pytest.Captur
     assert code == 1
     assert lines[0] == "scale deploy/web --replicas=8: gets stuck"
     assert lines[3:5] == ["  5 of 8 pods ready, 3 not created", f"  the API server refuses new pods: {EXCEEDED}"]
+
+
+def test_new_pods_may_be_ready_before_the_autoscaler_takes_them_back() -> None:
+    """The ReplicaSet then deletes pods of full nodes first, old ones too."""
+    answer = run([*THREE_ZONES, deployment(3, hard=None), autoscaler(1, 3)], steps.Scale(WEB, 5))
+
+    gone = {outcome.restarts[WEB] for outcome in answer.last.outcomes}
+    assert ready(answer) == {3}
+    assert gone == {0, 1, 2}
