@@ -84,8 +84,8 @@ def test_a_pod_elsewhere_is_in_the_way() -> None:
     assert [
         "Preemption does not help:",
         "  1 node has no pod of lower priority: a1",
-        "  1 node refuses the pod for a reason that no eviction changes (Insufficient cpu): a2",
-        "  1 node refuses the pod for a reason that no eviction changes (node(s) were unschedulable): b1",
+        "  evicting pods would not help on 1 node (Insufficient cpu): a2",
+        "  evicting pods would not help on 1 node (node(s) were unschedulable): b1",
         (
             "Without default/web-1 on a2, which topologySpreadConstraints[0] counts in the same domain, a1 would take "
             "the pod; the scheduler does not try that: it evicts only on the node where the pod is to go."
@@ -109,7 +109,7 @@ def test_evicting_all_is_not_enough() -> None:
             "  1 node would refuse the pod even without its pods of lower priority "
             "(node(s) didn't match pod topology spread constraints): a1"
         ),
-        "  1 node refuses the pod for a reason that no eviction changes (node(s) were unschedulable): b1",
+        "  evicting pods would not help on 1 node (node(s) were unschedulable): b1",
     ] == text.lines(told)
 
 
@@ -218,7 +218,7 @@ def test_thousands_of_nodes_are_summarised() -> None:
     assert [
         "Preemption does not help:",
         (
-            "  2000 nodes refuse the pod for a reason that no eviction changes (Insufficient cpu): "
+            "  evicting pods would not help on 2000 nodes (Insufficient cpu): "
             "n0000, n0001, n0002, n0003, n0004, n0005 and 1994 more"
         ),
     ] == text.lines(told)

@@ -196,7 +196,7 @@ def test_a_preferred_affinity_decides() -> None:
         "  the same for every node: TaintToleration 300, DynamicResources 0, ImageLocality 0",
         "a1 wins by 197 points over b1: NodeAffinity +200, NodeResourcesBalancedAllocation -4, NodeResourcesFit +1.",
         "Without NodeAffinity, another node would be among the best.",
-        "  NodeAffinity: preferred terms of weight 50 match a1, of weight 0 b1",
+        "  NodeAffinity: a1 matches preferred node affinity with weight 50; b1 matches none",
     ] == text.lines(found)
 
 
@@ -263,4 +263,4 @@ def test_a_long_table_is_cut() -> None:
 def test_soft_constraints_that_do_not_tell_the_nodes_apart() -> None:
     found = table([node("a1", "a"), node("b1", "b", cpu="8")], pod("web-1", topologySpreadConstraints=[soft()]))
 
-    assert "The ScheduleAnyway constraint prefers none of these nodes to another." in text.lines(found)
+    assert "The ScheduleAnyway constraint gives all these nodes the same score." in text.lines(found)

@@ -168,7 +168,7 @@ def _fits(domain: DomainReport, report: ConstraintReport) -> str:
     if not report.constraint.is_hard or not domain.eligible:
         return "-"
     if domain.fits and not domain.usable:
-        return "yes, but no usable node"
+        return "allowed, no usable node"
     return "yes" if domain.fits else "no"
 
 

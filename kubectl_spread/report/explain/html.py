@@ -33,6 +33,7 @@ def _page(report: PodReport) -> dict[str, Any]:
     found = nodes.groups(explanation)
     return {
         "document": document,
+        "others": text.others_sentence(explanation),
         "headline": text.headline(report) if report.workload is None else "",
         "workload": [] if report.workload is None else text.workload_lines(report.workload),
         "is_about_a_node": report.node is not None,

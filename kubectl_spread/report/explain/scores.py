@@ -123,7 +123,8 @@ def _soft(vote: SoftVote, scored: int) -> list[str]:
         return []
     noun = "ScheduleAnyway constraint prefers" if len(vote.constraints) == 1 else "ScheduleAnyway constraints prefer"
     if 1 < len(vote.favourites) == scored:
-        out = [f"The {noun} none of these nodes to another."]
+        gives = "constraint gives" if len(vote.constraints) == 1 else "constraints give"
+        out = [f"The ScheduleAnyway {gives} all these nodes the same score."]
     elif vote.is_outvoted:
         against = ", ".join(_outvoting(share) for share in vote.outvoted_by)
         preference = f"{safe(vote.favourite)} by {count_noun(vote.margin, 'point')}"
@@ -188,7 +189,8 @@ def because_words(item: Because) -> str:
     if item.taints:
         return f"{item.worse} has the taint {', '.join(item.taints)}"
     weight, lesser = item.weights
-    return f"preferred terms of weight {weight} match {item.better}, of weight {lesser} {item.worse}"
+    other = f"{item.worse} with weight {lesser}" if lesser else f"{item.worse} matches none"
+    return f"{item.better} matches preferred node affinity with weight {weight}{',' if lesser else ';'} {other}"
 
 
 def unknown_words(item: NotComparable) -> str:

@@ -48,13 +48,22 @@ def text(reports: Iterable[PodReport], style: Style) -> str:
     return "\n\n".join(blocks)
 
 
+def others_sentence(explanation: Explanation) -> str:
+    """Return `2 other pods are Pending for the same reason: web-2, web-3.`; empty without others."""
+    if not explanation.others:
+        return ""
+    others = f"{count_noun(len(explanation.others), 'other pod')} {'is' if len(explanation.others) == 1 else 'are'}"
+    why = "Pending for the same reason" if explanation.verdict is PodVerdict.PENDING else "in the same state"
+    return f"{others} {why}: {comma_list(explanation.others, most=_MOST_NAMES)}."
+
+
 def lines(report: PodReport, style: Style) -> list[str]:
     """Return the text about one pod, from the verdict to the evidence."""
     explanation = report.explanation
     sentence = table.wrap(verdict.sentence(explanation), style.width)
     out = [paint(line, "bold", colour=style.colour) for line in sentence]
     if explanation.others:
-        out += table.wrap(f"The same holds for {comma_list(explanation.others, most=_MOST_NAMES)}.", style.width)
+        out += table.wrap(others_sentence(explanation), style.width)
     if explanation.verdict is PodVerdict.NOT_PREDICTABLE:
         needs = " and ".join(explanation.beyond)
         what = f"It depends on {needs}, which this program does not evaluate."

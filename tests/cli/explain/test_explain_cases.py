@@ -407,7 +407,8 @@ def test_a_manifest_on_a_cluster_without_nodes_is_answered(tmp_path: Path, capsy
     assert out.startswith(
         "Deployment shop/web: 0 of 4 replicas placed, 4 Pending.\n\n"
         "Pod shop/web-1 stays Pending: the cluster has no nodes.\n"
-        "The same holds for web-2, web-3, web-4.\n\nMessage:\n  no nodes available to schedule pods\n"
+        "3 other pods are Pending for the same reason: web-2, web-3, web-4.\n\n"
+        "Message:\n  no nodes available to schedule pods\n"
     )
 
 

@@ -322,7 +322,7 @@ def _waiting(at: int, **more: Any) -> Plain:
 def test_pods_that_differ_in_labels_of_their_own_are_told_as_one(explained: Explained) -> None:
     _, text, document = explained("sts/db", node("n1"), *map(_waiting, range(12)))
 
-    assert "The same holds for db-1, db-2, db-3, db-4, db-5, db-6 and 5 more." in text
+    assert "11 other pods are Pending for the same reason: db-1, db-2, db-3, db-4, db-5, db-6 and 5 more." in text
     assert len(document["others"]) == 11
 
 

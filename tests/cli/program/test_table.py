@@ -6,21 +6,21 @@ from kubectl_spread.report import table
 
 ROWS = [
     ("DOMAIN", "IF PLACED HERE", "FITS"),
-    ("eu-central-1a", "1 + 1 - 0 = 2 > 1", "yes, but no usable node"),
+    ("eu-central-1a", "1 + 1 - 0 = 2 > 1", "allowed, no usable node"),
 ]
 
 
 def test_gaps_give_way_before_cells_are_broken() -> None:
     assert [
         "DOMAIN         IF PLACED HERE     FITS",
-        "eu-central-1a  1 + 1 - 0 = 2 > 1  yes, but no usable node",
+        "eu-central-1a  1 + 1 - 0 = 2 > 1  allowed, no usable node",
     ] == table.table(ROWS, 58)
 
 
 def test_cells_are_broken_where_gaps_do_not_suffice() -> None:
     assert [
         "DOMAIN          IF PLACED HERE      FITS",
-        "eu-central-1a   1 + 1 - 0 = 2 > 1   yes, but no usable",
+        "eu-central-1a   1 + 1 - 0 = 2 > 1   allowed, no usable",
         "                                    node",
     ] == table.table(ROWS, 54)
 
@@ -28,7 +28,7 @@ def test_cells_are_broken_where_gaps_do_not_suffice() -> None:
 def test_both_give_way_where_neither_suffices() -> None:
     assert [
         "DOMAIN         IF PLACED HERE     FITS",
-        "eu-central-1a  1 + 1 - 0 = 2 > 1  yes, but no usable",
+        "eu-central-1a  1 + 1 - 0 = 2 > 1  allowed, no usable",
         "                                  node",
     ] == table.table(ROWS, 52)
 
@@ -36,7 +36,7 @@ def test_both_give_way_where_neither_suffices() -> None:
 def test_without_a_width_no_cell_is_broken() -> None:
     assert [
         "DOMAIN          IF PLACED HERE      FITS",
-        "eu-central-1a   1 + 1 - 0 = 2 > 1   yes, but no usable node",
+        "eu-central-1a   1 + 1 - 0 = 2 > 1   allowed, no usable node",
     ] == table.table(ROWS)
 
 
@@ -44,7 +44,7 @@ def test_columns_become_as_narrow_as_their_words() -> None:
     assert [
         "DOMAIN          IF PLACED    FITS",
         "                HERE",
-        "eu-central-1a   1 + 1 - 0    yes, but no",
+        "eu-central-1a   1 + 1 - 0    allowed, no",
         "                = 2 > 1      usable node",
     ] == table.table(ROWS, 40)
 

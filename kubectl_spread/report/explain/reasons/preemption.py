@@ -88,9 +88,7 @@ def _unhelpful(group: Unhelpful) -> str:
     if group.why is NoPreemptionReason.REFUSED_EVEN_SO:
         its = "its" if one else "their"
         return f"{number} would refuse the pod even without {its} pods of lower priority ({reasons}): {nodes}"
-    reasons_text = f" ({reasons})" if reasons else ""
-    refuses = "refuses" if one else "refuse"
-    return f"{number} {refuses} the pod for a reason that no eviction changes{reasons_text}: {nodes}"
+    return f"evicting pods would not help on {number}{f' ({reasons})' if reasons else ''}: {nodes}"
 
 
 def _other_node_sentence(found: OtherNodeEviction) -> str:
