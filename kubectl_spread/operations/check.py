@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.policy.policy import Policy as PlacementPolicy
     from kubectl_spread.report.check.report import RunningResults
     from kubectl_spread.simulate.placement import Placement
+    from kubectl_spread.simulate.rollouts.manifests import ManifestRollouts
     from kubectl_spread.simulate.rollouts.result import RolloutResult, Rollouts
     from kubectl_spread.sources.live.reading import Session
     from kubectl_spread.sources.live.resources import Question
@@ -220,6 +221,7 @@ def prepare_files(
     placements = place_workloads(read, known, namespace=asked.namespace)
     if rollouts is None and known is not None:
         rollouts = _rollouts(read, known, placements)
+        placements = rollouts.in_any_order(placements)
     judged = judge(read, asked, known=known, placements=placements, rollouts=rollouts)
     return PreparedCheck(asked, read, known, placements, judged, rollouts)
 
@@ -489,7 +491,7 @@ def _claim_quotas(known: Optional[LoadedCluster], placements: list[Placement]) -
     )
 
 
-def _rollouts(read: ReadFiles, known: LoadedCluster, placements: list[Placement]) -> Rollouts:
+def _rollouts(read: ReadFiles, known: LoadedCluster, placements: list[Placement]) -> ManifestRollouts:
     """Return the rollouts that the manifests start. Copies of an object are for other clusters, and left out."""
     from kubectl_spread.cluster.snapshot import Controller
     from kubectl_spread.simulate.rollouts.manifests import ManifestRollouts, ManifestWorkload

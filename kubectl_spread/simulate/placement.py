@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.explanation import Explanation, IgnoredFields
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.workload import Workload
-
-
-class Certainty(Enum):
-    """Certainty of a placement."""
-
-    CERTAIN = "certain"  # no pod had several nodes with the highest score
-    POSSIBLE = "possible"  # some had, or other pods are on unknown nodes: the scheduler may choose differently
-    NOT_PREDICTABLE = "notPredictable"  # The pods depend on a feature that is not evaluated.
+from kubectl_spread.timeline.results.certainty import Certainty
+from kubectl_spread.timeline.results.domain_pods import Range
 
 
 class PlacedPod(NamedTuple):
@@ -97,6 +90,7 @@ class Placement(NamedTuple):
     refused: pods that admission refuses.
     first_replica: the workload's first pod, as its controller creates it.
     not_tried: the number of replicas beyond the largest number that is simulated.
+    in_any_order: the placed pods over all orders of creation, if other workloads are created as well and they differ.
     """
 
     workload: Workload
@@ -118,6 +112,12 @@ class Placement(NamedTuple):
     refused: tuple[RefusedPod, ...] = ()
     first_replica: Optional[Pod] = None
     not_tried: int = 0
+    in_any_order: Optional[Range] = None
+
+    @property
+    def new(self) -> int:
+        """Return the number of pods that do not run yet, and that the scheduler may place."""
+        return self.replicas - len(self.refused) - len(self.gated) - sum(pod.ran_already for pod in self.placed)
 
     @property
     def replicas(self) -> int:

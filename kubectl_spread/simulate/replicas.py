@@ -27,7 +27,7 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 from kubectl_spread.simulate.pending_claims import NewClaims, with_claims
-from kubectl_spread.simulate.placement import Certainty, PlacedPod, Placement, RefusedPod
+from kubectl_spread.simulate.placement import PlacedPod, Placement, RefusedPod
 from kubectl_spread.simulate.placing import first_by_name, Pick, Placer
 from kubectl_spread.simulate.running.controllers import (
     creates_no_pods,
@@ -40,6 +40,7 @@ from kubectl_spread.simulate.running.controllers import (
 from kubectl_spread.simulate.running.queue import Queue
 from kubectl_spread.simulate.settle import settle
 from kubectl_spread.timeline.refusals import lasting_refusal, QuotaUsage, unknown_class, usage_at_start
+from kubectl_spread.timeline.results.certainty import Certainty
 
 
 def place(
@@ -253,7 +254,8 @@ class _Placing:
     def _certainty(self) -> Certainty:
         if self.queue.beyond or self._not_tried:
             return Certainty.NOT_PREDICTABLE
-        return Certainty.POSSIBLE if any(pod.hosts > 1 for pod in self.queue.placed) else Certainty.CERTAIN
+        has_choice = self.queue.evictions or any(pod.hosts > 1 for pod in self.queue.placed)
+        return Certainty.POSSIBLE if has_choice else Certainty.CERTAIN
 
 
 def _priority(owner: Workload) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.suggest.editing.managed import Manager
+from kubectl_spread.timeline.results.certainty import Certainty
 
 Plain = dict[str, Any]
 

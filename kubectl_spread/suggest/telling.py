@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.workloads.kinds import KINDS
-from kubectl_spread.simulate.placement import Certainty
 from kubectl_spread.suggest import effect
 from kubectl_spread.suggest.change import Change
 from kubectl_spread.suggest.editing.managed import manager_of
@@ -15,6 +14,7 @@ from kubectl_spread.suggest.judging.judge import Judge, JudgedChange
 from kubectl_spread.suggest.judging.tried import TriedChange
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.suggestion import Effect, Rollout, Suggestion
+from kubectl_spread.timeline.results.certainty import Certainty
 
 _NAMED = 4
 

@@ -136,6 +136,8 @@ def headline(placement: Placement, *, colour: bool) -> str:
         text += f", {running} of them already running"
     if placement.pending:
         text += ", " + paint(f"{len(placement.pending)} Pending", "red", colour=colour)
+    if placement.in_any_order is not None:
+        text += f"; {placement.in_any_order.least} to {placement.in_any_order.most}, depending on the order of creation"
     if placement.refused:
         text += ", " + paint(f"{len(placement.refused)} refused", "red", colour=colour)
     if placement.not_created:

@@ -17,8 +17,9 @@ from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.simulate.rollouts.search import Budget, RolloutQuestion, RolloutSearch, without
 from kubectl_spread.simulate.running.controllers import is_changed
 from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.results.certainty import Basis
-from kubectl_spread.timeline.results.summary import Verdict
+from kubectl_spread.timeline.results.certainty import Basis, Certainty, certainty
+from kubectl_spread.timeline.results.domain_pods import Range
+from kubectl_spread.timeline.results.summary import StepSummary, Verdict
 from kubectl_spread.timeline.run import Limits, Mode, play
 from kubectl_spread.timeline.setup import reading
 
@@ -48,7 +49,7 @@ class ManifestWorkload(NamedTuple):
         """Return whether all pods have nodes, by rules that are simulated."""
         found = self.placement
         missing = found.pending or found.gated or found.refused or found.not_created or found.on_missing_nodes
-        return not (missing or found.unpredicted or found.not_predictable or found.evictions)
+        return not (missing or found.unpredicted or found.not_predictable)
 
 
 class ManifestRollouts:
@@ -69,6 +70,38 @@ class ManifestRollouts:
         """Return the creation of new workloads first, then one rollout for each workload that has one."""
         rollouts = [self.rollout_of(item.key) for item in self._workloads]
         return (*self._creations, *(item for item in rollouts if item is not None))
+
+    def in_any_order(self, placements: Sequence[Placement]) -> list[Placement]:
+        """Return placements with the certainty that the engine gives them.
+
+        The pods of one workload are placed one after the other, so a placement without a choice is certain. Pods of
+        several workloads are created and scheduled in any order: then the engine must find the same in every order.
+        """
+        new = [item for item in placements if item.new and item.workload.kind != "DaemonSet"]
+        waiting = any(not pod.terminating and not pod.cls.gates for pod in self._cluster.pending())
+        if len(new) + waiting < 2:
+            return list(placements)
+        asked = {item.key: item for item in self._new if item.placement.new}
+        # An outcome of the engine also stands for exchanges of equal nodes, between which some pod then has the choice.
+        has_choice = any(item.certainty is Certainty.POSSIBLE for item in new)
+        summary = None
+        if (not has_choice or any(item.pending for item in new)) and all(
+            key_of(item.workload) in asked and not item.not_predictable for item in new
+        ):
+            summary = self._created_together(list(asked.values()))
+        found = [_in_any_order(item, summary) if item.new else item for item in placements]
+        if not has_choice:
+            return found
+        return [
+            item._replace(certainty=Certainty.POSSIBLE) if item.new and item.certainty is Certainty.CERTAIN else item
+            for item in found
+        ]
+
+    def _created_together(self, items: Sequence[ManifestWorkload]) -> Optional[StepSummary]:
+        controllers = tuple(item.controller for item in items)
+        ops = tuple(steps.Apply(controller) for controller in controllers)
+        question = RolloutQuestion(RolloutKind.CREATION, tuple(item.key for item in items), "apply", ops, controllers)
+        return RolloutSearch(self._cluster, self._profiles, Budget()).answer(question).summary
 
     def rollout_of(self, key: OwnerKey) -> Optional[RolloutResult]:
         """Return the rollout that the manifest starts, or else the next one; None if there is none."""
@@ -159,6 +192,20 @@ class ManifestRollouts:
                 return None
             cluster = _with_controllers(found.outcomes[0].cluster(), [item.controller for item in self._new])
         return RolloutChecker(cluster, self._profiles, number=len(self._workloads), budget=self._budget)
+
+
+def _in_any_order(placement: Placement, summary: Optional[StepSummary]) -> Placement:
+    """Return a placement with what the engine found in all orders of creation; without a summary nothing is certain."""
+    known = placement.certainty
+    if known is Certainty.CERTAIN:
+        known = Certainty.POSSIBLE if summary is None else certainty(summary.basis, summary.outcomes)
+    key = key_of(placement.workload)
+    for item in () if summary is None else summary.workloads:
+        if item.key == key:
+            least = item.desired.most - item.pending.most - item.not_created.most
+            most = item.desired.most - item.pending.least - item.not_created.least
+            return placement._replace(certainty=known, in_any_order=Range(least, most) if least < most else None)
+    return placement._replace(certainty=known)
 
 
 def _with_running(workloads: Sequence[ManifestWorkload], cluster: Cluster) -> Cluster:

@@ -112,7 +112,8 @@ class StepSummary(NamedTuple):
     basis: whether all outcomes were found, or why the verdict is not known. is_endless: in some outcome pods are
     replaced forever. states: number of visited states. runs: number of random runs. lost: pods without a controller
     that are gone afterwards, which no controller creates again. gaps: what changes the outcome and is not simulated.
-    is_start_exact: all outcomes of the steps before were found. witness: a shortest path to an outcome that does not
+    is_start_exact: all outcomes of the steps before were found. outcomes: their number, also if a user cannot tell them
+    apart. witness: a shortest path to an outcome that does not
     complete, over this step and the previous ones. begin: pods at the start of that path. stuck: Pending pods at its
     end. together: pods of all concerned workloads, if there are several. frames: for drawing, on request.
     scheduled: pods without a controller that had no node before and have one in every outcome, with these nodes.
@@ -136,6 +137,7 @@ class StepSummary(NamedTuple):
     gaps: tuple[str, ...] = ()
     is_start_exact: bool = True
     scheduled: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    outcomes: int = 0
 
     @property
     def is_exact(self) -> bool:
@@ -219,6 +221,7 @@ class _Summary:
             self._together() if self.outcomes else (),
             gaps=tuple(self.gaps),
             is_start_exact=step.is_start_exact,
+            outcomes=len(self.outcomes),
         )
 
     def frames(self) -> StepFrames:

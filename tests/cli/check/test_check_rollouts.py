@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -295,3 +296,45 @@ def test_new_daemon_sets_that_never_replace_pods_have_no_rollout(
     facts, manifest = written(tmp_path / "facts.json", nodes), written(tmp_path / "agent.json", [workload])
 
     assert [] == rollouts(capsys, manifest, "-n", "shop", "--snapshot", facts)
+
+
+ENGINE = ROOT / "tests" / "cases" / "engine"
+
+
+def test_two_deployments_that_count_each_others_pods_depend_on_the_order(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`check` called 1 of 3 pods certain; on a real cluster all 3 found a node."""
+    facts = tmp_path / "facts.json"
+    facts.write_bytes(gzip.decompress((ENGINE / "counted-by-each-other-snapshot.json.gz").read_bytes()))
+    args = [str(ENGINE / "counted-by-each-other.yaml"), "--snapshot", str(facts), "--ignore", "SPR"]
+
+    code = run(["check", *args])
+    first = capsys.readouterr().out.splitlines()[0]
+    placements = report(capsys, *args)["placements"]
+
+    assert code == 1
+    assert first == (
+        "Deployment default/apin: 1 of 3 replicas placed, 2 Pending; 1 to 3, depending on the order of creation"
+    )
+    assert [(item["certainty"], item["inAnyOrder"]) for item in placements] == [
+        ("possible", {"min": 1, "max": 3}),
+        ("possible", None),
+    ]
+
+
+def test_a_placement_by_preemption_has_a_next_rollout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The pod takes the room of a pod of lower priority, and its successor finds no room beside it."""
+    large = [{"name": "c", "image": "web", "resources": {"requests": {"cpu": "5"}}}]
+    high = deployment(replicas=1)
+    high["spec"]["template"]["spec"].update(priority=10, containers=large)
+    low = pod("low-1", "a1", metadata={"ownerReferences": [], "labels": {}}, containers=large)
+    facts = written(tmp_path / "facts.json", [node("a1", "a"), low])
+
+    found = report(capsys, written(tmp_path / "high.json", [high]), "--snapshot", facts, "--ignore", "SPR")
+
+    assert [item["pod"] for item in found["placements"][0]["evicted"]] == ["shop/low-1"]
+    assert [(item["rollout"], item["verdict"]) for item in found["rollouts"]] == [
+        ("creation", "completes"),
+        ("next", "getsStuck"),
+    ]

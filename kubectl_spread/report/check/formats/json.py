@@ -125,6 +125,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "domains": placement.domains,
         "matching": placement.matching,
         "certainty": placement.certainty.value,
+        "inAnyOrder": None if (found := placement.in_any_order) is None else {"min": found.least, "max": found.most},
         "notPredictable": list(placement.not_predictable),
         "unpredicted": [{"pod": item.pod.name, "dependsOn": list(item.reasons)} for item in placement.unpredicted],
         "notCounted": list(placement.not_counted),
