@@ -27,6 +27,33 @@ FINALIZERS = frozenset(
     """.split()  # noqa: SIM905
 )
 
+# Fields with one word of a fixed list, and these words.
+FIELDS_OF_WORDS = frozenset(
+    """
+    accessModes action completionMode effect nodeAffinityPolicy nodeTaintsPolicy operator phase podManagementPolicy
+    podReplacementPolicy preemptionPolicy protocol restartPolicy scopeName scopes status type
+    unhealthyPodEvictionPolicy volumeBindingMode volumeMode whenUnsatisfiable
+    """.split()  # noqa: SIM905
+)
+WORDS = frozenset(
+    """
+    Active AlwaysAllow Always Available BestEffort Block Bound Container Count CrossNamespacePodAffinity DoesNotExist
+    DoNotSchedule Equal Exists FailIndex FailJob Failed False Filesystem Gt Honor IfHealthyBudget Ignore Immediate In
+    InPlaceIfPossible InPlaceOnly Indexed Lost Lt Never NoExecute NoSchedule NonIndexed Normal NotBestEffort NotIn
+    NotTerminating OnDelete OnFailure OrderedReady Parallel Pending PersistentVolumeClaim Pod PreemptLowerPriority
+    PreferNoSchedule PriorityClass ReCreate ReadOnlyMany ReadWriteMany ReadWriteOnce ReadWriteOncePod Recreate Released
+    Restart RestartAllContainers Rolling RollingUpdate Running SCTP ScheduleAnyway Succeeded TCP Terminating
+    TerminatingOrFailed True UDP Unknown VolumeAttributesClass WaitForFirstConsumer Warning
+    """.split()  # noqa: SIM905
+)
+# Fields with times, and with lists of numbers.
+FIELDS_OF_TIMES = frozenset(
+    """
+    completedIndexes creationTimestamp deletionTimestamp deprecatedLastTimestamp eventTime firstTimestamp
+    lastObservedTime lastTimestamp lastTransitionTime startTime
+    """.split()  # noqa: SIM905
+)
+
 # Types of conditions, of all kinds that a snapshot holds.
 CONDITION_TYPES = frozenset(
     """

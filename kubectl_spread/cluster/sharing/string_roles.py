@@ -32,6 +32,7 @@ ROLE_OF_LABEL = {
     "controller-revision-hash": "revision",
 }
 _ZONES = ("zone", "region")
+_MAPS_OF_LABELS = ("labels", "matchLabels", "nodeSelector", "annotations", "selector")
 _OF_KINDS = {
     "Node": "node",
     "CSINode": "node",
@@ -45,53 +46,49 @@ _OF_KINDS = {
     "CSIDriver": "",  # stays
 }
 
-_STAYS = frozenset(
+# Fields whose strings stay, by Go type: keys, resources, kinds, drivers and schedulers.
+_KEPT_FIELDS = frozenset(
     """
-    accessModes action apiVersion completedIndexes completionMode creationTimestamp declaredFeatures deletionTimestamp
-    deprecatedLastTimestamp driver effect eventTime extendedResourceName firstTimestamp key kind kubeletVersion
-    lastObservedTime lastTimestamp lastTransitionTime matchLabelKeys mismatchLabelKeys nodeAffinityPolicy
-    nodeTaintsPolicy operator phase podManagementPolicy podReplacementPolicy preemptionPolicy protocol provisioner
-    restartPolicy schedulerName scopeName scopes startTime status topologyKey type volumeBindingMode volumeMode
-    whenUnsatisfiable
+    CSINodeDriver.name CSIPersistentVolumeSource.driver CrossVersionObjectReference.apiVersion
+    CrossVersionObjectReference.kind DeviceClassSpec.extendedResourceName LabelSelectorRequirement.key
+    NodeSelectorRequirement.key NodeStatus.declaredFeatures NodeSystemInfo.kubeletVersion ObjectReference.kind
+    OwnerReference.apiVersion OwnerReference.kind PodAffinityTerm.matchLabelKeys PodAffinityTerm.mismatchLabelKeys
+    PodAffinityTerm.topologyKey PodSpec.schedulerName StorageClass.provisioner Taint.key Toleration.key
+    TopologySelectorLabelRequirement.key TopologySpreadConstraint.matchLabelKeys TopologySpreadConstraint.topologyKey
     """.split()  # noqa: SIM905 (a list that is read as words)
 )
 
-# The kind of name in a string, by Go type and field; without a type for all types. "" keeps the string.
-_ROLES: dict[tuple[str, str], str] = {
-    **{("", field): "" for field in _STAYS},
-    ("CSINodeDriver", "name"): "",
-    **dict.fromkeys((("", "message"), ("", "note")), "message"),
-    **dict.fromkeys((("", "namespace"), ("", "namespaces")), "namespace"),
-    **dict.fromkeys((("", "nodeName"), ("", "nominatedNodeName")), "node"),
-    ("", "uid"): "uid",
-    ("", "volumeName"): "volume",
-    ("", "persistentVolumeName"): "volume",
-    ("", "storageClassName"): "storage-class",
-    ("", "priorityClassName"): "priority-class",
-    ("", "runtimeClassName"): "runtime-class",
-    ("ScopedResourceSelectorRequirement", "values"): "priority-class",
-    ("", "claimName"): "claim",
-    **dict.fromkeys((("", "updateRevision"), ("", "currentPodHash")), "revision"),
-    ("", "hostIP"): "address",
-    **dict.fromkeys((("", "image"), ("", "reference")), "asked image"),
-    ("", "names"): "image",
-    ("RBDVolumeSource", "image"): "disk",
-    ("Volume", "name"): "mount",
-    ("Container", "name"): "container",
-    ("ContainerStatus", "name"): "container",
-    ("PodSchedulingGate", "name"): "gate",
-    ("Taint", "value"): "value",
-    ("Toleration", "value"): "value",
+# The kind of name in a string, by field; for fields of one Go type only, with the type. A string without a role is a
+# `value`, so that it is replaced. Roles in `_KEPT` keep Kubernetes' own words and replace all others.
+_ROLES: dict[str, str] = {
+    **dict.fromkeys(("message", "note"), "message"),
+    **dict.fromkeys(("namespace", "namespaces"), "namespace"),
+    **dict.fromkeys(("nodeName", "nominatedNodeName"), "node"),
+    "uid": "uid",
+    **dict.fromkeys(("volumeName", "persistentVolumeName"), "volume"),
+    "storageClassName": "storage-class",
+    "priorityClassName": "priority-class",
+    "runtimeClassName": "runtime-class",
+    "ScopedResourceSelectorRequirement.values": "priority-class",
+    "claimName": "claim",
+    **dict.fromkeys(("updateRevision", "currentPodHash"), "revision"),
+    "hostIP": "address",
+    **dict.fromkeys(("image", "reference"), "asked image"),
+    "ContainerImage.names": "image",
+    "RBDVolumeSource.image": "disk",
+    "Volume.name": "mount",
+    "Container.name": "container",
+    "ContainerStatus.name": "container",
+    "PodSchedulingGate.name": "gate",
+    **dict.fromkeys(("pdName", "volumeID", "diskURI", "iqn", "volumeHandle", "monitors"), "disk"),
+    **dict.fromkeys(("component", "reportingComponent", "reportingController"), "component"),
+    "finalizers": "finalizer",
+    "reason": "reason",
     **dict.fromkeys(
-        (("", field) for field in ("pdName", "volumeID", "diskURI", "iqn", "volumeHandle", "monitors")), "disk"
+        ("Condition.type", "PodCondition.type", "PodFailurePolicyOnPodConditionsPattern.type"), "condition"
     ),
-    **dict.fromkeys((("", "component"), ("", "reportingComponent"), ("", "reportingController")), "component"),
-    ("", "finalizers"): "finalizer",
-    ("", "reason"): "reason",
-    **dict.fromkeys(
-        ((struct, "type") for struct in ("Condition", "PodCondition", "PodFailurePolicyOnPodConditionsPattern")),
-        "condition",
-    ),
+    **dict.fromkeys(words.FIELDS_OF_WORDS, "word"),
+    **dict.fromkeys(words.FIELDS_OF_TIMES, "time"),
 }
 # The words that stay, by kind of name.
 _KEPT = {
@@ -99,7 +96,9 @@ _KEPT = {
     "condition": words.CONDITION_TYPES,
     "finalizer": words.FINALIZERS,
     "reason": words.REASONS,
+    "word": words.WORDS,
 }
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,18}Z|[0-9]+(?:[-,][0-9]+)*")
 _CODES = re.compile(r"SPR[0-9]*(?:,SPR[0-9]*)*")
 
 
@@ -132,14 +131,16 @@ def _walk(value: Any, shape: decode.Shape, role: str, replace: Replace) -> Any:
         return _map(value, shape, role, replace)
     if isinstance(value, str) and shape is not decode.Atom.QUANTITY:
         return _string(value, shape, role, replace)
+    if isinstance(value, (dict, list)):  # of any type: it only matters whether it is there
+        return {} if isinstance(value, dict) else [{} for _ in value]
     return value
 
 
 def _string(text: str, shape: decode.Atom, role: str, replace: Replace) -> str:
-    if shape is decode.Atom.ANY and _PERCENT.match(text):
-        return text
     if not role:
         replace("key", text)
+        return text
+    if shape is decode.Atom.ANY and _PERCENT.match(text):
         return text
     if role == "prefix":
         return f"{replace('workload', text[:-1])}-" if text.endswith("-") else replace("workload", text)
@@ -147,17 +148,20 @@ def _string(text: str, shape: decode.Atom, role: str, replace: Replace) -> str:
         return replace("image", normalized_image(text))
     if role == "disk" and text.startswith("aws://"):
         text = text.rpartition("/")[2]
-    if text in _KEPT.get(role, ()):
+    if text in _KEPT.get(role, ()) or (role == "time" and _TIME.fullmatch(text)):
         return text
-    return replace(role, text)
+    return replace("value" if role in ("word", "time") else role, text)
 
 
 def _map(value: Plain, shape: decode.MapOf, role: str, replace: Replace) -> Plain:
+    """Return a mapping; only labels, annotations and amounts of resources keep their keys."""
     if role == "disruptedPods":
         return {replace("pod", key): None for key in value}
+    if role not in _MAPS_OF_LABELS and shape.value is not decode.Atom.QUANTITY:
+        return {replace("value", key): _walk(item, shape.value, "value", replace) for key, item in value.items()}
     for key in value:
         replace("key", key)
-    if shape.value is not decode.Atom.STRING:
+    if shape.value is decode.Atom.QUANTITY:
         return value
     if role == "annotations":
         return {key: _annotation(key, text or "", replace) for key, text in value.items()}
@@ -192,7 +196,7 @@ def _struct(value: Plain, shape: decode.Struct, role: str, replace: Replace) -> 
         if field == "values" and isinstance(item, list):
             is_field = key == "metadata.name" and shape.name == "NodeSelectorRequirement"
             found[field] = [replace("node", text) if is_field else _label(key or "", text, replace) for text in item]
-        elif field in ("labels", "matchLabels", "nodeSelector", "annotations", "selector", "disruptedPods"):
+        elif field in (*_MAPS_OF_LABELS, "disruptedPods"):
             found[field] = _walk(item, fields[field], field, replace)
         else:
             found[field] = _walk(item, fields[field], _role(shape.name, field, role, value), replace)
@@ -200,16 +204,16 @@ def _struct(value: Plain, shape: decode.Struct, role: str, replace: Replace) -> 
 
 
 def _role(struct: str, field: str, role: str, value: Plain) -> str:
-    if struct == "ObjectMeta" and field == "generateName":
+    name = f"{struct}.{field}"
+    if name == "ObjectMeta.generateName":
         return "prefix"
-    if struct == "ObjectMeta" and field == "name":
+    if name == "ObjectMeta.name":
         return _of_kind(role)
     if struct in ("OwnerReference", "ObjectReference", "CrossVersionObjectReference") and field == "name":
         return _of_kind(str(value.get("kind") or "PersistentVolumeClaim"))
     if field in ("metadata", "spec", "template", "jobTemplate"):
         return "Pod" if field == "template" else role  # of templates, which may name their pods
-    found = _ROLES.get((struct, field))
-    return _ROLES.get(("", field), "value") if found is None else found
+    return "" if name in _KEPT_FIELDS else _ROLES.get(name, _ROLES.get(field, "value"))
 
 
 def _of_kind(kind: str) -> str:
