@@ -23,6 +23,10 @@ OWN = {  # of the exporter itself, and of policies
     "kubectl_spread_up",
     "kubectl_spread_readings_total",
     "kubectl_spread_last_reading_duration_seconds",
+    "kubectl_spread_last_reading_timestamp_seconds",
+    "kubectl_spread_resource_forbidden",
+    "kubectl_spread_undecodable_objects",
+    "kubectl_spread_workloads",
     "kubectl_spread_policy_violated",
 }
 
@@ -108,6 +112,10 @@ def test_alerts_and_panels_use_metrics_that_exist() -> None:
         "kubectl_spread_constraint_uncounted_pods",
         "kubectl_spread_policy_violated",
         "kubectl_spread_up",
+        "kubectl_spread_resource_forbidden",
+        "kubectl_spread_undecodable_objects",
+        "kubectl_spread_workloads",
+        "kubectl_spread_last_reading_timestamp_seconds",
     } <= {name for rule in rules for name in re.findall(r"\bkubectl_spread_\w+", rule["expr"])}
     assert len(board["panels"]) == len({panel["id"] for panel in board["panels"]})
     assert [] == [panel["title"] for panel in board["panels"] if "unit" not in panel["fieldConfig"]["defaults"]]

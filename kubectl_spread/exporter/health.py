@@ -23,7 +23,9 @@ class HealthCollector(Collector):
         """Yield the metrics. The metrics of a reading exist only after the first reading."""
         poller = self._poller
         yield GaugeMetricFamily(
-            "kubectl_spread_up", "1 if the last reading of the cluster succeeded, else 0.", value=int(poller.is_up)
+            "kubectl_spread_up",
+            "1 if the last reading of the cluster succeeded, and no resource was forbidden, else 0.",
+            value=int(poller.is_up),
         )
         readings = CounterMetricFamily("kubectl_spread_readings", "Readings of the cluster.", labels=["result"])
         readings.add_metric(["success"], poller.successes)

@@ -65,7 +65,7 @@ class Poller:
 
     @property
     def is_up(self) -> bool:
-        """Return whether the last reading succeeded."""
+        """Return whether the last reading succeeded, and nothing was forbidden."""
         return self.last is not None and self._problem is None
 
     @property
@@ -98,7 +98,8 @@ class Poller:
             return False
         self.last = reading
         self.successes += 1
-        self._tell(None)
+        forbidden = ", ".join(reading.forbidden)
+        self._tell(f"the cluster does not allow to list {forbidden}: metrics are missing" if forbidden else None)
         return True
 
     def _run(self) -> None:

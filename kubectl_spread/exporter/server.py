@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import gzip
 import socket
+import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from kubectl_spread.exporter.health import health_text, registry_of
 from kubectl_spread.exporter.polling import Poller
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-_PATIENCE_S = 30.0  # for a client that sends or reads slowly
+_PATIENCE_S = 30.0  # for a request and its answer as a whole, however slowly the client sends or reads
+_MAX_CONNECTIONS = 32
+_BUSY = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 _FIRST_PAGE = "<title>kubectl spread</title><h1>kubectl spread exporter</h1><p><a href='/metrics'>Metrics</a>\n"
 
 
@@ -52,6 +55,28 @@ class ExporterServer(ThreadingHTTPServer):
         self._most_age_s = most_age_s
         self._stuck_s = stuck_s
         self._registry: CollectorRegistry = registry_of(poller)
+        self._free = threading.BoundedSemaphore(_MAX_CONNECTIONS)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Start a thread for a connection; refuse it if there are too many."""
+        if not self._free.acquire(blocking=False):
+            with contextlib.suppress(OSError):
+                request.setblocking(False)
+                request.send(_BUSY)
+            self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._free.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Handle a connection."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
 
     def answer(self, path: str) -> HttpResponse:
         """Return the answer to a GET request."""
@@ -92,6 +117,20 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
     timeout = _PATIENCE_S
     protocol_version = "HTTP/1.1"
+
+    def handle_one_request(self) -> None:
+        """Handle a request; close the connection if that takes too long."""
+        limit = threading.Timer(_PATIENCE_S, self._close)
+        limit.daemon = True
+        limit.start()
+        try:
+            super().handle_one_request()
+        finally:
+            limit.cancel()
+
+    def _close(self) -> None:
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
 
     def do_GET(self) -> None:
         self._send(self.server.answer(self.path), has_body=True)

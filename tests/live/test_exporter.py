@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import gzip
 import http.client
 import json
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Optional
 
@@ -20,6 +22,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from kubectl_spread.cli.main import run
+from kubectl_spread.exporter import server as servers
 from kubectl_spread.exporter.polling import Poller
 from kubectl_spread.exporter.server import ExporterServer
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
@@ -53,7 +56,7 @@ def request(config: str, timeout: str = "20s") -> StatusRequest:
     return StatusRequest(ClusterSource(live=True, connection=flags), namespace="")
 
 
-@contextmanager
+@contextlib.contextmanager
 def serving(poller: Poller, *, most_age_s: float = 300.0) -> Iterator[ExporterServer]:
     """A server of a poller, whose readings the test makes."""
     with ExporterServer(("127.0.0.1", 0), poller, most_age_s=most_age_s, stuck_s=60.0) as server:
@@ -267,6 +270,60 @@ def test_what_may_not_be_listed_is_a_metric(config: str, server: ApiServer) -> N
         text = get(exporter, "/metrics")[1].decode()
 
     assert 1 == value(text, "kubectl_spread_resource_forbidden", resource="poddisruptionbudgets")
+
+
+def test_a_kind_that_becomes_forbidden_is_no_success(config: str, server: ApiServer) -> None:
+    """Its series vanish, so that their alerts would end."""
+    told: list[Optional[str]] = []
+    poller = Poller(request(config), interval_s=30, report=told.append)
+    with serving(poller) as exporter:
+        poller.read_once()
+        before = get(exporter, "/metrics")[1].decode()
+        server.forbidden = {"replicasets", "deployments"}
+        poller.read_once()
+        forbidden = get(exporter, "/metrics")[1].decode()
+        server.forbidden = set()
+        poller.read_once()
+        after = get(exporter, "/metrics")[1].decode()
+
+    assert [1, 0, 1] == [value(text, "kubectl_spread_up") for text in (before, forbidden, after)]
+    assert 1 == value(forbidden, "kubectl_spread_resource_forbidden", resource="deployments")
+    assert told == [None, "the cluster does not allow to list deployments, replicasets: metrics are missing", None]
+
+
+def test_connections_are_limited(config: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who opens them and sends nothing takes none away for long."""
+    monkeypatch.setattr(servers, "_MAX_CONNECTIONS", 3)
+    monkeypatch.setattr(servers, "_PATIENCE_S", 0.5)
+    with serving(Poller(request(config), interval_s=30)) as exporter:
+        address = ("127.0.0.1", exporter.server_address[1])
+        silent = [socket.create_connection(address, timeout=20) for _ in range(3)]
+        while exporter._free._value:
+            time.sleep(0.01)
+        refused, _, _ = get(exporter, "/healthz")
+        ended = [connection.recv(1) for connection in silent]
+        while not exporter._free._value:
+            time.sleep(0.01)
+        accepted, _, _ = get(exporter, "/metrics")
+        for connection in silent:
+            connection.close()
+
+    assert (503, [b"", b"", b""], 200) == (refused, ended, accepted)
+
+
+def test_a_request_that_drips_ends(config: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A byte now and then does not extend its time."""
+    monkeypatch.setattr(servers, "_PATIENCE_S", 0.5)
+    with serving(Poller(request(config), interval_s=30)) as exporter:
+        connection = socket.create_connection(("127.0.0.1", exporter.server_address[1]), timeout=20)
+        sent = 0
+        with connection, contextlib.suppress(ConnectionError):
+            connection.sendall(b"GET /metrics HTTP/1.1\r\nX: ")
+            for sent in range(1000):  # noqa: B007 (counted)
+                connection.sendall(b"x")
+                time.sleep(0.02)
+
+    assert 0 < sent < 999
 
 
 @pytest.mark.slow

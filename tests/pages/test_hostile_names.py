@@ -61,6 +61,24 @@ def test_a_name_is_text(command: str, name: str, tmp_path: Path, monkeypatch: py
     assert "{{ 7 * 7 }}" in page.words or name != NAMES["template"]
 
 
+LOG_COMMANDS = ("::error::z", "##[error]z", "##vso[task.setvariable]z", "##teamcity[x]", "\x1b[31m", "\nfirst::x")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_page_in_a_log_commands_no_ci_system(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No line on standard output begins with a name, and no name has a workflow command or an escape."""
+    made(command, f"first{' '.join(LOG_COMMANDS)}", tmp_path, monkeypatch)
+    capsys.readouterr()
+    run([*COMMANDS[command], "-o", "html"])
+    page = capsys.readouterr().out.partition("</style>")[2].partition("<script>")[0]
+
+    assert "task.setvariable" in page
+    assert not [text for text in ("::", "##", "\x1b") if text in page]
+    assert not [line for line in page.splitlines() if line.strip().startswith("first")]
+
+
 LOOK = """(document, window) => ({
   title: document.title, shown: document.querySelector("h1").getClientRects().length,
   wide: document.documentElement.scrollWidth, width: document.documentElement.clientWidth,

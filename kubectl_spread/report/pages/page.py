@@ -68,7 +68,7 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FunctionLoader(_file),
     )
     environment.filters["safe_text"] = safe_text
-    environment.filters["coded"] = lambda value: Markup("").join(map(_coded, enumerate(safe_text(value).split("`"))))
+    environment.filters["coded"] = lambda value: Markup("").join(map(_coded, enumerate(str(value).split("`"))))
     return environment
 
 
@@ -77,12 +77,21 @@ def _coded(part: tuple[int, str]) -> Markup:
     from markupsafe import Markup
 
     number, text = part
-    return Markup("<code>{}</code>" if number % 2 else "{}").format(text)  # noqa: S704 (format escapes)
+    return Markup("<code>{}</code>" if number % 2 else "{}").format(safe_text(text))  # noqa: S704 (format escapes)
 
 
-def safe_text(value: object) -> str:
-    """Return text without control characters; lines stay lines."""
-    return "\n".join(map(safe, str(value).split("\n")))
+# A page may go to the log of a CI job. Systems take a line that begins with `::` or has `##[` for a command.
+_REFERENCES = {"\n": "&#10;", "::": "&#58;:", "##": "&#35;#"}
+
+
+def safe_text(value: object) -> Markup:
+    """Return text without control characters. Lines stay lines in a browser, but begin no line of the file."""
+    from markupsafe import escape, Markup
+
+    text = str(escape("\n".join(map(safe, str(value).split("\n")))))
+    for written, reference in _REFERENCES.items():
+        text = text.replace(written, reference)
+    return Markup(text)  # noqa: S704 (escaped above)
 
 
 def _file(name: str) -> str:
