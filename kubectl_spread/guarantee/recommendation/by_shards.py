@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 from kubectl_spread.guarantee.recommendation.result import (
@@ -14,14 +13,13 @@ from kubectl_spread.guarantee.recommendation.result import (
 from kubectl_spread.guarantee.recommendation.search import recommend
 from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.guarantee.setup.shards import more_shards
-from kubectl_spread.guarantee.verdict import Effort
 from kubectl_spread.policy.rule import PolicyRule
 
 
 def recommend_for_group(request: RecommendationRequest) -> Recommendation:
     """Return constraints for a group as it is, and for each number of its shards.
 
-    Each number of shards gets an equal part of the time.
+    Each number of shards gets an equal part of the states.
     """
     members = request.members
     shards = members[0].shards
@@ -29,11 +27,8 @@ def recommend_for_group(request: RecommendationRequest) -> Recommendation:
         return recommend(request)
     constant = [member._replace(shards=None) for member in members]
     numbers = list(dict.fromkeys((len(constant), *range(shards.least, shards.most + 1))))
-    found: dict[int, Recommendation] = {}
-    for at, number in enumerate(numbers):
-        group = _of_size(constant, number)
-        part = _part(request.effort, len(numbers) - at)
-        found[number] = recommend(request._replace(members=group, effort=part))
+    part = request.effort._replace(max_states=-(-request.effort.max_states // len(numbers)))
+    found = {number: recommend(request._replace(members=_of_size(constant, number), effort=part)) for number in numbers}
     by_shards = [
         ShardRecommendation(number, _pods(constant, number), _limits(constant, number, request.rules), found[number])
         for number in range(shards.least, shards.most + 1)
@@ -44,14 +39,6 @@ def recommend_for_group(request: RecommendationRequest) -> Recommendation:
 def _of_size(members: Sequence[Member], number: int) -> list[Member]:
     more = more_shards(members, max(0, number - len(members)))
     return [*members[:number], *(item._replace(is_extra=False) for item in more)]
-
-
-def _part(effort: Effort, parts: int) -> Effort:
-    """Return the limits for the first of several parts."""
-    if effort.deadline is None:
-        return effort
-    now = time.monotonic()
-    return effort._replace(deadline=now + max(0.0, effort.deadline - now) / parts)
 
 
 def _pods(members: Sequence[Member], number: int) -> int:

@@ -12,7 +12,7 @@ from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workloa
 
 Plain = dict[str, Any]
 
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 class Hard(NamedTuple):
@@ -49,10 +49,10 @@ def changed_template(
 def _apart(affinity: Plain, selector: Plain, keys: Sequence[str]) -> Plain:
     """Return an affinity that keeps the pods of one workload apart."""
     anti = fields(affinity.get("podAntiAffinity"))
-    terms = list(anti.get(_REQUIRED) or ())
+    terms = list(anti.get(REQUIRED) or ())
     known = {item.get("topologyKey") for item in terms}
     terms += [{"topologyKey": key, "labelSelector": selector} for key in keys if key not in known]
-    return {**affinity, "podAntiAffinity": {**anti, _REQUIRED: terms}}
+    return {**affinity, "podAntiAffinity": {**anti, REQUIRED: terms}}
 
 
 def plain_constraint(item: Hard, selector: Plain, *, is_stateful: bool = False) -> Plain:

@@ -65,10 +65,11 @@ class Cost(NamedTuple):
 class Option(NamedTuple):
     """Constraints that keep the policy, with their proof.
 
-    soft: keys of ScheduleAnyway constraints with maxSkew 1, which spread the pods as evenly as the hard ones allow.
+    soft: keys of ScheduleAnyway constraints with maxSkew 1, where there is no other constraint.
     apart: keys for which the pods of one workload need a required anti-affinity. patches: changed fields of the pod
     spec of each workload, with the constraints of other keys. result: verdicts in all regimes. has_volumes: the pods
-    get new volumes, which are left aside in the search.
+    get new volumes, which are left aside in the search. changes: fields that differ from the workloads as they are;
+    with 0, there are no patches.
     """
 
     constraints: tuple[Hard, ...]
@@ -79,6 +80,7 @@ class Option(NamedTuple):
     cost: Cost
     needs: tuple[NeededDomains, ...] = ()
     has_volumes: bool = False
+    changes: int = 0
 
     @property
     def is_kept_always(self) -> bool:
@@ -101,7 +103,7 @@ class Recommendation(NamedTuple):
     candidate for the unrelaxed rules, or for the rules if there is no option. tried: number of candidates. why_not:
     reason if nothing could be tried. selector: of the constraints. attempts: candidates that were refused.
     is_exhaustive: each candidate for the unrelaxed rules was refuted. by_shards: recommendation for each number of
-    shards, if the group grows by shards. is_cut_off: the time ended before all candidates were tried.
+    shards, if the group grows by shards. is_cut_off: the limit of states was reached before all candidates were tried.
     is_beside_rollouts: the options do not keep the policy while a template is rolled out, and no candidate does.
     """
 

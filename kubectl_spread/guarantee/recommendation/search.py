@@ -1,15 +1,14 @@
 """Constraints that keep a policy and leave no pod Pending on the given nodes; loads numpy.
 
-For each topology key of the policy, the largest maxSkew is tried that the policy allows: the most pods that a domain
-may hold. It is lowered until the rule is proved. Then no order of events may leave a pod Pending. If no candidate does
-both, rules with `less than` are relaxed to `at most`.
+Candidates that change the fewest fields of the workloads are tried first. Of those, the largest maxSkew is tried that
+the policy allows: the most pods that a domain may hold. It is lowered until the rule is proved. Then no order of events
+may leave a pod Pending. If no candidate does both, rules with `less than` are relaxed to `at most`.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import groupby, product
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Controller
@@ -20,6 +19,7 @@ from kubectl_spread.guarantee.recommendation.constraints import (
     common_selector,
     Hard,
     Plain,
+    REQUIRED,
     soft_constraint,
 )
 from kubectl_spread.guarantee.recommendation.result import (
@@ -34,13 +34,14 @@ from kubectl_spread.guarantee.recommendation.result import (
 from kubectl_spread.guarantee.setup.build import GroupBuilder
 from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus
+from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import Amount, PLACED, PolicyRule, RuleKind
 
 _BEFORE_DISRUPTIONS = (Regime.CREATION, Regime.RESTARTS, Regime.ROLLOUTS, Regime.SCALING)
-_MOST_TRIED = 24  # candidates for each search
 _QUICK = 5_000  # states that are visited for a candidate
 _MOST_OPTIONS = 3
 
@@ -52,8 +53,7 @@ def recommend(request: RecommendationRequest) -> Recommendation:
     all_rules = rules if PLACED in rules else (*rules, PLACED)
     if not selector:
         return Recommendation((), all_rules, {}, why_not="noSelector")
-    first, second = (_until(effort, share) for share in (1 / 3, 2 / 3))
-    search = _Search(request._replace(rules=all_rules, effort=first), selector)
+    search = _Search(request._replace(rules=all_rules), selector)
     strict = search.run()
     impossible = tuple(item for item in strict.formulas if item.needs > item.domains or not item.most)
     strict = strict._replace(impossible=impossible)
@@ -62,18 +62,12 @@ def recommend(request: RecommendationRequest) -> Recommendation:
     if not any(rule.is_strict for rule in all_rules):
         return _besides_rollouts(strict, search, effort)
     relaxed = tuple(rule.relaxed_rule for rule in all_rules)
-    other = _Search(request._replace(rules=relaxed, effort=second), selector).run()
+    other = _Search(request._replace(rules=relaxed), selector).run()
     if not other.options:
         return _besides_rollouts(strict._replace(tried=strict.tried + other.tried), search, effort)
     tried = strict.tried + other.tried
     found = other._replace(relaxed=True, tried=tried, impossible=impossible, refused=strict.refused)
     return found._replace(attempts=strict.attempts, is_exhaustive=strict.is_exhaustive)
-
-
-def _until(effort: Effort, share: float) -> Effort:
-    """Return the limits of searches that end after a share of the time."""
-    now = time.monotonic()
-    return effort if effort.deadline is None else effort._replace(deadline=now + (effort.deadline - now) * share)
 
 
 def _besides_rollouts(found: Recommendation, search: _Search, effort: Effort) -> Recommendation:
@@ -111,6 +105,7 @@ class _Search:
         self._keys = list(dict.fromkeys(rule.topology_key for rule in rules if rule.topology_key))
         self._keys.sort(key=lambda key: -len(self._domains(key)))
         self._refused: dict[tuple[Hard, ...], RefusedCandidate] = {}
+        self._states = 0
         self._apart = tuple(rule.topology_key for rule in rules if rule.kind is RuleKind.SEPARATE)
 
     def _domains(self, key: str) -> set[str]:
@@ -130,8 +125,13 @@ class _Search:
     def run(self) -> Recommendation:
         """Return the options, the best first."""
         limits = {key: self._limit(key) for key in self._keys}
-        candidates = list(self._candidates(limits))
-        found = self._kept(candidates, by_bounds=True) or self._kept(candidates, by_bounds=False)
+        candidates = sorted(dict.fromkeys([*self._as_it_is(), *self._candidates(limits)]), key=self._changes)
+        found: list[tuple[Hard, ...]] = []
+        for _, alike in groupby(candidates, key=self._changes):
+            together = [item for item in alike if not any(_is_looser(other, item) for other in found)]
+            found += self._kept(together, by_bounds=True) or self._kept(together, by_bounds=False)
+            if len(found) >= _MOST_OPTIONS:
+                break
         self._spread_refutations(candidates)
         options = _useful([self._smallest(self._option(candidate)) for candidate in found])
         options.sort(key=lambda item: not item.is_kept_always)
@@ -143,7 +143,7 @@ class _Search:
             tuple(self._formulas(best)),
             refused=self._closest(),
             tried=len(candidates),
-            is_cut_off=self._is_late(),
+            is_cut_off=self._is_over(),
             attempts=tuple(self._refused.values()),
             is_exhaustive=all(candidate in self._refused for candidate in candidates)
             and all(item.verdict.verdict is ProofStatus.REFUTED for item in self._refused.values()),
@@ -157,9 +157,8 @@ class _Search:
             by_bounds: shares are proved by bounds only, which needs no search.
         """
         found: list[tuple[Hard, ...]] = []
-        searches = 0
         for candidate in candidates:
-            if len(found) >= _MOST_OPTIONS or searches >= _MOST_TRIED or self._is_late():
+            if len(found) >= _MOST_OPTIONS or self._is_over():
                 break
             refused = self._refused.get(candidate)
             if refused is not None and refused.verdict.verdict is ProofStatus.REFUTED:
@@ -168,13 +167,13 @@ class _Search:
                 continue
             if by_bounds and not self._is_bounded(candidate):
                 continue
-            searches += 1
             if self._is_kept(candidate):
                 found.append(candidate)
         return found
 
-    def _is_late(self) -> bool:
-        return self._effort.deadline is not None and time.monotonic() > self._effort.deadline
+    def _is_over(self) -> bool:
+        """Return whether the candidates may visit no more states."""
+        return self._states >= self._effort.max_states
 
     def _is_bounded(self, candidate: tuple[Hard, ...]) -> bool:
         """Return whether bounds alone prove every rule but that each pod finds a node; the hardest regime is first."""
@@ -200,6 +199,7 @@ class _Search:
         effort = self._effort._replace(max_states=min(_QUICK, self._effort.max_states), is_final=False)
         for regime in self._regimes:
             (item,) = self._proved(candidate, [regime], self._rules, effort=effort, members=self._bare).results
+            self._states += max((verdict.states for verdict in item.rules), default=0)
             for verdict in item.rules:
                 if verdict.verdict in (ProofStatus.REFUTED, ProofStatus.UNDECIDED):
                     return RefusedCandidate(candidate, verdict, regime)
@@ -212,10 +212,10 @@ class _Search:
             if item.topology_key in limited:
                 continue
             rest = tuple(other for other in option.constraints if other != item)
-            if self._is_late() or not self._is_bounded(rest) or self._refusal(rest) is not None:
+            if self._is_over() or not self._is_bounded(rest) or self._refusal(rest) is not None:
                 continue
             smaller = self._option(rest)
-            if _is_as_good(smaller, option):
+            if smaller.changes <= option.changes and _is_as_good(smaller, option):
                 return self._smallest(smaller)
         return option
 
@@ -257,6 +257,22 @@ class _Search:
             elif rule.kind is RuleKind.SURVIVE:
                 most = min(most, (self._pods - rule.amount.at_least(self._pods)) // rule.lost)
         return most
+
+    def _as_it_is(self) -> Iterator[tuple[Hard, ...]]:
+        """Yield the constraints that the workloads have now, if all have the same."""
+        now = {tuple(_hard_constraint(member, key) for key in self._keys) for member in self._members}
+        for found in now if len(now) == 1 else ():
+            known = tuple(item for item in found if item is not None)
+            if known:
+                yield known
+
+    def _changes(self, candidate: tuple[Hard, ...]) -> int:
+        """Return the number of fields that a candidate changes: of the workload with the most."""
+        wanted = {item.topology_key: item for item in candidate}
+        return max(
+            sum(_changed_fields(member, key, wanted.get(key), self._selector) for key in self._keys)
+            for member in self._members
+        )
 
     def _candidates(self, limits: dict[str, int]) -> Iterator[tuple[Hard, ...]]:
         """Yield candidates, the loosest first; then with further fields."""
@@ -312,11 +328,13 @@ class _Search:
         last = result.results[-1].rules[count:] if self._has_disruptions else ()
         cost = Cost(tuple((item.rule.topology_key, item.verdict) for item in last))
         kept = tuple(item._replace(rules=item.rules[:count]) for item in result.results)
-        patches = tuple((item.key, self._patch(item, candidate)) for item in self._members)
+        missing = [key for key in self._apart if not all(_has_term(item, key) for item in self._members)]
+        changes = self._changes(candidate) + len(missing)
+        patches = tuple((item.key, self._patch(item, candidate)) for item in self._members) if changes else ()
         needs = tuple(NeededDomains(key, self._needs(key)) for key in self._keys)
         return Option(
-            candidate, self._soft(candidate), self._apart, patches, result._replace(results=kept), cost, needs,
-            self._has_volumes,
+            candidate, self._soft(candidate) if changes else (), self._apart, patches, result._replace(results=kept),
+            cost, needs, self._has_volumes, changes,
         )  # fmt: skip
 
     def _needs(self, key: str) -> int:
@@ -331,8 +349,11 @@ class _Search:
         return max([-(-self._pods // max(1, self._most(key))), *least])
 
     def _soft(self, candidate: tuple[Hard, ...]) -> tuple[str, ...]:
-        """Return the keys of soft constraints: where hard ones leave a choice, and always nodes."""
-        exact = {item.topology_key for item in candidate if item.max_skew == 1}
+        """Return the keys of soft constraints: nodes, and keys of the policy without a hard constraint.
+
+        `kubectl apply` takes two constraints of one key for one.
+        """
+        exact = {item.topology_key for item in candidate}
         if len(self._members) == 1:
             exact.update(self._apart)
         specs = [fields(item.controller.workload.template.get("spec")) for item in self._members]
@@ -356,6 +377,42 @@ class _Search:
             key = rule.topology_key
             needs = -(-self._pods // most) if most else 0
             yield Formula(rule, most, self._pods, proved.get(key, 0), needs, len(self._domains(key)))
+
+
+def _written(member: Member, key: str) -> list[Plain]:
+    """Return the DoNotSchedule constraints of a workload over a key."""
+    spec = fields(member.controller.workload.template.get("spec"))
+    found = [item for item in spec.get("topologySpreadConstraints") or () if item.get("topologyKey") == key]
+    return [item for item in found if item.get("whenUnsatisfiable") != SCHEDULE_ANYWAY]
+
+
+def _hard_constraint(member: Member, key: str) -> Optional[Hard]:
+    """Return the constraint of a workload over a key; None without one, or with other fields than candidates have."""
+    found = _written(member, key)
+    if len(found) != 1 or not isinstance(found[0].get("maxSkew"), int):
+        return None
+    (item,) = found
+    keys = item.get("matchLabelKeys") or []
+    if keys not in ([], [POD_TEMPLATE_HASH]) or item.get("nodeAffinityPolicy") == "Ignore":
+        return None
+    honors = item.get("nodeTaintsPolicy") == "Honor"
+    return Hard(key, item["maxSkew"], item.get("minDomains") or 0, honors_taints=honors, by_revision=bool(keys))
+
+
+def _changed_fields(member: Member, key: str, wanted: Optional[Hard], selector: Plain) -> int:
+    """Return the number of fields of a workload's constraint over a key that differ from the wanted ones."""
+    written, now = _written(member, key), _hard_constraint(member, key)
+    if wanted is None or now is None:
+        return len(written) + (wanted is not None) * sum(map(bool, wanted or ()))
+    changed = sum(one != other for one, other in zip(now, wanted, strict=True))
+    return changed + (written[0].get("labelSelector") != selector)
+
+
+def _has_term(member: Member, key: str) -> bool:
+    """Return whether a workload has a required anti-affinity over a key."""
+    spec = fields(member.controller.workload.template.get("spec"))
+    anti = fields(fields(spec.get("affinity")).get("podAntiAffinity"))
+    return any(item.get("topologyKey") == key for item in anti.get(REQUIRED) or ())
 
 
 def _without_new_volumes(member: Member) -> Member:
@@ -396,7 +453,7 @@ def _is_of_counts(refused: RefusedCandidate) -> bool:
 
 def _is_looser(one: tuple[Hard, ...], other: tuple[Hard, ...]) -> bool:
     """Return whether the first candidate allows everything that the second one allows."""
-    return all(
+    return [item.topology_key for item in one] == [item.topology_key for item in other] and all(
         a.max_skew >= b.max_skew and (a.honors_taints, a.by_revision) == (b.honors_taints, b.by_revision)
         and a.min_domains == b.min_domains
         for a, b in zip(one, other, strict=True)

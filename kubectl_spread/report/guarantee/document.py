@@ -225,5 +225,6 @@ def _option(option: Option) -> Plain:
         "neededDomains": [{"topologyKey": item.topology_key, "domains": item.domains} for item in option.needs],
         "regimes": [_regime(item) for item in option.result.results],
         "newVolumes": option.has_volumes,
+        "changes": option.changes,
         "lostPodsReplaced": [{"topologyKey": key, "verdict": verdict.value} for key, verdict in option.cost.replaced],
     }

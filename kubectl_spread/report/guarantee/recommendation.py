@@ -90,7 +90,7 @@ def _introductions(found: Recommendation, style: Style) -> Iterator[list[str]]:
 def _without_option(found: Recommendation) -> str:
     number = count_noun(found.tried, "candidate")
     if found.is_cut_off:
-        return f"Of {number}, none was proved before the time ended; --timeout sets the time."
+        return f"Of {number}, none was proved within the limit of states; --max-states sets it."
     return f"None of {number} keeps the policy and leaves no pod Pending on these nodes."
 
 
@@ -170,12 +170,22 @@ def _arithmetic(item: Formula) -> str:
 
 
 def _option(number: int, option: Option, style: Style) -> Iterator[str]:
-    yield from wrap(f"{number}. {_head(option)}", style.width, hanging="   ")
-    for line in pod_spec_lines(option):
-        yield f"     {line}"
-    yield "   Patch:"
-    for line in commands(option):
-        yield f"     {line}"
+    head = _head(option) if option.changes else f"nothing to change: {_head(option)}, as it is"
+    yield from wrap(f"{number}. {head}", style.width, hanging="   ")
+    if option.changes:
+        for line in pod_spec_lines(option, is_wide=style.is_wide):
+            yield f"     {line}"
+        yield "   Patch:"
+        shown = commands(option)
+        most = (
+            len(shown)
+            if style.is_wide or len(pod_spec_lines(option)) == len(pod_spec_lines(option, is_wide=True))
+            else 1
+        )
+        for line in shown[:most]:
+            yield f"     {line}"
+        if shown[most:]:
+            yield f"     # {len(shown) - most} more commands with other labels; --wide prints all of them"
     yield "   Proof:"
     for item, verdict in _shown_proofs(option):
         sentence = f"{words.REGIMES[item.regime]}: {rule_text(verdict.rule)}: {words.proof(verdict)}"
@@ -214,16 +224,28 @@ def _extra(constraints: tuple[Hard, ...]) -> Iterator[str]:
         yield f"minDomains {'/'.join(str(item.min_domains) for item in constraints)}"
 
 
-def pod_spec_lines(option: Option) -> list[str]:
-    """Return the fields of the pod spec as YAML; of each workload where they differ."""
-    texts: dict[str, list[OwnerKey]] = {}
+def pod_spec_lines(option: Option, *, is_wide: bool = False) -> list[str]:
+    """Return the fields of the pod spec as YAML; of each workload where they differ in more than labels."""
+    texts: dict[str, list[tuple[OwnerKey, str]]] = {}
     for key, spec in option.patches:
-        texts.setdefault(emit.emit(spec), []).append(key)
+        text = emit.emit(spec)
+        texts.setdefault(text if is_wide else emit.emit(_without_labels(spec)), []).append((key, text))
     lines: list[str] = []
-    for text, keys in texts.items():
-        names = ", ".join(f"{key.kind} {key.name}" for key in keys)
-        lines += [f"# spec.template.spec of {names}", *text.splitlines()]
+    for alike in texts.values():
+        names = ", ".join(f"{key.kind} {key.name}" for key, _ in alike)
+        is_own = len({text for _, text in alike}) > 1
+        own = f"; the labels are those of {alike[0][0].name}, each has its own" if is_own else ""
+        lines += [f"# spec.template.spec of {names}{own}", *alike[0][1].splitlines()]
     return lines
+
+
+def _without_labels(value: Any) -> Any:
+    """Return a value without the labels that its selectors name."""
+    if isinstance(value, list):
+        return [_without_labels(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: sorted(item) if key == "matchLabels" else _without_labels(item) for key, item in value.items()}
 
 
 def commands(option: Option) -> list[str]:
@@ -263,7 +285,8 @@ def _costs(option: Option) -> Iterator[str]:
             yield f"while a {where} is lost, its pods can be Pending; they find nodes when it is back"
         else:
             yield f"whether its pods find other nodes while a {where} is lost is not decided"
-    yield "patching a template starts a rollout"
+    if option.changes:
+        yield "patching a template starts a rollout"
 
 
 def _unproved(option: Option, regimes: tuple[str, ...]) -> list[str]:

@@ -31,11 +31,27 @@ def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None
     verdict = worst([result.verdict for result, _ in groups])
     answer = words.policy_verdict(verdict, worst([result.settled_verdict for result, _ in groups]))
     blocks.append([f"Policy {title}: {paint(answer, _STYLES[verdict], colour=style.colour)}"])
+    first: dict[str, str] = {}
     for result, found in groups:
         blocks += [block for block in _group(result, style) if block]
-        if found is not None:
-            blocks += [block for block in recommendation.blocks(found, result, style) if block]
+        if found is None:
+            continue
+        advice = [block for block in recommendation.blocks(found, result, style) if block]
+        same = first.setdefault(_nameless(advice, result), result.name)
+        if same != result.name and not style.is_wide:
+            advice = [
+                wrap(f"Recommended constraints for {result.name}: those for {same}, with its own labels.", style.width)
+            ]
+        blocks += advice
     return "\n\n".join("\n".join(block) for block in blocks)
+
+
+def _nameless(blocks: list[list[str]], result: GroupResult) -> str:
+    """Return a text without the names of a group and its workloads, which equal workloads have in their labels."""
+    text = " ".join(" ".join(line for block in blocks for line in block).split())  # Names decide where lines end.
+    for name_ in sorted({result.name, *(key.name for key in result.workloads)}, key=len, reverse=True):
+        text = text.replace(name_, "*")
+    return text
 
 
 def _group(result: GroupResult, style: Style) -> Iterator[list[str]]:
