@@ -181,6 +181,8 @@ def _event(space: Space, step: TraceStep, ordinal: int, before: Sequence[int]) -
     layout = space.group.layout
     owner = space.group.owners[step.owner] if step.owner >= 0 else None
     kind = space.group.kinds[step.pods] if step.pods >= 0 else None
+    if kind is not None and kind.ordinal >= 0:  # Also of a pod that has no node.
+        ordinal = kind.ordinal
     found = WitnessEvent(
         step.event.kind,
         None if owner is None else owner.key,

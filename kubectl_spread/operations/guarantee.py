@@ -58,7 +58,7 @@ class GuaranteeRequest(NamedTuple):
     selection: Selection = Selection()
     namespace: Optional[str] = None
     max_states: int = 100_000
-    seconds: Optional[float] = 60.0
+    seconds: Optional[float] = None
     wants_recommendation: bool = False
     allow_remote: bool = False
 

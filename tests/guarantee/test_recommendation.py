@@ -13,7 +13,6 @@ from tests.guarantee.cases import HOSTNAME, ZONE
 
 Plain = dict[str, Any]
 REDIS = Path(__file__).parents[2] / "examples/simulations/redis/manifests"
-SAME_KEY = "SPR606"
 TAINT = {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}
 
 
@@ -117,7 +116,7 @@ def test_no_max_skew_keeps_six_shards_below_half_of_a_zone(capsys: pytest.Captur
 def test_pasted_constraints_have_no_findings_and_keep_the_policy(
     kind: str, replicas: int, rules: tuple[str, ...], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """Each option is tried. A soft constraint on top of a hard one has the same key, which is an info."""
+    """Each option is tried. No key has two constraints, of which kubectl apply would lose one (SPR606)."""
     (tmp_path / "web.json").write_text(json.dumps(workload(kind, replicas)))
     facts = ("--topology", "zones=3,nodes=2")
     regimes = ("--regime", "creation", "--regime", "restarts", "--regime", "rollouts")
@@ -132,7 +131,7 @@ def test_pasted_constraints_have_no_findings_and_keep_the_policy(
         assert run(["guarantee", "-f", str(pasted), *facts, *rules, *regimes, "-o", "json"]) == 0
         capsys.readouterr()
         run(["check", str(pasted), *facts, "--no-config", "-o", "json"])
-        assert {item["code"] for item in json.loads(capsys.readouterr().out)["findings"]} <= {SAME_KEY}
+        assert json.loads(capsys.readouterr().out)["findings"] == []
 
 
 def test_a_constraint_that_proves_nothing_more_is_left_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -189,3 +188,37 @@ def test_the_candidates_that_do_not_work_are_listed_with_their_fields(
         "maxSkew 1 with nodeTaintsPolicy Honor, 1 with nodeTaintsPolicy Honor and minDomains 3: zone c holds 2 of 3 "
         "pods; 1 allowed (rollouts)." in text
     )
+
+
+def test_constraints_that_keep_the_policy_stay_as_they_are(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Redis over three zones with four nodes each: with `at most`, there is nothing to change."""
+    words = ("-f", str(REDIS / "3-zones-3-shards.yaml"), "--topology", "zones=3,nodes=4", "--regime", "creation")
+    rules = ("--max-share", "hostname<1/3", "--max-share", "zone<1/2", "--separate", "zone")
+    found = recommended(capsys, *words, *rules)
+    run(["guarantee", *words, *rules, "--recommend"])
+    best = found["options"][0]
+
+    assert found["relaxed"]
+    assert (best["changes"], best["patches"], best["commands"]) == (0, [], [])
+    assert [item["maxSkew"] for item in best["constraints"]] == [1, 2]
+    assert "1. nothing to change: maxSkew 1 by hostname with maxSkew 2 by zone, as it is" in capsys.readouterr().out
+
+
+def test_the_same_is_said_once_for_equal_workloads(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Workloads of one group that differ in their labels share a block of YAML, and equal groups a recommendation."""
+    items = []
+    for name in ("cache-0", "cache-1", "cache-2"):
+        plain = json.loads(json.dumps(workload("StatefulSet", 2)).replace('"web"', f'"{name}"'))
+        plain["spec"]["template"]["metadata"]["labels"]["group"] = "cache"
+        items.append(plain)
+    (tmp_path / "cache.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    words = ["-f", str(tmp_path / "cache.json"), "--topology", "zones=3,nodes=2", "--regime", "creation", "--recommend"]
+    run(["guarantee", *words, "-l", "group=cache", "--max-share", "zone=1/2", "--separate", "zone"])
+    together = capsys.readouterr().out
+    run(["guarantee", *words, "--max-share", "zone=1/2"])
+    apart = capsys.readouterr().out
+
+    assert together.count("topologySpreadConstraints:") == together.count("kubectl patch")
+    assert "more commands with other labels; --wide prints all of them" in together
+    assert apart.count("topologySpreadConstraints:") == 1
+    assert "Recommended constraints for default/cache-2: those for default/cache-0, with its own labels." in apart

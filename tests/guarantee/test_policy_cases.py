@@ -1,0 +1,114 @@
+"""Inputs on which `guarantee` was wrong: first sentences and exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from kubectl_spread.cli.main import run
+
+Plain = dict[str, Any]
+CASES = Path(__file__).parents[1] / "cases/policy"
+WEB = ("-f", str(CASES / "web.yaml"), "--topology", "zones=3,nodes=2", "--max-share", "zone=1/2")
+
+
+def web() -> Plain:
+    found: Plain = YAML(typ="safe").load((CASES / "web.yaml").read_text())
+    return found
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[str], list[str]]:
+    code = run(["guarantee", *words])
+    out, err = capsys.readouterr()
+    return code, out.splitlines(), err.splitlines()
+
+
+@pytest.mark.parametrize("words", [(), ("--shards", "3..5")])
+def test_a_way_to_a_crowded_zone_ends_with_the_pods_that_it_placed(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The rollout's old pods are deleted, not created again, and the violation stays."""
+    code, out, _ = said(capsys, *WEB, *words)
+    text = " ".join(out)
+
+    assert (code, out[0]) == (1, "Policy of the command line: refuted")
+    assert "zone c holds 3 of 4 pods; 2 allowed" in text
+    assert "created again" not in text
+    assert "2 old pods of web are deleted: on node-a1, node-a2." in text
+
+
+def test_a_violation_while_pods_move_is_not_one_that_stays(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Each revision is spread for itself: a zone holds 2 of 4 pods after a rollout, and 4 of 7 during it."""
+    plain = web()
+    plain["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["matchLabelKeys"] = ["pod-template-hash"]
+    (tmp_path / "web.json").write_text(json.dumps(plain))
+    words = ("-f", str(tmp_path / "web.json"), "--topology", "zones=2,nodes=2", "--max-count", "zone=3")
+    code, out, _ = said(capsys, *words, "--regime", "rollouts")
+
+    assert (code, out[0]) == (1, "Policy of the command line: proved once settled, refuted while pods move")
+    assert [" ".join(line.split()) for line in out[5:7]] == [
+        "at most 3 pods in one zone, once settled proved",
+        "while pods move refuted",
+    ]
+    assert any(line.startswith("  once settled, rollouts: proved: all ") for line in out)
+    assert "  while pods move, rollouts: refuted: zone b holds 4 of 6 pods; 3 allowed" in out
+
+
+def test_a_long_way_is_called_a_coincidence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Thirteen pods go to the same of two equal zones: all but the first had a choice."""
+    plain = web()
+    plain["spec"]["replicas"] = 14
+    del plain["spec"]["template"]["spec"]["topologySpreadConstraints"]
+    (tmp_path / "web.json").write_text(json.dumps(plain))
+    words = ("-f", str(tmp_path / "web.json"), "--topology", "zones=2,nodes=1", "--regime", "creation")
+    code, out, _ = said(capsys, *words, "--max-count", "zone=12")
+
+    assert code == 1
+    assert "    This is a coincidence of 12 steps: each of them could have gone another way." in out
+
+
+def test_a_recommendation_passes_check(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """It was `recommended.yaml`: a hard and a soft constraint of zones, of which kubectl apply loses one (SPR606)."""
+    assert "SPR606" in codes(CASES / "recommended.yaml", capsys)
+    plain = web()
+    del plain["spec"]["template"]["spec"]["topologySpreadConstraints"]
+    manifest = tmp_path / "web.json"
+    manifest.write_text(json.dumps(plain))
+    words = (
+        "-f",
+        str(manifest),
+        "--topology",
+        "zones=3,nodes=2",
+        "--max-share",
+        "zone=1/2",
+        "--regime",
+        "creation",
+        "--regime",
+        "restarts",
+    )
+    run(["guarantee", *words, "--recommend", "-o", "json"])
+    (group,) = json.loads(capsys.readouterr().out)["groups"]
+    option = group["recommendation"]["options"][0]
+    plain["spec"]["template"]["spec"] |= option["patches"][0]["patch"]["spec"]["template"]["spec"]
+    manifest.write_text(json.dumps(plain))
+
+    assert codes(manifest, capsys) <= {"SPR401"}
+
+
+def codes(manifest: Path, capsys: pytest.CaptureFixture[str]) -> set[str]:
+    """Return the codes that `check` reports, none of which is an error."""
+    assert run(["check", str(manifest), "--topology", "zones=3,nodes=2", "--no-config", "-o", "json"]) == 0
+    return {item["code"] for item in json.loads(capsys.readouterr().out)["findings"]}
+
+
+def test_a_regime_that_is_an_object_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """The file is validated before it is read."""
+    words = ("-f", str(CASES / "web.yaml"), "--topology", "zones=3,nodes=2")
+    code, out, err = said(capsys, *words, "--policy", str(CASES / "regimes-of-objects.yaml"))
+
+    assert (code, out) == (2, [])
+    assert err[0].startswith(f"error: {CASES / 'regimes-of-objects.yaml'}:3:11: ")
