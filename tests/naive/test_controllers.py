@@ -18,7 +18,7 @@ from tests.naive.controllers import (
     nodes,
     replicaset,
 )
-from tests.naive.controllers.world import is_ready, Settings, World
+from tests.naive.controllers.world import delete_pod, is_ready, owner_reference, Settings, terminated, World
 
 Plain = dict[str, Any]
 
@@ -223,3 +223,129 @@ def test_pods_stay_on_dead_nodes_while_most_of_a_small_zone_is_dead() -> None:
     assert explore.is_steady(world)
     nodes.come_up(world, "n2")
     assert not explore.is_steady(world)
+
+
+def job(count: int, **fields: Any) -> Plain:
+    item = workload("Job", 0)
+    del item["spec"]["replicas"], item["spec"]["selector"]
+    item["spec"] |= {"parallelism": count, "completions": count, **fields}
+    return {**item, "apiVersion": "batch/v1"}
+
+
+_IGNORED = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}
+
+
+@pytest.mark.parametrize(
+    ("fields", "left"),
+    [
+        ({"backoffLimit": 0}, 0),
+        ({"backoffLimit": 1}, 3),
+        ({}, 3),
+        ({"backoffLimit": 0, "podFailurePolicy": _IGNORED}, 3),
+    ],
+)
+def test_a_drain_ends_a_job_beyond_its_backoff_limit(fields: Plain, left: int) -> None:
+    """An evicted pod has failed, unless a policy ignores disruptions; then the others are deleted, too."""
+    world = world_of(*nodes_in("ab", allocatable={"cpu": "16"}), job(3, **fields))
+    after = steady(world)
+    one = next(moment for moment in after if on_nodes(moment)["n0"] == 1)
+
+    assert {len(list(end.pods())) for end in steady(one, ("drain", ["n0"]))} == {left}
+
+
+def test_revisions_that_shrink_together_rank_pods_as_each_saw_them() -> None:
+    """Whether the second one saw the deletions of the first decides on which node it deletes."""
+    item = workload("Deployment", 2)
+    world = world_of(*nodes_in("ab", allocatable={"cpu": "16"}))
+    for name in ("old", "new"):
+        own = {"metadata": {"uid": "web-uid", "name": "web"}, "kind": "Deployment"}
+        labels = {"app": "web", "pod-template-hash": name}
+        revision = workload("ReplicaSet", 1, selector={"matchLabels": labels})
+        revision["metadata"] = {"name": name, "ownerReferences": [owner_reference(own)]}
+        revision["spec"]["template"]["metadata"]["labels"] = labels
+        stored = admission.create(world, revision)
+        for at, pod in enumerate(placed_pods(stored, "n0 n1")):
+            pod["metadata"]["name"] = f"{name}{at}"
+            admission.create(world, pod)
+    assert item["spec"]["replicas"] == 2
+
+    assert {tuple(sorted(on_nodes(end).items())) for end in steady(world)} == {
+        (("n0", 1), ("n1", 1)),
+        (("n0", 2),),
+        (("n1", 2),),
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "pods"),
+    [
+        ("ResourceQuota", {"hard": {"pods": "2"}}, 2),
+        ("ResourceQuota", {"hard": {"requests.cpu": "3500m"}}, 3),
+        ("ResourceQuota", {"hard": {"limits.memory": "1Gi"}}, 0),
+        ("LimitRange", {"limits": [{"type": "Container", "max": {"cpu": "500m"}}]}, 0),
+        ("LimitRange", {"limits": [{"type": "Container", "min": {"cpu": "500m"}}]}, 5),
+    ],
+)
+def test_a_namespace_admits_as_many_pods_as_its_bounds_allow(kind: str, spec: Plain, pods: int) -> None:
+    """Pods of one CPU; the controller creates those that are not refused."""
+    bound = {"kind": kind, "metadata": {"name": "bound"}, "spec": spec}
+    (after,) = steady(world_of(*nodes_in("a", allocatable={"cpu": "16"}), bound, workload("ReplicaSet", 5)))
+
+    assert len(list(after.pods())) == pods
+
+
+@pytest.mark.parametrize(("replicas", "wanted"), [(0, 0), (1, 2), (3, 3), (9, 4)])
+def test_an_autoscaler_keeps_replicas_between_its_bounds(replicas: int, wanted: int) -> None:
+    """It does nothing about a workload without replicas."""
+    target = {"kind": "ReplicaSet", "name": "web"}
+    spec = {"scaleTargetRef": target, "minReplicas": 2, "maxReplicas": 4}
+    autoscaler = {"kind": "HorizontalPodAutoscaler", "metadata": {"name": "web"}, "spec": spec}
+    found = steady(world_of(*nodes_in("a", allocatable={"cpu": "16"}), workload("ReplicaSet", replicas), autoscaler))
+
+    assert {len(list(end.pods())) for end in found} == {wanted}
+
+
+@pytest.mark.parametrize(
+    ("fields", "sets"), [({}, 1), ({"terminationGracePeriodSeconds": 30}, 1), ({"hostname": "a"}, 2)]
+)
+def test_a_deployment_adopts_its_orphans(fields: Plain, sets: int) -> None:
+    """A ReplicaSet whose template differs by defaults only is the new one; any other is an old one."""
+    (before,) = steady(world_of(*nodes_in("a", allocatable={"cpu": "16"}), workload("Deployment", 2)))
+    before.remove(before.list("Deployment")[0])
+    for other in before.list("ReplicaSet"):
+        before.edit(other)["metadata"].pop("ownerReferences")
+    again = workload("Deployment", 2, spec=fields)
+    for end in steady(before, ("apply", again)):
+        assert len(end.list("ReplicaSet")) == sets
+        assert len(list(end.pods())) == 2
+
+
+def test_a_pod_without_grace_is_gone_at_once() -> None:
+    """No kubelet has to answer for it."""
+    item = workload("StatefulSet", 1, spec={"terminationGracePeriodSeconds": 0})
+    (before,) = steady(world_of(*nodes_in("a"), item))
+    nodes.go_down(before, "n0")
+    (pod,) = before.pods()
+    delete_pod(before, pod)
+
+    assert list(before.pods()) == []
+
+
+def test_a_cordoned_node_has_its_taint() -> None:
+    """Also where somebody wrote down the node without it."""
+    world = world_of({**node("n0"), "spec": {"unschedulable": True}})
+    (after,) = steady(world)
+
+    assert [taint["key"] for taint in after.list("Node")[0]["spec"]["taints"]] == [nodes.UNSCHEDULABLE]
+
+
+def test_a_terminating_pod_without_a_node_is_collected() -> None:
+    """`gcUnscheduledTerminating`."""
+    world = world_of(*nodes_in("a"))
+    pod = admission.create(
+        world, {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"schedulingGates": [{"name": "g"}]}}
+    )
+    world.put(terminated(pod))
+    (after,) = steady(world)
+
+    assert list(after.pods()) == []
