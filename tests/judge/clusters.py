@@ -11,8 +11,8 @@ import random
 from typing import Any, Optional
 
 from tests.naive import objects
-from tests.naive.controllers import admission, deployment, explore, scheduling, statefulset
-from tests.naive.controllers.world import is_ready, Settings, World
+from tests.naive.controllers import admission, deployment, explore, nodes, scheduling, statefulset
+from tests.naive.controllers.world import condition, is_ready, Settings, World
 
 Plain = dict[str, Any]
 
@@ -357,7 +357,8 @@ def _shown(world: World, item: Plain) -> Plain:
 
 
 def _show_pod(pod: Plain) -> None:
-    status = {"phase": "Running" if is_ready(pod) else "Pending", "conditions": []}
+    is_running = is_ready(pod) or _was_lost(pod)
+    status = {"phase": "Running" if is_running else "Pending", "conditions": []}
     if pod["spec"].get("nodeName"):
         status["conditions"] = [
             {"type": "PodScheduled", "status": "True"},
@@ -367,6 +368,12 @@ def _show_pod(pod: Plain) -> None:
     if nominated:
         status["nominatedNodeName"] = nominated
     pod["status"] = status
+
+
+def _was_lost(pod: Plain) -> bool:
+    """Whether the pod ran when its node stopped answering."""
+    reason = (condition(pod, "Ready") or {}).get("reason")
+    return bool(reason == nodes.NODE_LOST and pod["status"].get("phase") == "Running")
 
 
 def lived(facts: list[Plain], manifests: list[Plain]) -> Optional[list[Plain]]:

@@ -190,6 +190,9 @@ def _dead_nodes(maker: _Maker) -> Step:
     name = objects.name_of(maker.one(maker.world.list("Node")))
     if maker.settled(("nodeDown", name)) is None:
         return None
+    if maker.often(0.3):  # it dies while their containers are created
+        for pod in [pod for pod in maker.world.pods() if pod["spec"].get("nodeName") == name]:
+            maker.world.edit(pod)["status"]["phase"] = "Pending"
     if maker.often(0.6):
         return (("deleteNode", name),), (steps.DeleteNodes((name,)),)
     return maker.step()
