@@ -255,7 +255,7 @@ def _deployments(world: World) -> None:
             other["metadata"].setdefault("annotations", {}).setdefault(deployment.REVISION, str(at + 1))
             if item["spec"].get("minReadySeconds"):
                 other["spec"]["minReadySeconds"] = item["spec"]["minReadySeconds"]
-        if not item["spec"].get("paused"):
+        if not item["spec"].get("paused") and _images(newest) in ([], _images(item)):
             _same_template(item, newest)
         for other in found:
             if other is not newest and deployment.template_of(other) == deployment.template_of(newest):
@@ -339,6 +339,11 @@ def _same_template(item: Plain, newest: Plain) -> None:
     if short is not None:
         labels[_HASH] = short
     newest["spec"]["template"] = template
+
+
+def _images(item: Plain) -> list[str]:
+    """The images of a template: another image is another revision, whatever else a shortened snapshot leaves out."""
+    return [str(container.get("image")) for container in objects.containers(item["spec"]["template"])]
 
 
 def _complete_revisions(world: World, item: Plain) -> None:

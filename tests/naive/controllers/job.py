@@ -49,6 +49,10 @@ def sync(world: World, item: Plain) -> Iterator[World]:
     """What one reconciliation leads to; nothing where there is nothing to do."""
     if objects.is_terminating(item) or is_finished(item):
         return
+    done = _count_successes(world, item)
+    if done is not None:
+        yield done
+        return
     counted = _count_failures(world, item)
     if counted is not None:
         yield counted
@@ -112,6 +116,28 @@ def _count_failures(world: World, item: Plain) -> Optional[World]:
         after.put(bare)
         if is_over or not bare["spec"].get("nodeName") or objects.is_terminated(bare):
             _end(after, bare)
+    return after
+
+
+def _count_successes(world: World, item: Plain) -> Optional[World]:
+    """Count the pods that have succeeded since, and end the Job with the last of them; None where there are none."""
+    found = [pod for pod in owned_pods(world, item) if (pod.get("status") or {}).get("phase") == "Succeeded"]
+    found = [pod for pod in found if FINALIZER in (pod["metadata"].get("finalizers") or [])]
+    if not found:
+        return None
+    after = world.copy()
+    for pod in found:
+        after.put(without_finalizer(pod))
+        if objects.is_terminating(pod):
+            _end(after, without_finalizer(pod))
+    status = {**(item.get("status") or {})}
+    status["succeeded"] = (status.get("succeeded") or 0) + len(found)
+    done = [objects.annotations_of(pod).get(INDEX, "") for pod in found]
+    status["completedIndexes"] = ",".join(filter(None, [status.get("completedIndexes") or "", *done]))
+    completions = item["spec"].get("completions")
+    if completions is not None and status["succeeded"] >= int(completions):
+        status["conditions"] = [*(status.get("conditions") or []), {"type": "Complete", "status": "True"}]
+    after.put({**item, "status": status})
     return after
 
 

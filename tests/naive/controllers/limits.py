@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.naive import objects, requests
-from tests.naive.controllers.world import World
+from tests.naive.controllers.world import condition, World
 
 Plain = dict[str, Any]
 
@@ -77,7 +77,7 @@ def _charge(world: World, quota: Plain, pod: Plain) -> None:
     wanted = _usage(pod)
     used: dict[str, int] = {}
     for other in world.pods(objects.namespace_of(pod)):
-        if not objects.is_terminated(other) and _is_in_scope(quota, other):
+        if not objects.is_terminated(other) and not _is_overdue(world, other) and _is_in_scope(quota, other):
             for name, value in _usage(other).items():
                 used[name] = used.get(name, 0) + value
     for name, written in hard.items():
@@ -87,6 +87,13 @@ def _charge(world: World, quota: Plain, pod: Plain) -> None:
             raise RefusedError(f"failed quota: {objects.name_of(quota)}: must specify {name}")
         if wanted[name] and used.get(name, 0) + wanted[name] > requests.parse(written):
             raise RefusedError(f"exceeded quota: {objects.name_of(quota)}, requested {name}, limited: {written}")
+
+
+def _is_overdue(world: World, pod: Plain) -> bool:
+    """Whether a pod should be gone by now, so that nobody is charged for it: no kubelet ends it."""
+    node = world.get("Node", pod["spec"].get("nodeName") or "")
+    is_up = node is not None and (condition(node, "Ready") or {"status": "True"})["status"] == "True"
+    return objects.is_terminating(pod) and not is_up
 
 
 _KNOWN = frozenset(

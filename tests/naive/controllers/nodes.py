@@ -165,8 +165,10 @@ def collect(world: World, pod: Plain) -> Iterator[World]:
     if is_lost:
         after = world.copy()
         if pod["metadata"].get("finalizers"):
-            failed = terminated(disrupted(pod, "DeletionByPodGC"), phase="Failed")
-            if failed["status"] == pod.get("status"):
+            failed = terminated(pod)
+            if not objects.is_terminated(pod):
+                failed = terminated(disrupted(pod, "DeletionByPodGC"), phase="Failed")
+            if failed == pod:
                 return
             after.put(failed)
         else:
