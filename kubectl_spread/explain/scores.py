@@ -95,9 +95,10 @@ class SoftVote(NamedTuple):
     """The preference of the soft constraints, and its outcome.
 
     favourites: the nodes that PodTopologySpread scores highest.
-    favourite: if no favourite is among the best nodes, the one that came nearest.
-    margin: by how much the constraints prefer the favourite to the winner.
-    outvoted_by: the plugins that prefer the winner, the most weighty first.
+    favourite: if another node is among the best, the favourite that is among them too, or came nearest.
+    margin: by how much the constraints prefer the favourite to that node.
+    outvoted_by: the plugins that prefer that node, the most weighty first.
+    is_tied: both are among the best.
     unlabelled: nodes that lack a key, and get 0.
     """
 
@@ -107,6 +108,7 @@ class SoftVote(NamedTuple):
     margin: int = 0
     outvoted_by: tuple[Share, ...] = ()
     unlabelled: tuple[str, ...] = ()
+    is_tied: bool = False
 
     @property
     def is_outvoted(self) -> bool:
@@ -251,10 +253,14 @@ class _Table:
             favourites=tuple(map(self._name, favourites)),
             unlabelled=tuple(self._columns.nodes[node].name for node in sorted(set(ordered) - set(keyed))),
         )
-        if not raw or self._best[favourites[0]]:
+        favourite = favourites[0]
+        is_tied = bool(self._best[favourite])
+        rivals = [at for at in order if self._best[at] and points[at] < points[favourite]]
+        if not raw or not rivals:
             return vote
-        winner, favourite = order[0], favourites[0]
+        winner = rivals[0]
         return vote._replace(
+            is_tied=is_tied,
             favourite=self._name(favourite),
             margin=int(points[favourite] - points[winner]),
             outvoted_by=tuple(_enough(list(self._shares(winner, favourite)))),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional
 
+from kubectl_spread.cluster.building.stored import admitted_workload
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.workload import replica_name
+from kubectl_spread.timeline.refusals import lasting_refusal, usage_at_start
 
 
 class CreationFailure(NamedTuple):
@@ -23,7 +25,8 @@ class CreationFailure(NamedTuple):
 class WorkloadState(NamedTuple):
     """The pods of a workload, without finished ones; `wanted` is None if the facts lack the workload.
 
-    waiting: for a StatefulSet that creates its pods in order, the pod that the next one waits for.
+    waiting: for a StatefulSet that creates its pods in order, the pod that the next one waits for, as it is not Ready.
+    failures: also what the API server would say now, by the quotas and limits of the facts.
     """
 
     key: OwnerKey
@@ -32,7 +35,7 @@ class WorkloadState(NamedTuple):
     pending: tuple[Pod, ...] = ()
     terminating: tuple[Pod, ...] = ()
     failures: tuple[CreationFailure, ...] = ()
-    waiting: str = ""
+    waiting: Optional[Pod] = None
     is_paused: bool = False  # and pods are missing
     is_suspended: bool = False
     lost: tuple[Pod, ...] = ()  # of those running, on nodes that do not exist
@@ -72,11 +75,15 @@ def _with_controller(state: WorkloadState, controller: Controller, cluster: Clus
     state = state._replace(is_suspended=bool(controller.spec.get("suspend")))
     if not state.missing:
         return state
-    return state._replace(
-        failures=tuple(_failures(state.key, cluster)),
-        waiting=_waiting(controller, [*state.running, *state.pending]),
-        is_paused=bool(controller.spec.get("paused")),
-    )
+    failures = _failures(state.key, cluster)
+    is_idle = state.is_suspended or bool(controller.spec.get("paused"))
+    waiting = _waiting(controller, [*state.running, *state.pending, *state.terminating])
+    if not (failures or waiting or is_idle):
+        owner = admitted_workload(controller.workload, cluster)
+        quotas = usage_at_start(cluster, owner.namespace)
+        text = lasting_refusal(owner, cluster) or quotas.refusal(owner.template.get("spec") or {})
+        failures = [CreationFailure(state.key, "new pods are forbidden", text)] if text else []
+    return state._replace(failures=tuple(failures), waiting=waiting, is_paused=bool(controller.spec.get("paused")))
 
 
 def _wanted(controller: Optional[Controller]) -> Optional[int]:
@@ -105,14 +112,14 @@ def _failures(key: OwnerKey, cluster: Cluster) -> list[CreationFailure]:
     return sorted(found.values(), key=lambda failure: failure.at, reverse=True)
 
 
-def _waiting(controller: Controller, pods: list[Pod]) -> str:
-    """Return the first pod of an ordered StatefulSet that has no node yet, if other pods follow it."""
+def _waiting(controller: Controller, pods: list[Pod]) -> Optional[Pod]:
+    """Return the first pod of an ordered StatefulSet that is not Ready; the controller creates none after it."""
     owner = controller.workload
     if owner.kind != "StatefulSet" or controller.spec.get("podManagementPolicy") == "Parallel":
-        return ""
+        return None
     by_name = {pod.name: pod for pod in pods}
     for ordinal in range(owner.replicas or 0):
         pod = by_name.get(replica_name(owner, ordinal))
-        if pod is not None and not pod.node_name:
-            return pod.name
-    return ""
+        if pod is not None and (not pod.node_name or pod.is_ready is False or pod.terminating):
+            return pod
+    return None

@@ -163,7 +163,7 @@ def _workload(state: WorkloadState) -> dict[str, Any]:
         "notCreated": state.missing,
         "paused": state.is_paused,
         "suspended": state.is_suspended,
-        "waitsFor": state.waiting,
+        "waitsFor": "" if state.waiting is None else state.waiting.name,
         "failures": [
             {
                 "kind": failure.about.kind,

@@ -128,7 +128,11 @@ def _soft(vote: SoftVote, scored: int) -> list[str]:
     elif vote.is_outvoted:
         against = ", ".join(_outvoting(share) for share in vote.outvoted_by)
         preference = f"{safe(vote.favourite)} by {count_noun(vote.margin, 'point')}"
-        out = [f"The {noun} {preference}, and {'is' if len(vote.constraints) == 1 else 'are'} outvoted: {against}."]
+        one = len(vote.constraints) == 1
+        fate = "and does not decide" if one else "and do not decide"
+        if not vote.is_tied:
+            fate = f"and {'is' if one else 'are'} outvoted"
+        out = [f"The {noun} {preference}, {fate}: {against}."]
     else:
         out = [f"The {noun} {comma_list(vote.favourites, most=_MOST_NAMES)}."]
     out += [f"  {_constraint(constraint)}" for constraint in vote.constraints]

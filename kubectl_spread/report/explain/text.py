@@ -182,19 +182,19 @@ def workload_lines(state: WorkloadState) -> list[str]:
     if state.is_suspended:
         out.append("  It is suspended: its controller creates no pods.")
     if state.waiting:
+        pod = state.waiting
+        now = "is being deleted" if pod.terminating else "is not Ready" if pod.node_name else "has no node yet"
         out.append(
             "  A StatefulSet with podManagementPolicy OrderedReady creates the next pod when "
-            f"{safe(state.waiting)} is Ready, and that pod has no node yet."
+            f"{safe(pod.name)} is Ready, and that pod {now}."
         )
     for failure in state.failures[:_MOST_FAILURES]:
         when = reported_message.times_text(failure.at, failure.times)
         out.append(f"  {safe(failure.about.kind)} {safe(failure.about.name)}: {safe(failure.reason)}{when}:")
         out += [f"    {safe(text)}" for text in (failure.message, _meaning(failure.message)) if text]
     if state.missing and not (state.failures or state.waiting or state.is_paused or state.is_suspended):
-        out.append(
-            "  The cluster facts do not say why; kubectl describe of the workload and of its ReplicaSet shows "
-            "the events."
-        )
+        of_set = " and of its ReplicaSet" if state.key.kind == "Deployment" else ""
+        out.append(f"  The cluster facts do not say why; kubectl describe of the workload{of_set} shows the events.")
     return out
 
 

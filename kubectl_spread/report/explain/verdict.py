@@ -44,7 +44,7 @@ def _running(explanation: Explanation) -> str:
     node = safe(pod.node_name)
     waits = " The scheduler is done with it; the kubelet has not started it yet." if _starts(pod.phase) else ""
     if not explanation.outage:
-        return f"is bound to node {node}.{waits}{_broken_by_now(explanation)}"
+        return f"is bound to node {node}.{waits}{_in_vain(explanation)}{_broken_by_now(explanation)}"
     if waits:
         waits = f" The kubelet of {node} has to start it, and does not answer."
     return f"is bound to node {node}, which is {OUTAGES[explanation.outage]}.{waits}{_broken_by_now(explanation)}"

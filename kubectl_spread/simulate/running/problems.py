@@ -30,7 +30,7 @@ class LostPods(NamedTuple):
 
 
 class UncreatedPods(NamedTuple):
-    """Pods that a workload lacks because the API server refuses them, with its message."""
+    """Pods that a workload lacks, with the reason: the API server refuses them, or an earlier pod is not Ready."""
 
     key: OwnerKey
     number: int
@@ -54,11 +54,16 @@ def find_lost_pods(pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster) -> li
 
 
 def find_uncreated_pods(keys: Iterable[OwnerKey], owned: OwnedPods) -> Iterator[UncreatedPods]:
-    """Find workloads that lack pods because creating them failed, for example because of a quota."""
+    """Find workloads that lack pods, because a quota forbids them or an ordered pod before them is not Ready."""
     for key in keys:
         state = state_of(key, owned)
-        if state is not None and state.missing and state.failures:
+        if state is None or not state.missing:
+            continue
+        if state.failures:
             yield UncreatedPods(key, state.missing, state.wanted or 0, state.failures[0].message)
+        elif state.waiting is not None and state.waiting.node_name:  # One without a node is reported as Pending.
+            text = f"podManagementPolicy OrderedReady creates them only once {state.waiting.name} is Ready"
+            yield UncreatedPods(key, state.missing, state.wanted or 0, text)
 
 
 def waiting(

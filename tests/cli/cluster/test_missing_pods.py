@@ -90,3 +90,65 @@ def test_documents_hold_them(
     names = ("onMissingNodes", "notCreated")
 
     assert [facts == "lost", facts == "refused"] == [bool(found[name]) for name in names]
+
+
+def test_a_quota_that_is_used_up_forbids_the_missing_pods(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also if the facts hold no event and no condition about it."""
+    quota = {
+        "kind": "ResourceQuota",
+        "metadata": {"name": "few", "namespace": "shop"},
+        "spec": {"hard": {"pods": "3"}},
+        "status": {"hard": {"pods": "3"}, "used": {"pods": "3"}},
+    }
+    pods = [pod(f"web-1-{at}", f"{at}1") for at in "abc"]
+    web = deployment(constraint(), replicas=5)
+    asked = ["-n", "shop", "--snapshot", written(tmp_path, *pods, web, replica_set(), quota)]
+
+    assert run(["status", *asked]) == 1
+    assert capsys.readouterr().out.splitlines()[1].endswith("not created 2")
+    assert run(["check", *asked, "--ignore", "SPR"]) == 1
+    assert capsys.readouterr().out.splitlines()[0] == (
+        "Not created: 2 of 5 pods of deployment/web: exceeded quota: few, requested: pods=1, used: pods=3, "
+        "limited: pods=3"
+    )
+
+
+def test_an_ordered_set_is_held_by_a_pod_that_is_not_ready(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is said what holds it, and a StatefulSet has no ReplicaSet."""
+    owner = [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "controller": True}]
+    held = pod("db-0", "a1", metadata={"ownerReferences": owner})
+    held["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": held["spec"]}
+    db = {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": "db", "namespace": "shop"},
+        "spec": {"replicas": 4, "serviceName": "db", "selector": {"matchLabels": {"app": "web"}}, "template": template},
+    }
+    asked = ["-n", "shop", "--snapshot", written(tmp_path, held, db)]
+
+    run(["explain", "sts/db", *asked])
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.startswith("StatefulSet shop/db wants 4 pods: 1 has a node, 3 are not created.")
+    assert "OrderedReady creates the next pod when db-0 is Ready, and that pod is not Ready." in said
+    assert "ReplicaSet" not in said
+    assert run(["status", *asked]) == 1
+    assert run(["check", *asked, "--ignore", "SPR"]) == 1
+    assert "3 of 4 pods of statefulset/db: podManagementPolicy OrderedReady creates" in capsys.readouterr().out
+
+
+def test_running_pods_that_no_constraint_counts_say_so_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing else reports it: the pods run, and all of them may be in one zone."""
+    wrong = constraint()
+    wrong["labelSelector"] = {"matchLabels": {"app": "other"}}
+    pods = [pod(f"web-1-{at}", "a1", topologySpreadConstraints=[wrong]) for at in "abc"]
+    facts = written(tmp_path, *pods, deployment(wrong), replica_set())
+
+    run(["explain", "pod/web-1-a", "-n", "shop", "--snapshot", facts])
+
+    assert " ".join(capsys.readouterr().out.split()).startswith(
+        "Pod shop/web-1-a is bound to node a1. But its zone constraint (topology.kubernetes.io/zone, maxSkew 1) "
+        "does not spread pods like this one: it does not count them."
+    )
