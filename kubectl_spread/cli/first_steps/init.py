@@ -35,9 +35,8 @@ def command(directory: str, color: str, write: bool) -> int:
     """Propose a configuration and a pre-commit hook that fit a repository.
 
     init reads the repository of DIRECTORY (default: the working directory). It looks for manifests,
-    kustomizations, charts, copies for several clusters, custom resources with pods, Kubernetes versions, zones and
-    autoscalers. It prints the new .kubectl-spread.yaml as a diff, and in a git repository also the change to
-    .pre-commit-config.yaml.
+    kustomizations, charts, copies for several clusters, and Node objects. It prints the new .kubectl-spread.yaml as
+    a diff, and in a git repository also the change to .pre-commit-config.yaml.
 
     An existing file keeps its content: settings and hooks that it lacks are added at its end. If a file cannot be
     edited safely, init prints what to add.

@@ -55,12 +55,14 @@ def _sections(proposal: Proposal) -> Iterator[_Section]:
     comment = "Lowest severity that makes `check` exit with 1: error, warning, info or never."
     yield _Section("failOn", (comment,), ("failOn: error",), is_set=False)
     yield _version(proposal)
-    yield _autoscaler(proposal)
+    comment = "Autoscaler that adds nodes, if there is one: cluster-autoscaler or karpenter."
+    yield _Section("autoscaler", (comment,), (f"autoscaler: {CLUSTER_AUTOSCALER}",), is_set=False)
     yield from _domains(proposal)
     yield _paths(proposal)
     yield _exclude(proposal)
     yield _roots(proposal)
-    yield _pod_paths(proposal)
+    lines = ("podspecPaths:", "- kind: Database", "  group: example.com", "  path: spec.pools.*.template")
+    yield _Section("podspecPaths", ("Custom resources with pods, and the path of the pods.",), lines, is_set=False)
     yield _Section(
         "ignores",
         ("Findings that are accepted, with the reason.",),
@@ -72,27 +74,15 @@ def _sections(proposal: Proposal) -> Iterator[_Section]:
 
 
 def _version(proposal: Proposal) -> _Section:
-    named = [hint for hint in proposal.versions if not hint.is_minimum]
-    if not named:
-        comment = ["Lowest Kubernetes version of the clusters. Rules about newer fields depend on it."]
-        comment += [
-            f"  {hint.file}:{hint.line} requires at least {hint.version}" for hint in proposal.versions[:_MOST_HINTS]
-        ]
-        return _Section("kubernetesVersion", tuple(comment), ('kubernetesVersion: "1.34"',), is_set=False)
-    is_one = len({hint.version for hint in named}) == 1
-    comment = ["Kubernetes version of the clusters:" if is_one else "Lowest Kubernetes version of the clusters:"]
-    comment += [f"  {hint.file}:{hint.line} names {hint.version}" for hint in named[:_MOST_HINTS]]
-    if len(named) > _MOST_HINTS:
-        comment.append(f"  and {count_noun(len(named) - _MOST_HINTS, 'more place')}")
-    return _Section("kubernetesVersion", tuple(comment), (f'kubernetesVersion: "{proposal.version}"',))
-
-
-def _autoscaler(proposal: Proposal) -> _Section:
-    if proposal.autoscaler is None:
-        comment = "Autoscaler that adds nodes, if there is one: cluster-autoscaler or karpenter."
-        return _Section("autoscaler", (comment,), (f"autoscaler: {CLUSTER_AUTOSCALER}",), is_set=False)
-    name, file = proposal.autoscaler
-    return _Section("autoscaler", (f"Autoscaler that adds nodes, found in {file}.",), (f"autoscaler: {name}",))
+    if not proposal.versions:
+        comment = "Lowest Kubernetes version of the clusters. Rules about newer fields depend on it."
+        return _Section("kubernetesVersion", (comment,), ('kubernetesVersion: "1.34"',), is_set=False)
+    is_one = len({hint.version for hint in proposal.versions}) == 1
+    comments = ["Kubernetes version of the clusters:" if is_one else "Lowest Kubernetes version of the clusters:"]
+    comments += [f"  {hint.file}:{hint.line} names {hint.version}" for hint in proposal.versions[:_MOST_HINTS]]
+    if len(proposal.versions) > _MOST_HINTS:
+        comments.append(f"  and {count_noun(len(proposal.versions) - _MOST_HINTS, 'more place')}")
+    return _Section("kubernetesVersion", tuple(comments), (f'kubernetesVersion: "{proposal.version}"',))
 
 
 def _domains(proposal: Proposal) -> Iterator[_Section]:
@@ -133,20 +123,6 @@ def _roots(proposal: Proposal) -> _Section:
         comment.append("  These directories hold copies of the same objects.")
     value = _flow(proposal.roots or ("clusters/*",))
     return _Section("roots", tuple(comment), (f"roots: {value}",), is_set=bool(proposal.roots))
-
-
-def _pod_paths(proposal: Proposal) -> _Section:
-    comment = ["Custom resources with pods, and the path of the pods."]
-    for hint in proposal.pod_paths[:_MOST_HINTS]:
-        more = f" and {count_noun(len(hint.files) - 1, 'more file')}" if len(hint.files) > 1 else ""
-        comment.append(f"  {hint.kind} in {hint.files[0]}{more}")
-    lines = ["podspecPaths:"]
-    for hint in proposal.pod_paths:
-        lines += [f"- kind: {_word(hint.kind)}", f"  group: {_word(hint.group)}", f"  path: {_word(hint.path)}"]
-        lines += ["  podSpec: true"] if hint.is_spec else []
-    if not proposal.pod_paths:
-        lines += ["- kind: Database", "  group: example.com", "  path: spec.pools.*.template"]
-    return _Section("podspecPaths", tuple(comment), tuple(lines), is_set=bool(proposal.pod_paths))
 
 
 def _flow(values: Sequence[str]) -> str:

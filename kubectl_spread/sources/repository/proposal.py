@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.releases.version import minor_of, VersionError
 from kubectl_spread.objects.workloads.manifest import Manifest
-from kubectl_spread.sources.repository import hints
-from kubectl_spread.sources.repository.hints import VersionHint, ZoneHint
-from kubectl_spread.sources.repository.pod_paths import pod_paths, PodPathHint
 from kubectl_spread.sources.repository.scan import file_of, Repository
 
 _MOST_PATHS = 8
+_LABELS = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone")
+
+
+class VersionHint(NamedTuple):
+    """A Kubernetes version that a Node object names."""
+
+    file: str
+    line: int
+    version: str  # such as 1.33
+
+
+class ZoneHint(NamedTuple):
+    """Values of a node label that a file lists."""
+
+    file: str
+    key: str
+    values: tuple[str, ...]
 
 
 class Proposal(NamedTuple):
@@ -24,10 +40,8 @@ class Proposal(NamedTuple):
         charts: directories of charts, whose templates cannot be checked before rendering.
         vendored: directories with other projects' manifests.
         roots: globs of directories that hold copies of the same objects, one for each cluster.
-        versions: the versions that files name.
+        versions: the versions that Node objects name.
         zones: the values of topology labels that files list.
-        autoscaler: its name, and a file with its objects.
-        pod_paths: the places of pods in custom resources.
         compares_files: whether several files belong together, so that the whole project should be checked at once.
     """
 
@@ -37,15 +51,12 @@ class Proposal(NamedTuple):
     roots: tuple[str, ...]
     versions: tuple[VersionHint, ...]
     zones: tuple[ZoneHint, ...]
-    autoscaler: Optional[tuple[str, str]]
-    pod_paths: tuple[PodPathHint, ...]
     compares_files: bool
 
     @property
     def version(self) -> str:
-        """Return the lowest version that a file names exactly; empty if there is none."""
-        exact = [hint for hint in self.versions if not hint.is_minimum]
-        return min(exact, key=lambda hint: hint.minor).version if exact else ""
+        """Return the lowest version; empty if there is none."""
+        return min((hint.version for hint in self.versions), key=minor_of, default="")
 
     @property
     def domains(self) -> dict[str, tuple[str, ...]]:
@@ -65,12 +76,45 @@ def propose(repository: Repository) -> Proposal:
         charts=repository.charts,
         vendored=repository.vendored,
         roots=roots,
-        versions=tuple(hints.versions(repository)),
-        zones=tuple(hints.zones(repository)),
-        autoscaler=hints.autoscaler(repository),
-        pod_paths=tuple(pod_paths(repository)),
+        versions=tuple(_versions(repository)),
+        zones=tuple(_zones(repository)),
         compares_files=bool(roots or repository.kustomizations or kinds & {"HorizontalPodAutoscaler", "ScaledObject"}),
     )
+
+
+def _versions(repository: Repository) -> Iterator[VersionHint]:
+    """Yield the versions of the kubelets of Node objects, once for each file and version."""
+    known = set()
+    for item in _nodes(repository):
+        text = str(fields(fields(item.plain.get("status")).get("nodeInfo")).get("kubeletVersion") or "")
+        version = re.match(r"v?(1\.\d+)", text)
+        if version is not None and _is_known(version[1]) and (file_of(item), version[1]) not in known:
+            known.add((file_of(item), version[1]))
+            line = item.document.source.position(item.place(()).start)[0]
+            yield VersionHint(file_of(item), line, version[1])
+
+
+def _is_known(version: str) -> bool:
+    try:
+        minor_of(version)
+    except VersionError:
+        return False
+    return True
+
+
+def _zones(repository: Repository) -> list[ZoneHint]:
+    """Return the values of the nodes' labels for zones and regions, by file."""
+    values: dict[tuple[str, str], set[str]] = {}
+    for item in _nodes(repository):
+        labels = fields(fields(item.plain.get("metadata")).get("labels"))
+        for key in _LABELS:
+            if isinstance(labels.get(key), str) and labels[key]:
+                values.setdefault((file_of(item), key), set()).add(labels[key])
+    return [ZoneHint(file, key, tuple(sorted(each))) for (file, key), each in sorted(values.items())]
+
+
+def _nodes(repository: Repository) -> list[Manifest]:
+    return [item for item in repository.objects if item.kind == "Node" and item.api_version == "v1"]
 
 
 def _paths(repository: Repository) -> tuple[str, ...]:

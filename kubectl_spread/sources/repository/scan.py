@@ -16,9 +16,6 @@ from kubectl_spread.text.source import SourceFile
 
 VENDORED = ("node_modules", "third_party", "vendor")
 _SKIPPED = ("__pycache__", "build", "dist", "venv")
-_HIDDEN_READ = (".github",)
-_OTHER_NAMES = (".tool-versions", "Dockerfile", "Makefile")
-_OTHER_EXTENSIONS = (".hcl", ".sh", ".tf", ".tfvars")
 _CHART = "Chart.yaml"
 _MOST_FILES, _LARGEST_FILE = 20_000, 8 << 20  # bytes
 
@@ -87,14 +84,12 @@ def _paths(root: str, vendored: list[str]) -> Iterator[str]:
         folders[:] = sorted(name for name in folders if _is_read(name))
         for name in sorted(names):
             is_manifest = name.endswith(files.EXTENSIONS) and name not in files.CONFIGS
-            if is_manifest or name in (*FILE_NAMES, *_OTHER_NAMES) or name.endswith(_OTHER_EXTENSIONS):
+            if is_manifest or name in FILE_NAMES:
                 yield f"{prefix}{name}"
 
 
 def _is_read(folder: str) -> bool:
-    if folder.startswith("."):
-        return folder in _HIDDEN_READ
-    return folder not in VENDORED and folder not in _SKIPPED
+    return not folder.startswith(".") and folder not in VENDORED and folder not in _SKIPPED
 
 
 def _has_yaml(directory: str, name: str) -> bool:

@@ -157,35 +157,24 @@ def test_the_layout_decides_what_is_checked(files: dict[str, str], expected: dic
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "version"),
+    ("text", "version"),
     [
-        ("kind", "kind: Cluster\nnodes: [{role: worker, image: 'kindest/node:v1.33.4@sha256:12'}]\n", "1.33"),
-        (".github__workflows__ci.yml", "env:\n  K8S_VERSION: v1.32.1\n", "1.32"),
-        ("eks", "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {version: '1.30'}\n", "1.30"),
-        ("a", "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nspec: {topology: {version: v1.31.2}}\n", "1.31"),
-        ("kops", "apiVersion: kops.k8s.io/v1alpha2\nkind: Cluster\nspec:\n  kubernetesVersion: 1.29.3\n", "1.29"),
-        ("main.tf", 'module "a" {\n  cluster_version = "1.30"\n}\n', "1.30"),
-        ("main.tf", 'resource "aws_eks_cluster" "a" {\n  name = "x"\n  version = "1.28"\n}\n', "1.28"),
-        ("run.sh", "minikube start --kubernetes-version=v1.34.0\n", "1.34"),
-        ("n", "kind: Node\napiVersion: v1\nstatus: {nodeInfo: {kubeletVersion: v1.33.1-gke.1}}\n", "1.33"),
-        ("two", "a: kindest/node:v1.34.0\nb: kindest/node:v1.32.9\n", "1.32"),
-        ("main.tf", 'module "a" {\n  cluster_version = "~> 1.30"\n}\n', None),
-        ("main.tf", 'provider "a" {\n  version = "1.30"\n}\n', None),
-        ("a", "kubernetesVersion: 1.99\n", None),
-        ("Chart", "name: a\nkubeVersion: '>=1.25.0-0'\n", None),
+        ("status: {nodeInfo: {kubeletVersion: v1.33.1-gke.1}}\n", "1.33"),
+        (
+            (
+                "status: {nodeInfo: {kubeletVersion: v1.34.0}}\n---\nkind: Node\napiVersion: v1\n"
+                "status: {nodeInfo: {kubeletVersion: v1.32.9}}\n"
+            ),
+            "1.32",
+        ),
+        ("status: {nodeInfo: {kubeletVersion: v1.99.0}}\n", None),
+        ("status: {nodeInfo: [1]}\n", None),
     ],
 )
-def test_versions_come_from_what_creates_clusters(name: str, text: str, version: object, repository: Path) -> None:
-    put(repository, **{name: text})
+def test_the_lowest_version_of_the_nodes_is_proposed(text: str, version: object, repository: Path) -> None:
+    put(repository, nodes=f"kind: Node\napiVersion: v1\n{text}")
 
     assert version == proposed(repository).get("kubernetesVersion")
-
-
-def test_a_minimum_of_a_chart_is_mentioned_in_a_comment(repository: Path) -> None:
-    put(repository, web__Chart="name: a\nkubeVersion: '>=1.25.0-0'\n")
-    proposed(repository)
-
-    assert "\n#   web/Chart.yaml:2 requires at least 1.25\n" in (repository / ".kubectl-spread.yaml").read_text()
 
 
 ZONE = "topology.kubernetes.io/zone"
@@ -196,30 +185,12 @@ items:
 - {{apiVersion: v1, kind: Node, metadata: {{labels: {{{ZONE}: b, example.com/rack: r, other: x}}}}}}
 - {{apiVersion: v1, kind: Node, metadata: {{labels: {{{ZONE}: a, kubernetes.io/hostname: n}}}}}}
 """
-EKSCTL = """\
-apiVersion: eksctl.io/v1alpha5
-kind: ClusterConfig
-availabilityZones: [eu-1a]
-managedNodeGroups: [{availabilityZones: [eu-1b]}]
-"""
-KOPS = "apiVersion: kops.k8s.io/v1alpha2\nkind: Cluster\nspec: {subnets: [{zone: z1}, {zone: z2}, {zone: z1}]}\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "domains"),
-    [
-        (NODES, {ZONE: ["a", "b"], "example.com/rack": ["r"]}),
-        (EKSCTL, {ZONE: ["eu-1a", "eu-1b"]}),
-        (KOPS, {ZONE: ["z1", "z2"]}),
-    ],
-)
-def test_zones_come_from_nodes_and_from_what_creates_them(
-    text: str, domains: dict[str, list[str]], repository: Path
-) -> None:
-    """And the values of other keys that constraints have."""
-    put(repository, web=WEB, cluster=text)
+def test_zones_come_from_nodes(repository: Path) -> None:
+    put(repository, web=WEB, cluster=NODES)
 
-    assert domains == proposed(repository)["domains"]
+    assert {ZONE: ["a", "b"]} == proposed(repository)["domains"]
 
 
 def test_zones_on_which_files_disagree_are_a_comment(repository: Path) -> None:
@@ -229,17 +200,6 @@ def test_zones_on_which_files_disagree_are_a_comment(repository: Path) -> None:
     assert "domains" not in proposed(repository)
     text = (repository / ".kubectl-spread.yaml").read_text()
     assert f"#   a.yaml has {ZONE}: [a]\n#   b.yaml has {ZONE}: [b]\n# domains:\n#   {ZONE}: [a]\n" in text
-
-
-def test_karpenter_s_pools_tell_zones_and_the_autoscaler(repository: Path) -> None:
-    pool = (
-        "apiVersion: karpenter.sh/v1\nkind: NodePool\nspec: {template: {spec: {requirements: ["
-        f"{{key: {ZONE}, operator: In, values: ['1', 'yes']}}, {{key: {ZONE}, operator: NotIn, values: [c]}}]}}}}}}\n"
-    )
-    put(repository, pool=pool)
-    found = proposed(repository)
-
-    assert {"profile": "default", "autoscaler": "karpenter", "domains": {ZONE: ["1", "yes"]}} == found
 
 
 @pytest.mark.parametrize(
@@ -340,56 +300,6 @@ def test_a_missing_directory_is_unreadable(repository: Path, capsys: pytest.Capt
     assert 2 == run(["init", "nowhere", "more"])
     assert 3 == run(["init", "/no/such/directory"])
     assert capsys.readouterr().err.endswith("error: /no/such/directory: no such file or directory\n")
-
-
-DATABASE = """\
-apiVersion: example.com/v1
-kind: Database
-metadata: {name: db}
-spec:
-  pod: &pod
-    containers: [{name: c, image: db}]
-    topologySpreadConstraints:
-    - {maxSkew: 1, topologyKey: example.com/rack, whenUnsatisfiable: DoNotSchedule, labelSelector: {}}
-  placement:
-    topologySpreadConstraints:
-    - {maxSkew: 1, topologyKey: example.com/rack, whenUnsatisfiable: DoNotSchedule, labelSelector: {}}
-  pools:
-    small: {template: {metadata: {labels: {a: b}}, spec: *pod}}
-    very.large: {template: {metadata: {labels: {a: b}}, spec: *pod}}
-  shards:
-  - {name: one, template: {metadata: {labels: {a: b}}, spec: *pod}}
-"""
-
-
-def test_pods_in_custom_resources_get_paths(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Constraints in an operator's own field, without containers, are no pod. Names of list items and dots become *."""
-    put(repository, deploy__db=DATABASE)
-    found = proposed(repository)["podspecPaths"]
-    capsys.readouterr()
-
-    assert found == [
-        {"kind": "Database", "group": "example.com", "path": "spec.pools.*.template"},
-        {"kind": "Database", "group": "example.com", "path": "spec.shards.*.template"},
-        {"kind": "Database", "group": "example.com", "path": "spec.pod", "podSpec": True},
-    ]
-    assert 0 == run(["check", "deploy/db.yaml", "--select", "SPR006", "-o", "concise"])
-    assert capsys.readouterr().out.startswith("deploy/db.yaml:10:5: ")  # the operator's own field alone
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        WEB,
-        WEB.replace("kind: Deployment", "kind: Unknown").replace("      containers: [{name: c, image: web}]\n", ""),
-        WEB.replace("kind: Deployment", "kind: Unknown"),  # of a built-in group
-    ],
-    ids=["known kind", "no containers", "built-in group"],
-)
-def test_other_constraints_get_no_paths(repository: Path, text: str) -> None:
-    put(repository, deploy__web=text)
-
-    assert "podspecPaths" not in proposed(repository)
 
 
 @pytest.mark.parametrize(
