@@ -13,6 +13,7 @@ Other unrecognized text is kept word for word and reported.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Optional
 
 from kubectl_spread.messages.message import (
@@ -56,13 +57,25 @@ def parse(text: str) -> Message:
 def parse_all(text: str) -> tuple[Message, ...]:
     """Return every message of a text in order, repeated ones once; other text is one unknown message."""
     found = _all(text)
-    rows = text.strip("\r\n").splitlines()
-    lengths = [len(row) for row in rows]
-    if len(rows) > 1 and _missed(found) and lengths[0] >= lengths[-1] and len({*lengths[:-1]}) == 1:
-        joined = _all("".join(rows))  # a terminal broke the lines, and perhaps words
-        if _missed(joined) < _missed(found):
-            return joined
+    if _missed(found):
+        for joined in _unwrapped(text.strip("\r\n").splitlines()):
+            other = _all(joined)
+            if _missed(other) < _missed(found):
+                found = other
     return found
+
+
+def _unwrapped(rows: list[str]) -> Iterator[str]:
+    """Yield the text as it was before a terminal broke its lines, perhaps within words, or an editor at blanks."""
+    width = max(map(len, rows), default=0)
+    firsts = [len(row.split(" ", 1)[0]) for row in rows[1:]]
+    if firsts and width >= _NARROWEST:
+        yield "".join(row + ("" if len(row) == width else "\n") for row in rows)
+        ends = ["\n" if len(row) + 1 + first <= width else " " for row, first in zip(rows, firsts, strict=False)]
+        yield "".join(row + end for row, end in zip(rows, [*ends, ""], strict=True))
+
+
+_NARROWEST = 20  # columns of a text with broken lines
 
 
 def _missed(found: tuple[Message, ...]) -> int:

@@ -151,7 +151,7 @@ def collapse_blanks(text: str) -> str:
 
     The margins of quotes and tables go, too. Then the cost of matching does not depend on the length of such runs.
     """
-    lines = (line.rstrip(_MARGIN + "\\").lstrip(_MARGIN + ">") for line in _BLANKS.sub(" ", text).split("\n"))
+    lines = (line.rstrip(_MARGIN + "\\").lstrip(_MARGIN + ">#") for line in _BLANKS.sub(" ", text).split("\n"))
     return _EMPTY_LINES.sub("\n\n", "\n".join(lines))
 
 
@@ -206,6 +206,8 @@ _AGE = r"(?:<?(?:unknown|invalid)>?|(?:\d+(?:\.\d+)?(?:ms|[smhdy]))+)"
 # Surroundings of messages: rows and columns of kubectl, keys of YAML and JSON, fields of klog, a shell.
 _AROUND = re.compile(
     rf"[\s\"'`.,;:|=~*_\[\](){{}}<>…#-]*"
+    r"|[A-Z]\w+ (?:true|false|unknown)(?: \w+)?|type status(?: reason)?|(?:namespace )?name ready status .*"
+    r"|(?:[\w.-]+ )?[\w.-]+ \d+/\d+ [\w:]+ \d.*"
     r"|(?:type[\s|]+reason|last\s+seen|firstseen|namespace\s+last)\b.*|events\s*:.*"
     rf"|(?:{_AGE}(?: \(x\d+ over {_AGE}\))? |\d{{4}}-\d\d-\d\d\S* |[\w.-]+ (?={_AGE} ))*"
     r"\[?(?:normal\]?(?: .*)?|warning\]? failedscheduling\b(?:(?!\d/\d).)*"

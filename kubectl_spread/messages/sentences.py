@@ -397,7 +397,7 @@ _CONTROLLERS = (
              "The API server does not create the pod: {why}.",
              ("kubectl get events -n NAMESPACE --field-selector reason=FailedCreate",)))),
     Form("notAllowed", Component.API_SERVER,
-         rf"{_REFUSED}(?P<object>\S{{1,300}}(?: \"[^\"\n]{{0,253}}\")?) is forbidden: *"
+         rf"{_REFUSED}(?P<object>\S{{1,300}}(?: \"[^\"\n]{{0,253}}\")?) is forbidden: ?"
          r"User \"(?P<user>[^\"\n]{1,300})\" (?P<why>cannot [^\n]*)",
          "No role allows this request: {user} {why}.", ("kubectl auth can-i --list -n NAMESPACE",)),
     Form("webhookDenied", Component.API_SERVER,
