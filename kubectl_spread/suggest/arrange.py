@@ -10,16 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kubectl_spread.suggest.actions.nodes import AddNodes
-from kubectl_spread.suggest.change import Damage, Rank
+from kubectl_spread.suggest.change import Change, Damage, Rank
 from kubectl_spread.suggest.judging.tried import TriedChange
+from kubectl_spread.suggest.suggestion import Setback, Why
 
 SHOWN = 3  # Number of suggestions to show by default.
+_IDLE = (Rank.IDLE_NODES, Rank.TAINTS_POLICY)
 ALL = 10  # From this number on, harmful suggestions are shown, too.
 
 
 def arrange(found: Iterable[TriedChange]) -> list[TriedChange]:
     """Return the suggestions in the order to show them."""
-    ordered = _distinct(sorted(found, key=_order))
+    found = list(found)
+    uses_idle = any(item.change.rank in _IDLE and item.scene.problem.idle_taints for item in found)
+    ordered = _distinct(sorted(found, key=lambda item: _order(item, buys_late=uses_idle)))
     first: list[TriedChange] = []
     for item in ordered:
         is_new = not any(item.change.family == one.change.family for one in first)
@@ -33,9 +37,39 @@ def is_harmful(item: TriedChange) -> bool:
     return item.damage >= Damage.RESTARTS
 
 
-def _order(item: TriedChange) -> tuple[object, ...]:
+def with_partial(chosen: list[TriedChange], found: Iterable[TriedChange], most: int) -> list[TriedChange]:
+    """Return the suggestions, and where there is room changes after which pods of the workload still wait.
+
+    Each corrects a mistake or changes existing nodes, and restarts nothing. There is always room to correct a mistake.
+    """
+    partial = [
+        item
+        for item in _distinct(sorted(found, key=_order))
+        if item.change.is_gentle and not is_harmful(item) and not _adds_nodes(item.change) and item.change.parts == 1
+    ]
+    if partial and partial[0].change.rank == Rank.MISTAKE and len(chosen) >= most > 1:
+        return [*chosen[: most - 1], partial[0], *chosen[most - 1 : -1]]
+    return [*chosen, *partial[: max(0, most - len(chosen))]]
+
+
+def most_obvious(failed: Iterable[tuple[Change, Setback]]) -> list[tuple[Change, Setback]]:
+    """Return the first changes that an expert would try, each of another kind, of those that do not help."""
+    by_family: dict[str, tuple[Change, Setback]] = {}
+    for change, setback in sorted(failed, key=lambda item: (item[0].parts, item[0].rank, item[0].weight)):
+        if setback.why is not Why.NOT_APPLICABLE and change.parts == 1:
+            by_family.setdefault(change.family, (change, setback))
+    return list(by_family.values())[:SHOWN]
+
+
+def _adds_nodes(change: Change) -> bool:
+    return any(isinstance(action, AddNodes) for action in change.actions)
+
+
+def _order(item: TriedChange, *, buys_late: bool = False) -> tuple[object, ...]:
+    """Return the position of a change; new nodes come after the use of idle ones, even if that restarts pods."""
     change = item.change
-    worth = (is_harmful(item), item.waiting, item.damage, change.parts, item.comes_late)
+    comes_late = item.comes_late or (buys_late and _adds_nodes(change))
+    worth = (is_harmful(item), item.waiting, item.damage, change.parts, comes_late)
     return (*worth, change.rank, change.weight, change.title)
 
 
@@ -63,5 +97,4 @@ def _distinct(found: list[TriedChange]) -> list[TriedChange]:
 
 def is_redundant(item: TriedChange, chosen: Iterable[TriedChange]) -> bool:
     """Return whether a change adds a node although the pod only has to wait a little."""
-    is_new_node = any(isinstance(action, AddNodes) for action in item.change.actions)
-    return is_new_node and any(one.change.rank is Rank.WAIT and not one.change.notes for one in chosen)
+    return _adds_nodes(item.change) and any(one.change.rank is Rank.WAIT and not one.change.notes for one in chosen)

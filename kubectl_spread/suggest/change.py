@@ -39,6 +39,7 @@ class Rank(IntEnum):
     OUTAGE = 8  # nodes that are down come back
     SELECTOR = 9
     REVISION = 10
+    REPLICAS = 11  # a claim that one pod may use holds the others back
     MIN_DOMAINS = 12
     ROLLOUT = 14
     HOST_PORT = 15
@@ -47,7 +48,8 @@ class Rank(IntEnum):
     NEW_LABEL = 18
     STORAGE_CLASS = 19
     CLAIM = 20
-    CAPACITY = 21  # a new node where the nodes of a domain are full
+    IDLE_NODES = 21  # a toleration of a taint whose nodes run no pods
+    CAPACITY = 22  # a new node where the nodes of a domain are full
     MAX_SKEW = 24
     NEW_NODE = 27
     FIRST_NODE = 28  # a node in a domain whose nodes are all of the control plane
@@ -55,8 +57,10 @@ class Rank(IntEnum):
     SOFT_CONSTRAINT = 32
     WIDE_SKEW = 33  # a maxSkew that hardly spreads any more
     PRIORITY = 34
+    SPREAD_AFFINITY = 35  # a constraint in place of an anti-affinity
     SOFT_AFFINITY = 36
     REQUESTS = 40
+    PREFERRED_NODES = 43
     TOLERATION = 44
     NODE_SELECTOR = 45
     TAINT = 50
@@ -66,6 +70,7 @@ class Rank(IntEnum):
     HOLDER = 56
     TERMINATING = 58
     RISKY_TOLERATION = 60
+    OTHER_TIER = 62  # a node that has another value of the label on purpose
 
 
 # Template changes that correct a mistake which keeps the workload from running. All others loosen a rule.
@@ -80,8 +85,8 @@ REPAIRS = frozenset(
         Rank.HOST_PORT,
     )
 )
-# Node changes that remove a taint or a node, or that open a domain for workloads.
-_LARGE = frozenset((Rank.TAINT, Rank.EMPTY_NODE, Rank.FIRST_NODE))
+# Node changes that remove a taint or a node, take a node from another tier, or open a domain for workloads.
+_LARGE = frozenset((Rank.TAINT, Rank.EMPTY_NODE, Rank.FIRST_NODE, Rank.OTHER_TIER))
 
 
 class Change(NamedTuple):

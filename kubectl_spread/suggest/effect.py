@@ -10,7 +10,8 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState, soft_counts
 from kubectl_spread.suggest.actions.action import Action
-from kubectl_spread.suggest.actions.manifest import EditSpec
+from kubectl_spread.suggest.actions.manifest import EditSpec, SetRollout
+from kubectl_spread.suggest.actions.nodes import AddNodes
 from kubectl_spread.suggest.suggestion import SpreadChange
 
 Counts = dict[str, dict[str, int]]  # topology key -> value -> pods
@@ -19,10 +20,16 @@ Skews = dict[str, tuple[int, int]]  # topology key -> the least and the greatest
 
 
 def merge_edits(actions: Sequence[Action]) -> list[Action]:
-    """Return the actions with all edits of the pod's manifest merged into one."""
+    """Return the actions in the order to carry them out, with all edits of the pod's manifest merged into one.
+
+    The rollout's settings come before the template: once that has changed, the rollout begins. New nodes come before
+    other changes of nodes and pods, as no command adds them.
+    """
     ops = tuple(op for action in actions if isinstance(action, EditSpec) for op in action.ops)
-    others: list[Action] = [action for action in actions if not isinstance(action, EditSpec)]
-    return [EditSpec(ops), *others] if ops else others
+    settings: list[Action] = [action for action in actions if isinstance(action, SetRollout)]
+    nodes = [action for action in actions if isinstance(action, AddNodes)]
+    others = [action for action in actions if not isinstance(action, (EditSpec, AddNodes, SetRollout))]
+    return [*settings, *([EditSpec(ops)] if ops else []), *nodes, *others]
 
 
 def spreads(before: Counts, after: Counts, ranges: Ranges, skews: Skews) -> tuple[SpreadChange, ...]:

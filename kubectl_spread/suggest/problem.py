@@ -12,9 +12,11 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.cluster.tables.label_groups import LabelGroup
 from kubectl_spread.explain.constraints.report import ConstraintReport, passes_all_but_spread
 from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.selectors.labels import OS
+from kubectl_spread.objects.selectors.labels import OS, REGION, ZONE
 from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.workloads.workload import (
     PER_POD_LABELS,
     RELEASE_LABELS,
@@ -28,10 +30,14 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.sampling import Sampler
 from kubectl_spread.suggest.editing.target import TemplateOwner
 from kubectl_spread.suggest.judging.rollout_settings import ON_DELETE, RolloutSettings, settings_of
+from kubectl_spread.suggest.system_taints import is_of_system
 
 Plain = dict[str, Any]
 
-_NOT_ITS_OWN = frozenset({*REVISION_LABELS, *PER_POD_LABELS, *RELEASE_LABELS, "controller-uid", "job-name"})
+# Labels of a pod that its workload's template does not have, or that change with each release.
+PASSING_LABELS = frozenset(
+    {*REVISION_LABELS, *PER_POD_LABELS, *RELEASE_LABELS, "controller-uid", "job-name", ZONE, REGION}
+)
 
 
 class ProblemInput(NamedTuple):
@@ -137,6 +143,21 @@ class PendingPodProblem:
                 asked = max(counts, key=lambda name: (counts[name], name == "linux", name))
         return asked
 
+    def workload_pods(self, node: Node) -> list[Pod]:
+        """Return the pods of a node except DaemonSet and static pods."""
+        pods = self.columns.pods[self.columns.index[node.name]]
+        return [pod for pod in pods if pod.owner is None or pod.owner.kind not in ("DaemonSet", "Node")]
+
+    @cached_property
+    def idle_taints(self) -> frozenset[Taint]:
+        """Return the taints set by users that keep the pod off a node without workload pods."""
+        untolerated = zip(self.cluster.nodes, self.columns.untolerated_taints(self.pod.cls.tolerations), strict=True)
+        return frozenset(
+            taint
+            for node, taint in untolerated
+            if taint is not None and not is_of_system(taint) and not self.workload_pods(node)
+        )
+
     def counted_groups(self, selector: Selector) -> list[LabelGroup]:
         """Return the label groups of running pods in the pod's namespace that a selector matches."""
         found = self._counted.get(selector)
@@ -150,7 +171,7 @@ class PendingPodProblem:
     def own_labels(self) -> dict[str, str]:
         """Return the labels that all pods of the owner share, without revision labels and per-pod labels."""
         labels = dict(self.pod.cls.labels)
-        return {key: value for key, value in labels.items() if key not in _NOT_ITS_OWN and key not in _COPIED}
+        return {key: value for key, value in labels.items() if key not in PASSING_LABELS}
 
     @property
     def revision_label(self) -> str:
@@ -208,9 +229,19 @@ class PendingPodProblem:
         return max(0, self.replicas - len(self.given.own) - len(self.given.running))
 
     def is_own(self, labels: Mapping[str, str]) -> bool:
-        """Return whether the labels match the owner's pods of any revision."""
-        return all(labels.get(key) == value for key, value in self.own_labels.items())
+        """Return whether a pod of the owner, of any revision, has these labels."""
+        return _lasting(labels) in self._own_label_sets
+
+    @cached_property
+    def _own_label_sets(self) -> frozenset[frozenset[tuple[str, str]]]:
+        return frozenset(_lasting(dict(pod.cls.labels)) for pod in (*self.given.own, *self.given.running))
 
 
-_CREATING = ("Deployment", "ReplicaSet", "ReplicationController")
-_COPIED = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+def _lasting(labels: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    """Return labels without those in which pods of one workload differ."""
+    own = {*REVISION_LABELS, *PER_POD_LABELS, ZONE, REGION}
+    return frozenset((key, value) for key, value in labels.items() if key not in own)
+
+
+CREATING_AT_WILL = ("Deployment", "ReplicaSet", "ReplicationController")  # Their pods stand for each other.
+_CREATING = (*CREATING_AT_WILL, "StatefulSet")

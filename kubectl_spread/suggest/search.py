@@ -16,18 +16,18 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Optional
 
+from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.simulate.placing import PlacedPods
 from kubectl_spread.suggest import arrange
-from kubectl_spread.suggest.actions.manifest import SetRollout
 from kubectl_spread.suggest.actions.storage import DeleteClaims
-from kubectl_spread.suggest.change import Change, Ladder
+from kubectl_spread.suggest.change import Change, Ladder, Rank
 from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
-from kubectl_spread.suggest.judging.judge import Judge
+from kubectl_spread.suggest.judging.judge import Judge, JudgedChange
 from kubectl_spread.suggest.judging.tried import TriedChange
 from kubectl_spread.suggest.moves import MOVES, rollout
 from kubectl_spread.suggest.problem import PendingPodProblem
-from kubectl_spread.suggest.suggestion import Suggestions
+from kubectl_spread.suggest.suggestion import Setback, Suggestions, Why
 from kubectl_spread.suggest.telling import suggestion
 
 MOST = 5
@@ -65,6 +65,8 @@ class _Search:
         ]
         self._tried = 0
         self._not_tried = 0
+        self._failed: list[tuple[Change, Setback]] = []
+        self._partial: list[TriedChange] = []
         given = problem.given
         self._others = frozenset(pod.key for pod in (*given.before, *given.after))
         self._before = self._scene.place(self._queue(self._scene))
@@ -84,10 +86,12 @@ class _Search:
         if not chosen:
             pairs = itertools.islice(self._pairs(ladders), _MOST_PAIRS)
             chosen, left = self._judged(arrange.arrange(self._probed(pairs)), most)
+        chosen = arrange.with_partial(chosen, self._partial, min(most, arrange.SHOWN))
         items = [suggestion(item, item.judged, self._judge) for item in chosen if item.judged is not None]
         items.sort(key=lambda item: not item.verified)
         harmful = sum(map(arrange.is_harmful, left))
-        return Suggestions(tuple(items), self._tried, len(items) + len(left), self._not_tried, harmful)
+        failed = () if items else tuple(self._explained(*one) for one in arrange.most_obvious(self._failed))
+        return Suggestions(tuple(items), self._tried, len(items) + len(left), self._not_tried, harmful, failed)
 
     def _judged(self, best: list[TriedChange], most: int) -> tuple[list[TriedChange], list[TriedChange]]:
         """Simulate changes over time, the best first, until `most` of them help.
@@ -101,6 +105,9 @@ class _Search:
         hides_harm = most <= arrange.SHOWN
         for number, item in enumerate(best):
             if len(chosen) == most or (hides_harm and chosen and arrange.is_harmful(item)):
+                repair = next((other for other in best[number:] if other.change.rank == Rank.MISTAKE), None)
+                if repair is not None and repair.waiting and not self._partial:
+                    self._held(self._least(repair))
                 return chosen, [other for other in best[number:] if not arrange.is_redundant(other, chosen)]
             held = None if arrange.is_redundant(item, chosen) else self._held(self._least(item))
             if held is not None:
@@ -110,7 +117,8 @@ class _Search:
     def _equals(self, item: TriedChange) -> Iterator[TriedChange]:
         """Yield changes of other objects that also help in the end; only a few are tried."""
         for other in map(self._least, item.equals[:_MOST_EQUAL]):
-            if self._judge.judge(other.change, other.scene) is not None:
+            judged = self._judge.judge(other.change, other.scene)
+            if isinstance(judged, JudgedChange) and not judged.waiting:
                 yield other
 
     def _held(self, item: TriedChange) -> Optional[TriedChange]:
@@ -126,7 +134,11 @@ class _Search:
                 continue
             self._left_s -= _PLAYED * self._cost_s(len(self._problem.given.own) + len(self._problem.given.running))
             judged = self._judge.thorough(other.change, other.scene)
-            if judged is not None:
+            if isinstance(judged, Setback):
+                self._failed.append((other.change, judged))
+            elif judged.waiting:
+                self._partial.append(other._replace(judged=judged))
+            else:
                 return other._replace(judged=judged)
         return self._without_surge(item)
 
@@ -135,14 +147,12 @@ class _Search:
         problem, change = self._problem, item.change
         if not rollout.is_stuck_for_room(problem, change) or not problem.given.running:
             return None
-        other = change._replace(
-            title=f"{change.title}, and {rollout.TITLE}",
-            actions=(*change.actions, SetRollout(())),
-            gives_up="; ".join(filter(None, (change.gives_up, rollout.GIVES_UP))),
-        )
-        scene = self._applied(other)
-        judged = None if scene is None else self._judge.thorough(other, scene)
-        return None if scene is None or judged is None else item._replace(change=other, scene=scene, judged=judged)
+        for other in rollout.deleting_first(problem, change):
+            scene = self._applied(other)
+            judged = None if scene is None else self._judge.thorough(other, scene)
+            if scene is not None and isinstance(judged, JudgedChange) and not judged.waiting:
+                return item._replace(change=other, scene=scene, judged=judged)
+        return None
 
     def _may_be_enough(self, ladder: Ladder) -> bool:
         """Return whether a change loosens a requirement of every conflict."""
@@ -189,8 +199,10 @@ class _Search:
         queue = self._queue(scene)
         self._left_s -= self._cost_s(len(queue))
         self._tried += 1
-        placed = scene.place(queue, needed=self._problem.pod.key)
-        if not self._is_good(scene, placed):
+        needed = {self._problem.pod.key} - scene.ended
+        placed = scene.place(queue, needed="".join(needed))
+        if not {*needed, *self._others, *(pod.key for pod in scene.evicted)} <= placed.bound.keys():
+            self._failed.append((change, self._setback(placed)))
             return None
         waiting = sum(pod.key in self._own for pod in placed.refused)
         return TriedChange(change, scene, waiting, ladder, at)
@@ -202,9 +214,24 @@ class _Search:
             return None
         return None if change.is_of_manifest and scene == self._scene else scene  # The change may be in place already.
 
-    def _is_good(self, scene: HypotheticalCluster, placed: PlacedPods) -> bool:
-        needed = {self._problem.pod.key, *self._others, *(pod.key for pod in scene.evicted)}
-        return needed <= placed.bound.keys()
+    def _setback(self, placed: PlacedPods) -> Setback:
+        """Return why a change does not help at this moment."""
+        if any(pod.key == self._problem.pod.key for pod in placed.refused):
+            return Setback(Why.POD_WAITS, 1)
+        others = [pod for pod in placed.refused if pod.key not in self._own]
+        owner = workload_of(others[0], self._problem.cluster) if others else None
+        return Setback(Why.OTHERS_WAIT, sum(workload_of(pod, self._problem.cluster) == owner for pod in others), owner)
+
+    def _explained(self, change: Change, setback: Setback) -> Setback:
+        """Return a setback with its change, and with the scheduler's message if the pod still finds no node."""
+        found = setback._replace(title=change.title)
+        scene = self._applied(change) if setback.why is Why.POD_WAITS else None
+        if scene is None:
+            return found
+        key = self._problem.pod.key
+        placed = scene.place(self._queue(scene), needed=key)
+        refused = [pod for pod in placed.refused if pod.key == key]
+        return found._replace(message=placed.scheduler.filter(refused[0]).diagnosis().message()) if refused else found
 
     def _queue(self, scene: HypotheticalCluster) -> list[Pod]:
         """Return all waiting pods by priority; of other workloads, only pods that find a node without the change."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any, NamedTuple, Optional
 
+from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.suggest.editing.managed import Manager
 from kubectl_spread.timeline.results.certainty import Certainty
 
@@ -89,11 +91,32 @@ class Suggestion(NamedTuple):
         return not self.effect.pending_after
 
 
+class Why(Enum):
+    """Reason why a change does not help."""
+
+    NOT_APPLICABLE = "not applicable"
+    POD_WAITS = "the pod still finds no node"
+    OWN_WAIT = "pods of the workload wait in the end"
+    OTHERS_WAIT = "pods of another workload wait in the end"
+    NOT_SETTLED = "the cluster does not come to rest"
+
+
+class Setback(NamedTuple):
+    """Why a change does not help: how many pods of which workload wait, or what the scheduler says about the pod."""
+
+    why: Why
+    number: int = 0
+    owner: Optional[OwnerKey] = None
+    message: str = ""
+    title: str = ""
+
+
 class Suggestions(NamedTuple):
     """Suggestions, best first.
 
     tried: number of simulated changes. verified: how many of them helped. not_tried: changes that were not simulated.
     harmful: changes that help but are not among the items, because they end or restart running pods or lose data.
+    failed: if nothing helps, the most obvious changes, and why they do not help.
     """
 
     items: tuple[Suggestion, ...] = ()
@@ -101,3 +124,4 @@ class Suggestions(NamedTuple):
     verified: int = 0
     not_tried: int = 0
     harmful: int = 0
+    failed: tuple[Setback, ...] = ()

@@ -69,7 +69,7 @@ def _effect(judged: JudgedChange, judge: Judge) -> Effect:
         placed_before=len(given.running) + len(given.own) - given.pending,
         placed_after=judged.placed,
         pending_before=given.pending,
-        pending_after=0,
+        pending_after=judged.waiting,
         nodes=judged.nodes,
         spreads=effect.spreads(judge.counts_before, judged.counts, judged.ranges, judged.skews),
         without_node=len(given.own) if given.is_contended else given.pending,

@@ -1,4 +1,6 @@
-"""Carry out every suggestion for the cases, the examples and 300 generated clusters; print what does not hold.
+"""Carry out every suggestion for the cases, the examples, 300 generated clusters and 300 of each family.
+
+Print what does not hold.
 
 The workloads of the generated clusters are also applied as manifests that a suggestion edits.
 
@@ -15,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.judge import before_applying, clusters, judging
+from tests.judge import before_applying, clusters, judging, pending_families
 from tests.judge.test_suggestions import EXAMPLES, lived, snapshots
 
 SUGGESTIONS = 8
@@ -32,6 +34,10 @@ def subjects(first: int, last: int, *, has_files: bool) -> Iterator[tuple[str, l
         items = clusters.generated(seed)
         if items is not None:
             yield f"generated {seed}", items
+        for family in pending_families.FAMILIES:
+            items = pending_families.generated(family, seed)
+            if items is not None:
+                yield f"{family} {seed}", items
 
 
 def main(first: int = 0, last: int = 300, *, has_files: bool = True) -> int:

@@ -417,7 +417,9 @@ def _of_node(found: Case, suggestion: Plain, ends: list[World]) -> Iterator[str]
         ]
         named = [pod for pod in came if objects.name_of(pod) == found.pod]
         got = {pod["spec"].get("nodeName") for pod in named or came}
-        if not got & set(promised):
+        if got == {None} and suggestion["effect"]["pending"]["after"]:
+            continue  # another pod of the workload came first
+        if not got & set(promised) and (got or promised):
             yield f"promised that the pod goes to {promised}, got {got}"
             return
 

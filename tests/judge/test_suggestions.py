@@ -8,7 +8,7 @@ from typing import Any, Optional
 import pytest
 
 from kubectl_spread.sources import files, topology
-from tests.judge import before_applying, clusters, judging
+from tests.judge import before_applying, clusters, judging, pending_families
 
 Plain = dict[str, Any]
 
@@ -111,6 +111,16 @@ def test_suggestions_for_generated_clusters_hold(seed: int, tmp_path: Path) -> N
 def test_generated_clusters_have_pending_pods() -> None:
     """Most of the seeds are worth judging."""
     assert sum(clusters.generated(seed) is not None for seed in SEEDS) >= 0.6 * len(SEEDS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", pending_families.FAMILIES)
+@pytest.mark.parametrize("seed", range(3))
+def test_suggestions_for_families_hold(family: str, seed: int, tmp_path: Path) -> None:
+    """The same for clusters in which a pod waits for one certain reason."""
+    found = judging.judged(pending_families.generated(family, seed) or [], tmp_path, most=_SUGGESTIONS, walks=_WAYS)
+
+    assert list(found) == []
 
 
 @pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.name)

@@ -62,7 +62,7 @@ FIRST = {
     "o33": ("write nodeSelector disktype: ssd instead of diskType: ssd, which no node has", 0),
     "o45": ("stop pod u on a1, which holds claim c1: one pod at a time may use it", 0),
     "o48": ("wait until node c1 is removed, as the taint says", 0),
-    "paused": ("add a node to zone c with cpu 100m free", 0),
+    "paused": (f"set nodeTaintsPolicy: Honor {IN_ZONES}", 2),
     "deadlock": (f"set nodeTaintsPolicy: Honor {IN_ZONES}", 1),
     "uneven": (f"set minDomains: 2 {IN_ZONES}, the number of existing domains", 2),
 }
@@ -134,15 +134,20 @@ def test_a_rollout_that_is_not_simulated_is_not_verified() -> None:
     )
 
 
-def test_node_changes_come_before_those_that_restart_pods() -> None:
-    """A new node restarts nothing; another policy for taints restarts both running pods."""
+def test_idle_nodes_are_used_before_a_node_is_bought() -> None:
+    """The node of zone c is idle and tainted by a user, so that no new node is needed."""
     found = [(item.title.partition(" in the ")[0], item.rollout.restarts) for item in usual("paused")]
 
     assert found == [
-        ("add a node to zone c with cpu 100m free", 0),
         ("set nodeTaintsPolicy: Honor", 2),
+        ("tolerate the taint x=z:NoSchedule", 2),
         ("set maxSkew: 2", 2),
     ]
+
+
+def test_node_changes_come_before_those_that_restart_pods() -> None:
+    """A cordoned node is no idle one: a new node restarts nothing."""
+    assert [item.rollout.restarts for item in usual("cc")][:1] == [0]
 
 
 def test_restarts_of_the_rollout_under_way_are_not_those_of_a_new_node() -> None:

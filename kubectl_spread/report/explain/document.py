@@ -18,11 +18,10 @@ from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.lint.wording import node_reason, node_reasons
 from kubectl_spread.report.documents import API_VERSION
-from kubectl_spread.report.explain import constraint_words, forecast, scores, verdict
+from kubectl_spread.report.explain import constraint_words, forecast, scores, suggestions, verdict
 from kubectl_spread.report.explain.constraints import selector_text
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.explain.reasons import preemption, reported_message
-from kubectl_spread.report.explain.suggestions import suggestion_document
 from kubectl_spread.suggest.suggestion import Suggestions
 
 
@@ -60,7 +59,7 @@ def explanation(report: PodReport) -> dict[str, Any]:
         "summary": verdict.sentence(item),
         **_summary_facts(item),
         **_context(report),
-        "suggestions": [suggestion_document(found) for found in searched.items],
+        "suggestions": [suggestions.suggestion_document(found) for found in searched.items],
         "search": None if report.suggestions is None else _search(searched),
         **_more(report),
     }
@@ -121,7 +120,13 @@ def _more(report: PodReport) -> dict[str, Any]:
 
 
 def _search(searched: Suggestions) -> dict[str, Any]:
-    return {"tried": searched.tried, "helping": searched.verified, "notTried": searched.not_tried}
+    failed = [{"title": item.title, "reason": suggestions.setback_sentence(item)} for item in searched.failed]
+    return {
+        "tried": searched.tried,
+        "helping": searched.verified,
+        "notTried": searched.not_tried,
+        "failed": failed,
+    }
 
 
 def _last_message(reported: ReportedMessage, comparison: MessageComparison) -> dict[str, Any]:

@@ -8,7 +8,15 @@ from typing import Any, Optional
 from kubectl_spread.report.table import paint, wrap
 from kubectl_spread.suggest.arrange import ALL
 from kubectl_spread.suggest.editing.managed import Manager
-from kubectl_spread.suggest.suggestion import Effect, Rollout, SpreadChange, Suggestion, Suggestions
+from kubectl_spread.suggest.suggestion import (
+    Effect,
+    Rollout,
+    Setback,
+    SpreadChange,
+    Suggestion,
+    Suggestions,
+    Why,
+)
 from kubectl_spread.text.wording import count_noun, join_with_and, safe
 
 WIDTH = 120
@@ -21,7 +29,7 @@ _EMPTY = '""'  # a label without a value
 def lines(suggestions: Suggestions, *, colour: bool, width: int = WIDTH) -> list[str]:
     """Return the suggestions, the best first; commands are never broken."""
     if not suggestions.items:
-        return none_lines(suggestions)
+        return none_lines(suggestions, width)
     out: list[str] = []
     printed: set[str] = set()  # notes of several suggestions are printed once
     headings = {True: VERIFIED, False: NOT_VERIFIED}
@@ -51,13 +59,25 @@ VERIFIED = "Suggestions, each simulated:"
 NOT_VERIFIED = "Suggestions that were not simulated to the end:"
 
 
-def none_lines(suggestions: Suggestions) -> list[str]:
+def none_lines(suggestions: Suggestions, width: int = WIDTH) -> list[str]:
     if not suggestions.tried:
         return _left_out(suggestions)
-    return [
-        f"No suggestion: none of {count_noun(suggestions.tried, 'change')} that were simulated helps.",
-        *_left_out(suggestions),
-    ]
+    out = [f"No suggestion: none of {count_noun(suggestions.tried, 'change')} that were simulated helps."]
+    for item in suggestions.failed:
+        text = wrap(f"{safe(item.title)}: {setback_sentence(item)}", width, indent="    ")
+        out += [f"  - {text[0].lstrip()}", *text[1:]]
+    return [*out, *_left_out(suggestions)]
+
+
+def setback_sentence(item: Setback) -> str:
+    """Return why a change does not help."""
+    owner = "" if item.owner is None else f" of {item.owner.kind} {safe(item.owner.name)}"
+    if item.why is Why.POD_WAITS:
+        return f"the pod still finds no node ({safe(item.message)})"
+    if item.why is Why.NOT_SETTLED:
+        return "the cluster does not come to rest"
+    others = "other pod" if item.why is Why.OTHERS_WAIT else "pod"
+    return f"in the end {count_noun(item.number, others)}{owner} would {'still ' if others == 'pod' else ''}be Pending"
 
 
 def _left_out(suggestions: Suggestions) -> list[str]:
@@ -98,11 +118,22 @@ def effect_sentence(item: Suggestion) -> str:
     sampled = (
         "" if rollout.is_exact else f" (in {count_noun(rollout.outcomes, 'sampled outcome')}; there may be others)"
     )
-    return _end(item) + sampled
+    still = item.effect.pending_after
+    partly = (
+        f"; {count_noun(still, 'other pod')} of the workload still {'waits' if still == 1 else 'wait'}" if still else ""
+    )
+    return _end(item) + partly + sampled
 
 
 def _end(item: Suggestion) -> str:
     effect, restarts = item.effect, item.rollout.restarts
+    if effect.pending_after and effect.without_node > 1:
+        placed = effect.placed_after - effect.placed_before
+        return f"{placed} of {effect.without_node} Pending pods {'finds' if placed == 1 else 'find'} a node"
+    if not effect.nodes:
+        gone = "the Pending pod is" if effect.without_node == 1 else "Pending pods are"
+        stays = "the other pod has" if effect.placed_after == 1 else f"the other {effect.placed_after} pods have"
+        return f"{gone} no longer wanted, and {stays} a node"
     if restarts:
         running = item.rollout.running
         which = "the running pod" if running == restarts == 1 else f"{restarts} of {running} running pods"

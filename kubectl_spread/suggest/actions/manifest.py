@@ -57,33 +57,38 @@ class SetRollout(NamedTuple):
     """Rollout settings of a Deployment that delete a pod of the old revision before creating a new one."""
 
     deleted: tuple[Pod, ...]
+    unavailable: int = 1
 
     @property
     def is_of_manifest(self) -> bool:
         return True
 
+    @property
+    def _settings(self) -> Plain:
+        return {"maxSurge": 0, "maxUnavailable": self.unavailable}
+
     def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
-        settings = scene.problem.rollout._replace(surge=0, unavailable=1)
+        settings = scene.problem.rollout._replace(surge=0, unavailable=self.unavailable)
         return scene.without_pods(self.deleted, replaced=False)._replace(rollout=settings)
 
     def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
-        plan.edit_strategy({"maxSurge": 0, "maxUnavailable": 1})
+        plan.edit_strategy(self._settings)
 
     def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
-        return ["spec.strategy.rollingUpdate.maxSurge: 0", "spec.strategy.rollingUpdate.maxUnavailable: 1"]
+        return [f"spec.strategy.rollingUpdate.{name}: {value}" for name, value in self._settings.items()]
 
     def commands(self, scene: HypotheticalCluster) -> list[str]:
         target = scene.problem.target
         if not target.is_live:
             return []
-        merge = '{"spec":{"strategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":1}}}}'
+        merge = f'{{"spec":{{"strategy":{{"rollingUpdate":{{"maxSurge":0,"maxUnavailable":{self.unavailable}}}}}}}}}'
         rest = ("--type=merge", "-p", merge)
         return [command("patch", target.resource, target.name, namespace=target.namespace, rest=rest)]
 
     def documents(self, scene: HypotheticalCluster) -> list[Plain]:
         target = scene.problem.target
         path = ("spec", "strategy", "rollingUpdate")
-        ops = [patch.put_op((*path, "maxSurge"), 0), patch.put_op((*path, "maxUnavailable"), 1)]
+        ops = [patch.put_op((*path, name), value) for name, value in self._settings.items()]
         return [
             {
                 **object_of(target.kind, target.namespace, target.name),

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.suggest.actions.action import object_of
+from kubectl_spread.suggest.editing.patch import put_op
 from kubectl_spread.suggest.editing.target import command
 from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.judging.plan import Plan
@@ -102,6 +103,40 @@ class FinishDeletion(NamedTuple):
 
     def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
         return [{**object_of("Pod", self.pod.namespace, self.pod.name), "deleted": [self.pod.name]}]
+
+
+class SetReplicas(NamedTuple):
+    """Fewer replicas of the problem's own workload; `ended` are the waiting pods that its controller deletes."""
+
+    replicas: int
+    ended: tuple[Pod, ...]
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return True
+
+    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
+        return scene._replace(ended=scene.ended | {pod.key for pod in self.ended})
+
+    def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
+        plan.set_replicas(self.replicas)
+
+    def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
+        return [f"spec.replicas: {self.replicas}"]
+
+    def commands(self, scene: HypotheticalCluster) -> list[str]:
+        target = scene.problem.target
+        if not target.is_live:
+            return []
+        rest = (f"--replicas={self.replicas}",)
+        return [command("scale", target.display_name, namespace=target.namespace, rest=rest)]
+
+    def documents(self, scene: HypotheticalCluster) -> list[Plain]:
+        target = scene.problem.target
+        own = object_of(target.kind, target.namespace, target.name)
+        if target.is_live:
+            return [{**own, "replicas": self.replicas, "deleted": [pod.name for pod in self.ended]}]
+        return [{**own, "patch": [put_op(("spec", "replicas"), self.replicas).document()]}]
 
 
 class ScaleDown(NamedTuple):

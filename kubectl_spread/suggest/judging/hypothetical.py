@@ -29,7 +29,8 @@ class HypotheticalCluster(NamedTuple):
     cluster: nodes and storage after the change; its bound pods are the problem's, except `gone`. spec: pod spec of the
     problem's pods. gone: uids of the deleted bound pods. evicted: pods that controllers create as replacements; they
     need nodes, too. renewed: keys of the problem's waiting pods that are deleted and re-created from their controller's
-    current template. rollout: rollout settings that replace the workload's own.
+    current template. ended: keys of the problem's waiting pods that their controller deletes when fewer replicas are
+    asked for. rollout: rollout settings that replace the workload's own.
     """
 
     problem: PendingPodProblem
@@ -38,6 +39,7 @@ class HypotheticalCluster(NamedTuple):
     gone: frozenset[str] = frozenset()
     evicted: tuple[Pod, ...] = ()
     renewed: frozenset[str] = frozenset()
+    ended: frozenset[str] = frozenset()
     rollout: Optional[RolloutSettings] = None
 
     @property
@@ -62,7 +64,7 @@ class HypotheticalCluster(NamedTuple):
 
         `is_same_revision`: they keep the label of their revision although their template changes.
         """
-        pods = self.problem.given.own
+        pods = tuple(pod for pod in self.problem.given.own if pod.key not in self.ended)
         if self.renewed:
             cluster = self.problem.cluster
             pods = tuple((recreated_pod(pod, cluster) or pod) if pod.key in self.renewed else pod for pod in pods)

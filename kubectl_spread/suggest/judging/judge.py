@@ -14,7 +14,7 @@ import operator
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.pod import Pod
@@ -26,7 +26,8 @@ from kubectl_spread.suggest.judging import plan as plans
 from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
 from kubectl_spread.suggest.judging.outcome_counts import key_of, ranges_of, scheduler_of
 from kubectl_spread.suggest.judging.start import start_of
-from kubectl_spread.suggest.problem import PendingPodProblem
+from kubectl_spread.suggest.problem import CREATING_AT_WILL, PendingPodProblem
+from kubectl_spread.suggest.suggestion import Setback, Why
 from kubectl_spread.timeline.results.answer import Outcome, PodState
 from kubectl_spread.timeline.run import Answer, Limits, Mode, play, StepAnswer
 from kubectl_spread.timeline.search.pins import required_node
@@ -56,7 +57,8 @@ class JudgedChange(NamedTuple):
     that are replaced, the most in any outcome. placed: pods of the workload that end up on a node. nodes: nodes of the
     problem's pod, or of its replacement, in all outcomes; the first outcome's come first. counts: from the first
     outcome. ranges, skews: over all outcomes. lost: names of pods that end and that no controller creates again.
-    not_followed: effects that were not simulated. is_followed: the effects left out do not decide whether the change
+    not_followed: effects that were not simulated. waiting: the workload's pods that still wait, the most in any
+    outcome; the problem's pod is not one of them. is_followed: the effects left out do not decide whether the change
     helps.
     """
 
@@ -70,6 +72,7 @@ class JudgedChange(NamedTuple):
     skews: effect.Skews
     lost: tuple[str, ...]
     not_followed: tuple[str, ...]
+    waiting: int = 0
     is_followed: bool = True
 
 
@@ -112,21 +115,40 @@ class Judge:
             plan.create_written()
         return plan
 
-    def judge(self, change: Change, scene: HypotheticalCluster, limits: Limits = QUICK) -> Optional[JudgedChange]:
-        """Simulate a change; None if a pod stays Pending that should not."""
+    def judge(self, change: Change, scene: HypotheticalCluster, limits: Limits = QUICK) -> Union[JudgedChange, Setback]:
+        """Simulate a change; the result is a setback if a pod stays Pending that should not."""
         if self._is_large:
-            return self._in_batches(scene)
+            return self._in_batches(scene) or Setback(Why.OWN_WAIT)
         try:
             plan = self.plan_of(change, scene)
         except (KeyError, IndexError, TypeError, ValueError):  # The command would be refused.
-            return None
-        answer = self._play(plan.start, plan, limits)
-        last = answer.last
-        if not last.outcomes or last.is_endless or not self._is_good(last.outcomes):
-            return None
-        return self._judged(last, plan, scene)
+            return Setback(Why.NOT_APPLICABLE)
+        last = self._play(plan.start, plan, limits).last
+        if not last.outcomes or last.is_endless or not all(outcome.is_steady for outcome in last.outcomes):
+            return Setback(Why.NOT_SETTLED)
+        after = self._rested(last.outcomes)
+        for key, number in after.others.items():
+            if number > self.rested.others[key]:
+                return Setback(Why.OTHERS_WAIT, number - self.rested.others[key], key)
+        found = self._judged(last, plan, scene)._replace(waiting=after.own)
+        has_own = self._key is not None or all(
+            len(self._own_placed(item)) == len(self.problem.given.own) for item in last.outcomes
+        )
+        if has_own and (not after.own or self._is_partial(last.outcomes, found)):
+            return found
+        return Setback(Why.OWN_WAIT, after.own, self._key)
 
-    def thorough(self, change: Change, scene: HypotheticalCluster) -> Optional[JudgedChange]:
+    def _is_partial(self, outcomes: Sequence[Outcome], found: JudgedChange) -> bool:
+        """Return whether a change places more pods of the workload and restarts none, although others still wait.
+
+        A pod with a name of its own must be among them; a ReplicaSet's pods stand for each other.
+        """
+        name, running = self.problem.pod.name, len(self.problem.given.running)
+        has_more = all(len(self._own_placed(outcome)) > running for outcome in outcomes)
+        still = any(pod.name == name and not pod.node for outcome in outcomes for pod in outcome.pods)
+        return has_more and not found.restarts and (not still or self.problem.owner.kind in CREATING_AT_WILL)
+
+    def thorough(self, change: Change, scene: HypotheticalCluster) -> Union[JudgedChange, Setback]:
         """Simulate a change in all its outcomes, or in as many as time allows."""
         return self.judge(change, scene, self._limits)
 
@@ -136,7 +158,7 @@ class Judge:
         found = bounded.find_final_state(scene, [*scene.evicted])
         if found is None:
             return None
-        model = next(pod for pod in scene.own() if pod.key == problem.pod.key)
+        model = next((pod for pod in scene.own() if pod.key == problem.pod.key), problem.pod)
         counts = effect.count_pods(model, found.scheduler)
         stays = 0 if scene.is_recreated else len(problem.given.running)
         nodes = tuple(found.placed.values())
@@ -152,14 +174,6 @@ class Judge:
             lost=(),
             not_followed=(bounded.phrase_of_omissions(scene, found),),
         )
-
-    def _is_good(self, outcomes: Sequence[Outcome]) -> bool:
-        if not all(outcome.is_steady for outcome in outcomes):
-            return False
-        if self._key is None and any(len(self._own_placed(item)) < len(self.problem.given.own) for item in outcomes):
-            return False
-        after = self._rested(outcomes)
-        return not after.own and all(number <= self.rested.others[key] for key, number in after.others.items())
 
     def _fewest(self) -> Counter[Optional[OwnerKey]]:
         """Count the pods of other workloads that wait in every outcome."""
@@ -210,14 +224,14 @@ class Judge:
     def _judged(self, answer: StepAnswer, plan: plans.Plan, scene: HypotheticalCluster) -> JudgedChange:
         first = answer.outcomes[0]
         own = self._own_placed(first)
-        model = next(pod for pod in scene.own() if pod.key == self.problem.pod.key)
+        model = next((pod for pod in scene.own() if pod.key == self.problem.pod.key), self.problem.pod)
         found = [self._counts(outcome, model) for outcome in answer.outcomes]
         return JudgedChange(
             outcomes=len(answer.outcomes),
             is_exact=answer.is_exact,
             restarts=max(self._restarts(outcome, plan) for outcome in answer.outcomes),
             placed=len(own) + (len(self.problem.given.running) if self._key is None else 0),
-            nodes=self._nodes(answer),
+            nodes=() if self.problem.pod.key in scene.ended else self._nodes(answer),
             counts=found[0],
             ranges=ranges_of(found, answer),
             skews=effect.skews(found),
@@ -245,12 +259,11 @@ class Judge:
         if pinned is not None:
             return (pinned,)
         ran = {other.name for other in self.problem.given.running}
-        waited = Counter(other.cls for other in self.problem.given.own)
         for outcome in answer.outcomes:
             placed = self._own_placed(outcome)
             came = [other for other in placed if not other.is_original or other.name not in ran]
             same = [other for other in came if other.name == pod.name and (other.is_original or self._key is None)]
-            if same and waited[pod.cls] > 1:  # Equal pods have their names in any order.
+            if same and len(self.problem.given.own) > 1 and self._key is not None:  # Any of them may come first.
                 same = [other for other in came if other.is_original and other.revision == same[0].revision]
             found |= dict.fromkeys(other.node for other in same or came)
         return tuple(dict.fromkeys(other for name in found for other in answer.symmetry.alike_nodes(name)))

@@ -101,19 +101,36 @@ class Plan:
         """Apply the manifest of the problem's workload, edited."""
         key = self._key()
         if key is not None and key.kind in reading.KINDS:
-            known = written_controller(self._problem)
+            known = self._controller(key)
             self._apply(known._replace(workload=_patched(known.workload, ops)))
+            self.has_new_template = True
             return
         for pod in map(made, self._problem.given.own):
             self.ops.append(steps.CreatePod(pod.name, pod.cls))
 
     def edit_strategy(self, rolling: Plain) -> None:
-        """Change the rollout strategy of a Deployment."""
+        """Change the rollout strategy of a Deployment, before its template changes."""
         key = self._key()
         if key is not None and key.kind == "Deployment":
             known = self._controller(key)
             strategy = {**fields(known.spec.get("strategy")), "rollingUpdate": rolling}
-            self._apply(known._replace(spec={**known.spec, "strategy": strategy}))
+            changed = known._replace(spec={**known.spec, "strategy": strategy})
+            self._controllers[key] = changed
+            if self._problem.exists:
+                self._apply(changed)
+
+    def set_replicas(self, replicas: int) -> None:
+        """Scale the problem's own workload."""
+        key = self._key()
+        if key is None:
+            return
+        self.replaces_waiting = True
+        known = self._controller(key)
+        self._controllers[key] = known._replace(workload=known.workload._replace(replicas=replicas))
+        if self._problem.exists:
+            self.ops.append(steps.Scale(key, replicas))
+        elif not self.has_new_template:
+            self.create_written()
 
     def scale(self, key: OwnerKey, replicas: int) -> None:
         """Scale down another workload."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubectl_spread.lint.topology_keys import intended_key
+from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.reading.plain import fields, mappings, strings
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.scheduler.plugins import names
@@ -47,7 +48,56 @@ def _pods(problem: PendingPodProblem, field: str) -> Iterator[Ladder]:
     for at, term in enumerate(terms):
         if field == "podAntiAffinity":
             yield from _of_revision(problem, at, term)
-        yield single(_preferred(field, rules, at, term))
+            yield from _spread(problem, rules, at, term)
+        yield _deleting_first(problem, _preferred(field, rules, at, term))
+
+
+def _deleting_first(problem: PendingPodProblem, change: Change) -> Ladder:
+    """Return a change of a rule between pods, and the same with a rollout that first deletes pods with the old rule."""
+    steps = [change]
+    if rollout.is_stuck_for_room(problem, change) and problem.given.running:
+        first = rollout.first_deleted(problem.given.running)
+        steps += rollout.deleting_first(problem, change, (first,))
+    return Ladder(len(steps), lambda at: steps[at])
+
+
+def _spread(problem: PendingPodProblem, rules: Plain, at: int, term: Plain) -> Iterator[Ladder]:
+    """Spread the pods evenly in place of an anti-affinity against themselves, which allows one per domain."""
+    own = problem.pod.cls.pod_anti_affinity
+    key = term.get("topologyKey") or ""
+    labels = dict(problem.pod.cls.labels)
+    taken = {(item.topology_key, item.when_unsatisfiable) for item in problem.pod.cls.constraints}
+    is_against_itself = (
+        at < len(own) and own[at].selector.matches(labels) and problem.pod.namespace in own[at].namespaces
+    )
+    if not is_against_itself or (key, DO_NOT_SCHEDULE) in taken:
+        return
+    constraint: Plain = {
+        "maxSkew": 1,
+        "topologyKey": key,
+        "whenUnsatisfiable": DO_NOT_SCHEDULE,
+        "labelSelector": term.get("labelSelector"),
+    }
+    field = "topologySpreadConstraints"
+    path = ("affinity", "podAntiAffinity", REQUIRED)
+    there = bool(problem.spec.get(field))
+    ops = [
+        test((*path, at, "topologyKey"), key),
+        drop(path if len(mappings(rules.get(REQUIRED))) == 1 else (*path, at)),
+        put_op((field, END), constraint) if there else put_op((field,), [constraint]),
+    ]
+    yield _deleting_first(
+        problem,
+        of_spec(
+            f"replace the required pod anti-affinity on {key} by a constraint with maxSkew 1, which allows several "
+            "pods per domain",
+            ops,
+            family="spread podAntiAffinity",
+            rank=Rank.SPREAD_AFFINITY,
+            weight=at,
+            gives_up=f"pods may share one value of {key}, if all values have as many",
+        ),
+    )
 
 
 def _preferred(field: str, rules: Plain, at: int, term: Plain) -> Change:
@@ -161,6 +211,18 @@ def _node_affinity(problem: PendingPodProblem) -> Iterator[Ladder]:
             yield from _corrected(problem, where, expression)
             if len(written) > 1:
                 yield single(_without_condition(where, expression))
+    preferred = mappings(rules.get(PREFERRED))
+    weighted = [{"weight": 100, "preference": term} for term in terms]
+    ops = [drop(path), put_op((*path[:-1], PREFERRED), [*preferred, *weighted])]
+    yield single(
+        of_spec(
+            "make the required node affinity a preferred one",
+            ops,
+            family="nodeAffinity",
+            rank=Rank.PREFERRED_NODES,
+            gives_up="the pods may run on every node",
+        )
+    )
     yield single(
         of_spec(
             "remove the required node affinity",
@@ -215,13 +277,15 @@ def _tolerations(problem: PendingPodProblem) -> Iterator[Ladder]:
     taints = [taint for taint in dict.fromkeys(untolerated) if taint is not None and not is_of_system(taint)]
     there = bool(mappings(problem.spec.get("tolerations")))
     for taint in taints[:_MOST_TAINTS]:
-        risky = taint.key.startswith(_RISKY)
+        rank = Rank.RISKY_TOLERATION if taint.key.startswith(_RISKY) else Rank.TOLERATION
+        if rank is Rank.TOLERATION and taint in problem.idle_taints:
+            rank = Rank.IDLE_NODES
         yield single(
             of_spec(
                 f"tolerate the taint {taint}",
                 [_toleration(taint, there=there)],
                 family="tolerations",
-                rank=Rank.RISKY_TOLERATION if risky else Rank.TOLERATION,
+                rank=rank,
                 gives_up=f"the pods may run on nodes that {taint} keeps free of them",
             )
         )

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.suggest.change import Ladder, of_constraint, of_spec, Rank, single
-from kubectl_spread.suggest.editing.patch import Op, put_op
+from kubectl_spread.suggest.editing.patch import END, Op, put_op
 from kubectl_spread.suggest.moves.constraints import constraint_name, guard_ops, route
-from kubectl_spread.suggest.problem import PendingPodProblem
+from kubectl_spread.suggest.problem import PASSING_LABELS, PendingPodProblem
 
 
 def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
@@ -18,7 +18,7 @@ def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
             yield from _own(problem, report)
         else:
             yield from _narrowed(problem, report)
-        yield from _revision(problem, report)
+            yield from _revision(problem, report)
     yield from _revisions(problem)
 
 
@@ -78,6 +78,7 @@ def _narrowed(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
     """Add one label, or all that differ, to a selector that also matches pods of other workloads."""
     chosen = _distinguishing(problem, report)
     if not chosen:
+        yield from _without_others(problem, report)
         return
     selector = report.constraint.label_selector
     old = {} if selector is None else dict(selector.match_labels)
@@ -90,6 +91,35 @@ def _narrowed(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[
             guard_ops(report, *ops),
             family="labelSelector",
             rank=Rank.SELECTOR,
+            relaxes=of_constraint(problem, report.constraint.position),
+            gives_up="the pods of other workloads that are counted now are no longer spread together with these",
+        )
+    )
+
+
+def _without_others(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
+    """Stop counting other workloads by a label that their pods have and the own pods lack, such as a canary's."""
+    others = _labels_of_others(problem, report)
+    taken = {*report.constraint.match_label_keys, *report.constraint.selected_keys, *dict(problem.pod.cls.labels)}
+    taken |= PASSING_LABELS
+    keys = sorted(set.intersection(*map(set, others)) - taken) if others else []
+    if not keys:
+        return
+    key, values = keys[0], sorted({labels[keys[0]] for labels in others})
+    expression = {"key": key, "operator": "NotIn", "values": values}
+    selector = report.constraint.label_selector
+    path = route(report, "labelSelector", "matchExpressions")
+    there = selector is not None and bool(selector.match_expressions)
+    owners = [pods.owner for domain in report.domains for pods in domain.pods if pods.owner and not pods.is_own]
+    named = ", ".join(dict.fromkeys(f"{owner.kind} {owner.name}" for owner in owners))
+    yield single(
+        of_spec(
+            f"add {key} notin ({', '.join(values)}) to the selector of {constraint_name(problem, report)}"
+            + (f", which leaves out {named}" if named else ""),
+            guard_ops(report, put_op((*path, END), expression) if there else put_op(path, [expression])),
+            family="labelSelector",
+            rank=Rank.SELECTOR,
+            weight=1,
             relaxes=of_constraint(problem, report.constraint.position),
             gives_up="the pods of other workloads that are counted now are no longer spread together with these",
         )
@@ -133,7 +163,7 @@ def _revisions(problem: PendingPodProblem) -> Iterator[Ladder]:
 def _revision_ops(problem: PendingPodProblem, report: ConstraintReport) -> list[Op]:
     """Count only the pod's own revision, if pods of another one are counted."""
     label, constraint = problem.revision_label, report.constraint
-    if not label or label in constraint.match_label_keys or label in constraint.selected_keys:
+    if not report.self_match or not label or label in constraint.match_label_keys or label in constraint.selected_keys:
         return []
     own = dict(problem.pod.cls.labels).get(label)
     revisions = {dict(group.labels).get(label, own) for group in problem.counted_groups(report.selector)}

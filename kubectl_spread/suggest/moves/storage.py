@@ -16,7 +16,7 @@ from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, ObjectKey, Sto
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS
 from kubectl_spread.suggest import misspelt
 from kubectl_spread.suggest.actions.action import Action
-from kubectl_spread.suggest.actions.pods import RemovePods, ScaleDown
+from kubectl_spread.suggest.actions.pods import RemovePods, ScaleDown, SetReplicas
 from kubectl_spread.suggest.actions.storage import CreateClaims, DeleteClaims, EditClass
 from kubectl_spread.suggest.change import Change, Damage, Ladder, of_spec, Rank, single
 from kubectl_spread.suggest.editing.patch import drop, Op, put_op, test
@@ -152,7 +152,7 @@ def _claim_written(namespace: str, name: str, storage_class: str) -> dict[str, A
 
 
 def _held(problem: PendingPodProblem) -> Iterator[Ladder]:
-    """Delete or scale to 0 the pods that hold a claim for one pod at a time."""
+    """Stop the other workload that holds a claim for one pod at a time, or run one replica of the own workload."""
     claims = {item.key for item in problem.explanation.requirements if item.kind is RequirementKind.CLAIM_IN_USE}
     own = {ObjectKey(problem.pod.namespace, name) for name in claims}
     holders = [
@@ -160,9 +160,35 @@ def _held(problem: PendingPodProblem) -> Iterator[Ladder]:
         for pod in problem.cluster.bound_pods()
         if not pod.terminating and any(ObjectKey(pod.namespace, volume.claim) in own for volume in pod.cls.volumes)
     ]
-    others = [pod for pod in holders if workload_of(pod, problem.cluster) != workload_of(problem.pod, problem.cluster)]
-    for pod in others or holders:
-        yield single(_stopped(problem, pod, ", ".join(sorted(claims))))
+    for pod in holders:
+        if workload_of(pod, problem.cluster) != workload_of(problem.pod, problem.cluster):
+            yield single(_stopped(problem, pod, ", ".join(sorted(claims))))
+    if claims and problem.replicas > 1 and problem.owner.kind in SCALED_KINDS:
+        yield single(_one_replica(problem, ", ".join(sorted(claims))))
+
+
+def _one_replica(problem: PendingPodProblem, claims: str) -> Change:
+    """Return the change to one replica; its controller deletes Pending pods first."""
+    left = max(0, 1 - len(problem.given.running))
+    title = f"run one replica: one pod at a time may use claim {claims}"
+    own = (
+        "claim templates of the StatefulSet"
+        if problem.owner.kind == "StatefulSet"
+        else "claim templates of a StatefulSet"
+    )
+    return Change(
+        title,
+        (SetReplicas(1, tuple(problem.given.own[left:])),),
+        "replicas",
+        Rank.REPLICAS,
+        gives_up=f"{problem.owner.kind} {problem.owner.name} has {problem.replicas - 1} fewer",
+        notes=(
+            (
+                f"for several replicas, give each pod a claim of its own ({own}), or use a volume with the access mode "
+                "ReadWriteMany"
+            ),
+        ),
+    )
 
 
 def _stopped(problem: PendingPodProblem, pod: Pod, claims: str) -> Change:

@@ -124,16 +124,41 @@ def _deleted(problem: PendingPodProblem) -> Iterator[Ladder]:
                         Rank.EMPTY_NODE,
                         weight=len(nodes),
                         gives_up="the node is removed; stop its kubelet, or it registers the node again",
+                        notes=tuple(_may_still_run(problem, nodes)),
                     )
                 )
 
 
 def _is_idle(problem: PendingPodProblem, node: Node) -> bool:
-    """Return whether a node is cordoned or down, and runs only DaemonSet and static pods."""
+    """Return whether a node is cordoned or down, and runs only DaemonSet and static pods.
+
+    On a node that is down, pods that terminate end only once the node is deleted.
+    """
     if not (node.unschedulable or is_down(node)) or is_control_plane(node) or is_leaving(node):
         return False
-    pods = problem.columns.pods[problem.columns.index[node.name]]
-    return all(pod.owner is not None and pod.owner.kind in ("DaemonSet", "Node") for pod in pods)
+    return all(is_down(node) and pod.terminating for pod in problem.workload_pods(node))
+
+
+def _may_still_run(problem: PendingPodProblem, nodes: Iterable[Node]) -> Iterator[str]:
+    """Yield a warning of a second pod with one identity: a node that is down may still run pods of StatefulSets."""
+    down = [node for node in nodes if is_down(node)]
+    there = [
+        pod.name
+        for node in down
+        for pod in problem.workload_pods(node)
+        if pod.owner is not None and pod.owner.kind == "StatefulSet"
+    ]
+    has_sets = any(key.kind == "StatefulSet" for key in problem.cluster.controllers)
+    if there:
+        yield (
+            f"make sure that {down[0].name} is off: {', '.join(there)} may still run there, and would run twice once "
+            "it is created elsewhere"
+        )
+    elif down and has_sets:
+        yield (
+            f"make sure that {down[0].name} is off: pods of StatefulSets may still run there, and would run twice once "
+            "they are created elsewhere"
+        )
 
 
 def _selected(problem: PendingPodProblem) -> Iterator[Ladder]:
@@ -158,12 +183,14 @@ def _selected(problem: PendingPodProblem) -> Iterator[Ladder]:
 def _with_labels(missing: dict[str, str], nodes: Sequence[Node], named: str) -> Change:
     written = {key: value for key, value in missing.items() if nodes[0].labels.get(key) != value}
     pairs = tuple(written.items())
+    replaced = [f"{key}={nodes[0].labels[key]}" for key in written if key in nodes[0].labels]
     return Change(
         f"label {named} with {', '.join(f'{key}={value}' for key, value in pairs)}, as nodeSelector requires",
         tuple(EditNode(node.name, pairs) for node in nodes),
         "node label",
-        Rank.NEW_LABEL,
+        Rank.OTHER_TIER if replaced else Rank.NEW_LABEL,
         weight=len(nodes),
+        gives_up=f"{named} no longer belongs to {', '.join(replaced)}" if replaced else "",
         notes=("label a node only if the label is true of it",),
         fold="label for nodeSelector",
     )
