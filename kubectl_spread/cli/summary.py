@@ -11,7 +11,7 @@ from kubectl_spread.cli.console import terminal
 from kubectl_spread.cli.console.stderr import flush, print_error
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.fix_options import offer
-from kubectl_spread.cli.parameters.outputs import can_draw, Output, page_source
+from kubectl_spread.cli.parameters.outputs import Output, page_source
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.operations.inputs.rule_choice import LEVELS
 from kubectl_spread.text.wording import count_noun
@@ -59,7 +59,6 @@ def print_result(outcome: CheckResult, outputs: list[Output], *, colour: bool, s
     report = _report(outcome, {output.format for output in outputs})
     for output in outputs:
         width = None if output.file else terminal.finding_width()
-        report = report._replace(bars_width=width or 0 if can_draw() else 0)
         _write(output, render(report, output.format, colour=colour and not output.file, width=width))
     flush()
     for error in (*outcome.errors, *outcome.missing):

@@ -14,7 +14,7 @@ from kubectl_spread.cli.console.progress import progress
 from kubectl_spread.cli.console.stderr import flush, print_error
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.options import as_usage_errors, cluster_facts, namespace_option, Seconds
-from kubectl_spread.cli.parameters.outputs import can_draw, FormatChoice, Output, page_source, redirect_output
+from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
 from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.cli.parameters.targets import selection
 from kubectl_spread.errors import ClusterError, SpreadError
@@ -25,7 +25,6 @@ if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import OwnerKey
     from kubectl_spread.operations.status import StatusResult
     from kubectl_spread.policy.policy import Policy
-    from kubectl_spread.report.status.table import Row
     from kubectl_spread.simulate.running.status import WorkloadStatus
 
 FORMATS = ("wide", "json", "prometheus", "html")
@@ -244,7 +243,6 @@ class _Shown:
         self._is_json = output == "json"
         self._has_namespace = has_namespace
         self._awaits_headers = has_headers
-        self._has_bars = can_draw()
         self._rows: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._workloads: dict[OwnerKey, WorkloadStatus] = {}
 
@@ -253,7 +251,7 @@ class _Shown:
         if self._is_json:
             self._show_json(found)
             return
-        rows = self._table_rows(found)
+        rows = self._table.rows(found.statuses, has_namespace=self._has_namespace, is_wide=self._is_wide)
         lines = [row.cells for row in rows if self._rows.get(row.about) != row.cells]
         here = {row.about: row.cells for row in rows}
         status = self._table.header(has_namespace=self._has_namespace, is_wide=self._is_wide).index("STATUS")
@@ -266,18 +264,6 @@ class _Shown:
             self._awaits_headers = False
         for line in self._columns.lines(lines):
             click.echo(line)
-
-    def _table_rows(self, found: StatusResult) -> list[Row]:
-        """Return the rows, with bars if the terminal shows them and they fit."""
-        rows = self._table.rows
-        if self._has_bars:
-            drawn = rows(found.statuses, has_namespace=self._has_namespace, is_wide=self._is_wide, has_bars=True)
-            plain = rows(found.statuses, has_namespace=self._has_namespace, is_wide=self._is_wide)
-            header = self._table.header(has_namespace=self._has_namespace, is_wide=self._is_wide)
-            tables = [[header, *(row.cells for row in item)] for item in (drawn, plain)]
-            self._has_bars = self._columns.height(tables[0]) <= self._columns.height(tables[1])
-            return drawn if self._has_bars else plain
-        return rows(found.statuses, has_namespace=self._has_namespace, is_wide=self._is_wide)
 
     def _show_json(self, found: StatusResult) -> None:
         changed = [status for status in found.statuses if self._workloads.get(status.key) != status]

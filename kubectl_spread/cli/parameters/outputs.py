@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
-import sys
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Optional, TYPE_CHECKING, Union
+from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
 import click
 
@@ -67,12 +65,3 @@ def page_source(known: Optional[LoadedCluster]) -> PageSource:
 
     now = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
     return PageSource("", "", now) if known is None else PageSource(known.name, known.version_words, now)
-
-
-def can_draw() -> bool:
-    """Return whether standard output is a terminal that shows block characters."""
-    stream = sys.stdout
-    if stream is None or not stream.isatty() or os.environ.get("TERM") == "dumb":
-        return False
-    encoding: Union[str, None] = getattr(stream, "encoding", None)
-    return (encoding or "").lower().replace("-", "") == "utf8"

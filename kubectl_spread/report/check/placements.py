@@ -6,7 +6,6 @@ from collections import Counter
 
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.lint.wording import node_reasons
-from kubectl_spread.report.bars import with_bars
 from kubectl_spread.report.explain.reasons.conflicts import refusal
 from kubectl_spread.report.explain.verdict import ignored_sentence
 from kubectl_spread.report.table import paint
@@ -16,16 +15,13 @@ from kubectl_spread.text.wording import comma_list, count_noun, safe
 _MOST = 8
 
 
-def lines(
-    placement: Placement, *, colour: bool, explained: frozenset[str] = frozenset(), bars_width: int = 0
-) -> list[str]:
+def lines(placement: Placement, *, colour: bool, explained: frozenset[str] = frozenset()) -> list[str]:
     """Return the result of one workload: the number of placed pods, their domains, and why the others are Pending.
 
-    `explained`: paths of `topologyKey`s. Findings already explain the minima of these constraints. `bars_width`: draw a
-    small bar for each domain in lines that stay within this width.
+    `explained`: paths of `topologyKey`s. Findings already explain the minima of these constraints.
     """
     out = [headline(placement, colour=colour)]
-    out += [f"  {line}" for line in _domains(placement, bars_width)]
+    out += [f"  {line}" for line in _domains(placement)]
     return out + details(placement, colour=colour, explained=explained)
 
 
@@ -149,15 +145,13 @@ def headline(placement: Placement, *, colour: bool) -> str:
     return text
 
 
-def _domains(placement: Placement, bars_width: int) -> list[str]:
+def _domains(placement: Placement) -> list[str]:
     if not placement.domains:
         nodes = Counter(pod.node for pod in placement.placed)
         return [f"nodes: {_counts(dict(sorted(nodes.items())))}"] if nodes else []
     lines_of_keys = []
     for key, values in placement.domains.items():
-        plain = f"{safe(key)}: {_counts(values) or 'no node has this label'}"
-        drawn = f"{safe(key)}: {with_bars(_counts(values), values.values())}"
-        lines_of_keys.append(drawn if values and len(drawn) + 2 <= bars_width else plain)
+        lines_of_keys.append(f"{safe(key)}: {_counts(values) or 'no node has this label'}")
         matching = placement.matching.get(key, values)
         if matching != values:
             lines_of_keys.append(f"  all pods that the constraint counts: {_counts(matching)}")

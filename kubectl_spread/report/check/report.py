@@ -81,7 +81,6 @@ class CheckReport(NamedTuple):
     unread: tuple[Unread, ...] = ()
     not_applied: tuple[str, ...] = ()
     colour: bool = False  # in formats that have colours
-    bars_width: int = 0  # of lines with bars for people; 0 for none
     width: Optional[int] = None  # where the lines of the format `text` wrap; None breaks no line
     page: Optional[PageFacts] = None  # for html
     places: Mapping[tuple[str, ...], WorkloadPlace] = {}  # for gitlab: by kind, namespace and name

@@ -44,7 +44,7 @@ def _placements(report: CheckReport) -> list[list[str]]:
     blocks = []
     for placement in report.placements:
         explained = _explained_paths(out_of_reach, placement.workload)
-        block = placement_text.lines(placement, colour=report.colour, explained=explained, bars_width=report.bars_width)
+        block = placement_text.lines(placement, colour=report.colour, explained=explained)
         owner = placement.workload
         result = left.pop(OwnerKey(owner.kind, owner.namespace, owner.name), None)
         blocks.append(block if result is None else [*block, *rollouts.of_placement(result, colour=report.colour)])

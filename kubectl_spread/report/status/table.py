@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
-from kubectl_spread.report.bars import with_bars
 from kubectl_spread.report.explain.constraints import selector_text
 from kubectl_spread.report.table import table
 from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, WorkloadStatus
@@ -34,20 +33,15 @@ def header(*, has_namespace: bool, is_wide: bool) -> tuple[str, ...]:
     return ("NAMESPACE", *columns) if has_namespace else columns
 
 
-def rows(
-    statuses: Iterable[WorkloadStatus], *, has_namespace: bool, is_wide: bool, has_bars: bool = False
-) -> list[Row]:
-    """Return a line for each constraint, and one for each workload without constraints.
-
-    `has_bars`: draw a small bar for each domain.
-    """
+def rows(statuses: Iterable[WorkloadStatus], *, has_namespace: bool, is_wide: bool) -> list[Row]:
+    """Return a line for each constraint, and one for each workload without constraints."""
     found = []
     for status in statuses:
         name = f"{status.key.kind.lower()}/{status.key.name}"
         first = (status.key.namespace, name) if has_namespace else (name,)
         about = (status.key.kind, status.key.namespace, status.key.name)
         for item in status.constraints:
-            cells = (*first, *_constraint(item, status, is_wide=is_wide, has_bars=has_bars))
+            cells = (*first, *_constraint(item, status, is_wide=is_wide))
             found.append(Row((*about, str(item.position)), tuple(map(_cell, cells))))
         if not status.constraints:
             cells = (*first, *_without(status, is_wide=is_wide))
@@ -64,10 +58,6 @@ class ColumnWidths:
     def __init__(self, width: Optional[int] = None) -> None:
         self._widths: list[int] = []
         self._width = width
-
-    def height(self, rows: Sequence[tuple[str, ...]]) -> int:
-        """Return the number of lines that rows take if the width is limited."""
-        return len(rows) if self._width is None else len(table(rows, self._width))
 
     def lines(self, rows: Iterable[tuple[str, ...]]) -> list[str]:
         """Return the lines of further rows, in the columns of earlier calls."""
@@ -87,15 +77,14 @@ def _cell(text: str) -> str:
     return safe(text) or _NONE
 
 
-def _constraint(item: ConstraintStatus, status: WorkloadStatus, *, is_wide: bool, has_bars: bool) -> tuple[str, ...]:
-    counts = counts_text(item, is_wide=is_wide)
+def _constraint(item: ConstraintStatus, status: WorkloadStatus, *, is_wide: bool) -> tuple[str, ...]:
     key = item.topology_key if is_wide else _SHORT.get(item.topology_key, item.topology_key)
     cells = (
         f"{key} (default)" if item.is_default else key,
         str(item.max_skew),
         item.when_unsatisfiable,
         str(len(item.counts.domains)),
-        with_bars(counts, item.counts.domains.values()) if has_bars else counts,
+        counts_text(item, is_wide=is_wide),
         _NONE if item.skew is None else str(item.skew),
         state_text(item.state, status),
     )
