@@ -19,7 +19,7 @@ from kubectl_spread.explain.reported_message import (
     reported_message,
     ReportedMessage,
 )
-from kubectl_spread.explain.workload_state import state_of, WorkloadState
+from kubectl_spread.explain.workload_state import CreationFailure, state_of, WorkloadState
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import mappings
@@ -147,6 +147,7 @@ def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
     """Return the pod that the workload's controller would create next: a missing pod, or one more replica."""
     cluster = asked.known.cluster
     controller = cluster.controllers.get(state.key)
+    models = state.running or state.terminating or tuple(OwnedPods(cluster).of(state.key))
     if controller is not None and (state.wanted is not None or not state.running):
         owner = controller.workload
         replicas = len(state.running) + max(1, state.missing)
@@ -156,9 +157,15 @@ def _next_pod(state: WorkloadState, asked: ReportSettings) -> PodReport:
             if state.missing and explanation.verdict in (PodVerdict.PENDING, PodVerdict.SCHEDULABLE):
                 explanation = explanation._replace(verdict=PodVerdict.NOT_CREATED)
             return report._replace(explanation=explanation, workload=state)
-    model = (state.running or state.terminating or tuple(OwnedPods(cluster).of(state.key)))[0]
-    twin = Pod(f"{state.key.name}-next", f"{state.key.namespace}/{state.key.name}-next", model.cls)
-    return _report(twin, cluster, asked, state=state)
+        if placement.refused and not state.failures:
+            refused = CreationFailure(state.key, "new pods are forbidden", placement.refused[0].message)
+            state = state._replace(failures=(refused,))
+        models = models or tuple(pod for pod in [placement.first_replica] if pod is not None)
+    twin = Pod(f"{state.key.name}-next", f"{state.key.namespace}/{state.key.name}-next", models[0].cls)
+    report = _report(twin, cluster, asked, state=state)
+    if state.running or not state.failures:
+        return report
+    return report._replace(explanation=report.explanation._replace(verdict=PodVerdict.NOT_CREATED))
 
 
 def _placement(placement: Placement, asked: ReportSettings) -> Iterator[PodReport]:

@@ -15,7 +15,7 @@ from kubectl_spread.report.simulation import replicas, scenarios
 from kubectl_spread.report.simulation.scenarios import ScenarioResult
 from kubectl_spread.report.simulation.story import EventNames
 from kubectl_spread.report.simulation.text import numbers, skew
-from kubectl_spread.report.simulation.words import certainty, name, plural, pods, share, VERDICTS
+from kubectl_spread.report.simulation.words import certainty, depends_on, name, plural, pods, share, VERDICTS
 from kubectl_spread.timeline.results.frames import Frame, Moment, StepFrames
 from kubectl_spread.timeline.results.summary import (
     Ending,
@@ -155,7 +155,7 @@ def _step(step: PlayedStep, number: int, room: int, *, has_run: bool) -> Plain:
         "badge": _verdict(step),
         "tone": "bad" if step.refusal else _TONES[summary.verdict],
         "refusal": step.refusal,
-        "notes": step.notes,
+        "notes": [*map(depends_on, summary.gaps), *step.notes],
         "workloads": [_workload(item, summary) for item in concerned],
         "is_quiet": not concerned and not step.refusal and bool(summary.endings),
         "others": [name(item.key) for item in summary.workloads if _was_stuck(item)],

@@ -6,7 +6,17 @@ from collections.abc import Iterable, Iterator
 
 from kubectl_spread.report.simulation import story
 from kubectl_spread.report.simulation.extremes import extremes
-from kubectl_spread.report.simulation.words import certainty, name, plural, pods, sampled, share, span, VERDICTS
+from kubectl_spread.report.simulation.words import (
+    certainty,
+    depends_on,
+    name,
+    plural,
+    pods,
+    sampled,
+    share,
+    span,
+    VERDICTS,
+)
 from kubectl_spread.report.table import paint, table, wrap
 from kubectl_spread.timeline.results.domain_pods import DomainPods, Range
 from kubectl_spread.timeline.results.summary import (
@@ -38,8 +48,10 @@ def render(simulation: Simulation, *, width: int, colour: bool, is_wide: bool = 
         blocks += _Step(step, simulation, at=at, width=width, colour=colour, is_wide=is_wide).blocks(number)
     if simulation.is_interrupted:
         blocks.append(wrap("The search was interrupted: this is what is known so far.", width))
-    if simulation.notes:
-        lines = [line for note in simulation.notes for line in wrap(note, width, indent="  ", hanging="  ")]
+    said = {text for step in simulation.steps for text in step.summary.gaps}
+    notes = [note for note in simulation.notes if note not in said]
+    if notes:
+        lines = [line for note in notes for line in wrap(note, width, indent="  ", hanging="  ")]
         blocks.append(["Not simulated:", *lines])
     return "\n\n".join("\n".join(block) for block in blocks)
 
@@ -59,7 +71,9 @@ class _Step:
     def blocks(self, number: str) -> Iterator[list[str]]:
         """Yield the parts that have lines."""
         yield [f"{number}{self.played.text}: {self._verdict()}"]
-        parts: list[Iterable[str]] = [self._refusal(), self.played.notes and self._wrapped(self.played.notes)]
+        gaps = map(depends_on, self.summary.gaps)
+        parts: list[Iterable[str]] = [self._wrapped(gaps), self._refusal()]
+        parts.append(self.played.notes and self._wrapped(self.played.notes))
         parts += [self._workload(item) for item in self.summary.workloads if item.is_concerned]
         parts += [
             self._together(),

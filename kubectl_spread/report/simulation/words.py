@@ -44,6 +44,11 @@ def share(part: int, whole: int) -> str:
     return "in every outcome" if part == whole else f"in {part:,} of {whole:,} outcomes"
 
 
+def depends_on(gap: str) -> str:
+    """Return a line about something that makes the verdict `not known`."""
+    return f"not simulated, and the outcome depends on it: {gap}"
+
+
 def sampled(step: StepSummary) -> str:
     """Return the words before numbers that hold for some outcomes only; empty if all outcomes are known."""
     return "" if step.is_exact else "in the sampled runs " if step.runs > 1 else "in one sampled run "

@@ -217,6 +217,29 @@ def test_a_stateful_set_in_order_waits_for_the_pod_before(explained: Explained) 
     assert (document["pod"]["name"], document["verdict"], document["workload"]["notCreated"]) == ("db-0", "Pending", 2)
 
 
+def test_a_workload_whose_every_pod_a_quota_refuses(explained: Explained) -> None:
+    """There is no pod to explain, and no workload that wants a number of pods: the quota is the reason."""
+    quota = {
+        "kind": "ResourceQuota",
+        "metadata": {"name": "full", "namespace": "shop"},
+        "spec": {"hard": {"pods": "0"}},
+        "status": {"hard": {"pods": "0"}, "used": {"pods": "0"}},
+    }
+    template = workload("Deployment", "x", 1)["spec"]["template"]
+    nightly = {
+        "kind": "CronJob",
+        "apiVersion": "batch/v1",
+        "metadata": {"name": "nightly", "namespace": "shop"},
+        "spec": {"schedule": "0 * * * *", "jobTemplate": {"spec": {"template": template}}},
+    }
+    code, text, document = explained("cronjob/nightly", node("n1"), nightly, quota)
+
+    assert code == 1
+    assert "CronJob nightly: new pods are forbidden:" in text
+    assert "exceeded quota: full" in document["workload"]["failures"][0]["message"]
+    assert document["verdict"] == "NotCreated"
+
+
 @pytest.mark.slow
 def test_a_paused_or_silent_controller_is_said(explained: Explained) -> None:
     paused = workload("Deployment", "web", 1, spec={"paused": True})

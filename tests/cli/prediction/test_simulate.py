@@ -17,6 +17,7 @@ import pytest
 
 from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
+from kubectl_spread.timeline import run as run_module
 
 Plain = dict[str, Any]
 CLASSES = "priorityclasses.scheduling.k8s.io"
@@ -194,6 +195,70 @@ def test_a_space_past_the_limit_is_sampled(web: str, capsys: pytest.CaptureFixtu
     last = " ".join(capsys.readouterr().out.splitlines()[-2:])
 
     assert last.lstrip() == "62 of 100 sampled runs end 0-1-2; other outcomes are possible (53 states visited)."
+
+
+def test_numbers_of_sampled_runs_have_a_field_of_their_own(web: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Other outcomes may lie outside, so `min` and `max` would read as facts. What was before the step is one."""
+    document = answer(capsys, "rollout", "restart", "deploy/web", "-f", web, "--max-states", "3")
+    (step,) = document["steps"]
+    (item,) = step["workloads"]
+
+    assert (step["basis"], step["exact"]) == ("sample", False)
+    assert item["ready"]["after"] == {"sampled": {"min": 3, "max": 3}}
+    assert item["domains"][0]["domains"][0]["after"] == {"sampled": {"min": 0, "max": 2}}
+    assert sum(ending["runs"] for ending in step["outcomes"]) == step["runs"] == 100
+    assert simulate("rollout", "restart", "deploy/web", "-f", web, "--max-states", "3") == 0
+    out = capsys.readouterr().out
+    assert "in the sampled runs 3 of 3 pods ready" in out
+    assert "after (sampled)" in out
+
+
+def test_a_search_without_an_outcome_has_no_numbers(
+    web: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`scale --replicas=10000` that was cut off said that 0 pods are ready, and that it may get stuck."""
+    monkeypatch.setattr(run_module.Limits.__new__, "__defaults__", (*run_module.Limits.__new__.__defaults__[:-1], 20))
+    document = answer(capsys, "scale", "deploy/web", "--replicas=40", "-f", web, "--max-states", "3")
+    (step,) = document["steps"]
+
+    assert (step["verdict"], step["basis"]) == ("notKnown", "stateLimit")
+    assert (step["workloads"], step["outcomes"], step["pending"]) == ([], [], [])
+    assert simulate("scale", "deploy/web", "--replicas=40", "-f", web, "--max-states", "3") == 1
+    assert capsys.readouterr().out.splitlines()[::2] == [
+        "scale deploy/web --replicas=40: not known",
+        f"The search ended before it found an outcome ({step['states']} states visited).",
+    ]
+
+
+def test_a_drained_pod_whose_controller_is_unknown_may_come_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whether its operator creates it again changes the outcome: that is no note under `completes`."""
+    labels = {"kubernetes.io/hostname": "n1"}
+    owner = {"apiVersion": "core.strimzi.io/v1", "kind": "StrimziPodSet", "name": "kafka", "controller": True}
+    pod = {
+        "kind": "Pod",
+        "metadata": {"name": "kafka-0", "namespace": "shop", "ownerReferences": [owner]},
+        "spec": {"nodeName": "n1", "containers": [{"name": "c", "image": "kafka"}]},
+        "status": {"phase": "Running"},
+    }
+    node = {"kind": "Node", "metadata": {"name": "n1", "labels": labels}, "status": {"allocatable": {"pods": "9"}}}
+    facts = tmp_path / "facts.json"
+    facts.write_text(json.dumps({"kind": "List", "items": [node, pod]}))
+
+    code = run(["simulate", "drain", "n1", "--snapshot", str(facts), "-o", "json"])
+    document = json.loads(capsys.readouterr().out)
+    (step,) = document["steps"]
+
+    assert (code, step["verdict"], step["basis"]) == (1, "notKnown", "notSimulated")
+    assert step["notSimulated"] == ["StrimziPodSet shop/kafka: whether it replaces kafka-0"]
+    assert step["lostPods"] == []
+    run(["simulate", "drain", "n1", "--snapshot", str(facts)])
+    assert capsys.readouterr().out.splitlines()[:3] == [
+        "drain n1: not known",
+        "",
+        "not simulated, and the outcome depends on it: StrimziPodSet shop/kafka: whether it replaces kafka-0",
+    ]
 
 
 @pytest.mark.parametrize(
