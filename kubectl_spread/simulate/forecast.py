@@ -31,6 +31,7 @@ from kubectl_spread.simulate.new_pods import new_pods
 from kubectl_spread.simulate.replicas import Rehearsal
 from kubectl_spread.simulate.running.controllers import missing_replicas, running_pods
 from kubectl_spread.timeline.placements import every_placement, NodeCounts
+from kubectl_spread.timeline.results.certainty import Basis
 from kubectl_spread.timeline.search import node_kinds
 
 MAX_RUNS = 48
@@ -71,8 +72,8 @@ class ConstraintForecast(NamedTuple):
 class Forecast(NamedTuple):
     """Forecast for the pods of a workload.
 
-    nodes: by name, the nodes that get a pod in some run. is_exact: the runs represent all choices among the best nodes;
-    otherwise they are a sample. skipped: reason why there is no forecast.
+    nodes: by name, the nodes that get a pod in some run. basis: whether the runs represent all choices among the best
+    nodes, or are a sample. skipped: reason why there is no forecast.
     """
 
     workload: Workload
@@ -81,7 +82,7 @@ class Forecast(NamedTuple):
     constraints: tuple[ConstraintForecast, ...] = ()
     nodes: dict[str, CountRange] = {}  # noqa: RUF012 (never written to)
     runs: int = 0
-    is_exact: bool = False
+    basis: Basis = Basis.SAMPLE
     is_sampled: bool = False  # the scheduler does not look at every node of so large a cluster
     skipped: str = ""
 
@@ -127,9 +128,9 @@ def forecast(
         kinds = node_kinds.scheduler_kinds(pod, filtered, scheduler, counts=[item.counts for item in counted])
     found = every_placement(new, kinds, max_states=_states(len(new.pods), affordable), runs=affordable)
     ran = _ran(running_pods(owner, rehearsal.owned), rehearsal.columns)
-    ranges = _OutcomeRanges(rehearsal.columns, found.counts, ran=ran, kinds=kinds if found.is_exact else None)
+    ranges = _OutcomeRanges(rehearsal.columns, found.counts, ran=ran, kinds=kinds if found.basis.is_exact else None)
     made = Forecast(workload, max(owner.replicas or len(new.pods), ranges.placed.most), is_sampled=is_sampled)
-    return _with_ranges(made, counted, ranges)._replace(runs=found.runs, is_exact=found.is_exact)
+    return _with_ranges(made, counted, ranges)._replace(runs=found.runs, basis=found.basis)
 
 
 def _with_ranges(made: Forecast, counted: list[_Counted], ranges: _OutcomeRanges) -> Forecast:

@@ -14,7 +14,7 @@ from kubectl_spread.suggest.judging.judge import Judge, JudgedChange
 from kubectl_spread.suggest.judging.tried import TriedChange
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.suggestion import Effect, Rollout, Suggestion
-from kubectl_spread.timeline.results.certainty import Certainty
+from kubectl_spread.timeline.results.certainty import Certainty, certainty
 
 _NAMED = 4
 
@@ -46,8 +46,8 @@ def suggestion(item: TriedChange, judged: JudgedChange, judge: Judge) -> Suggest
 
 def _certainty(judged: JudgedChange) -> Certainty:
     ranges = [ends for values in judged.ranges.values() for ends in values.values()]
-    is_certain = judged.is_exact and judged.outcomes == 1 and all(least == most for least, most in ranges)
-    return Certainty.CERTAIN if is_certain else Certainty.POSSIBLE
+    alike = sum(least < most for least, most in ranges)  # One outcome also stands for exchanges of equal nodes.
+    return certainty(judged.basis, judged.outcomes + alike)
 
 
 def _rollout(change: Change, judged: JudgedChange, problem: PendingPodProblem) -> Rollout:
@@ -55,7 +55,7 @@ def _rollout(change: Change, judged: JudgedChange, problem: PendingPodProblem) -
     return Rollout(
         judged.outcomes,
         judged.restarts,
-        judged.is_exact,
+        judged.basis.is_exact,
         judged.not_followed,
         under_way=under_way,
         is_new=change.edits_template,

@@ -27,6 +27,7 @@ from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline.binding import bind
 from kubectl_spread.timeline.oracle import Oracle
+from kubectl_spread.timeline.results.certainty import Basis
 from kubectl_spread.timeline.search import explore
 from kubectl_spread.timeline.search.limit import Limit
 from kubectl_spread.timeline.state import NO_ORDINAL, on_node, P, PENDING, Stage, State, Step, Way
@@ -55,10 +56,10 @@ class NewPods(NamedTuple):
 
 
 class PlacementOutcomes(NamedTuple):
-    """Outcomes of all searches; is_exact: there are no others. runs: how many outcomes or random runs there were."""
+    """Outcomes of all searches; basis: whether there are others. runs: how many outcomes or random runs there were."""
 
     counts: tuple[NodeCounts, ...]
-    is_exact: bool
+    basis: Basis
     runs: int
 
 
@@ -76,10 +77,13 @@ def every_placement(new: NewPods, kinds: Optional[Sequence[int]], *, max_states:
     search = _Search(new, kinds)
     found = explore.everything(search, [search.start], canonical=search.canonical, limit=Limit(max_states))
     if found.is_exhaustive:
-        is_exact = found.states == 1 or not any(map(search.may_preempt, found.steady))
-        return PlacementOutcomes(tuple(map(_counts, found.steady)), is_exact, len(found.steady))
+        may_preempt = found.states > 1 and any(map(search.may_preempt, found.steady))
+        basis = Basis.NOT_SIMULATED if may_preempt else Basis.ALL_OUTCOMES
+        return PlacementOutcomes(tuple(map(_counts, found.steady)), basis, len(found.steady))
     ends = [search.run(explore.first), *(search.run(_at_random(seed)) for seed in range(runs - 1))]
-    return PlacementOutcomes(tuple(_counts(end) for end in (*found.steady, *ends)), False, len(found.steady) + runs)
+    return PlacementOutcomes(
+        tuple(_counts(end) for end in (*found.steady, *ends)), Basis.SAMPLE, len(found.steady) + runs
+    )
 
 
 def max_placed_pods(new: NewPods, kinds: Optional[Sequence[int]], *, max_states: int) -> Optional[int]:
@@ -120,7 +124,7 @@ def _random_placements(new: NewPods, runs: int) -> PlacementOutcomes:
     for seed in range(runs - 1 if search.has_choice else 0):
         search.renew()
         ends.append(search.run(_at_random(seed)))
-    return PlacementOutcomes(tuple(map(_counts, ends)), False, len(ends))
+    return PlacementOutcomes(tuple(map(_counts, ends)), Basis.SAMPLE, len(ends))
 
 
 def _at_random(seed: int) -> Callable[[Sequence[Way]], Way]:

@@ -96,6 +96,11 @@ class StepAnswer(NamedTuple):
         """Return whether all outcomes are known."""
         return self.basis.is_exact
 
+    def basis_for(self, keys: Collection[Optional[OwnerKey]]) -> Basis:
+        """Return how far the answer holds for some workloads."""
+        has_gap = any(key is None or key in keys for key in self.gaps.values())
+        return Basis.NOT_SIMULATED if has_gap and self.basis.is_known else self.basis
+
     @property
     def is_complete(self) -> bool:
         """Return whether everything completes in every outcome, for certain."""

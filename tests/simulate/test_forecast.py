@@ -139,7 +139,7 @@ def test_an_exact_forecast_is_that_of_every_way_to_choose(cluster: Cluster, owne
         return
     by_node, by_zone = ranges(placements, cluster)
 
-    if found.is_exact:
+    if found.basis.is_exact:
         assert by_node == found.nodes
         for constraint in found.constraints:
             if constraint.topology_key == ZONE:
@@ -154,7 +154,7 @@ def test_a_forecast_holds_for_every_seed(cluster: Cluster, owner: Workload, seed
     (placement,) = place([owner], cluster, profiles(), pick=seeded_pick(seed))
     counts = Counter(pod.node for pod in placement.placed)
 
-    if found.is_exact:
+    if found.basis.is_exact:
         assert found.placed.least <= len(placement.placed) <= found.placed.most
         for name in counts:
             assert found.nodes[name].least <= counts[name] <= found.nodes[name].most
@@ -171,7 +171,7 @@ def test_the_skew_of_a_zone_is_that_of_some_placement(cluster: Cluster, owner: W
     """Of a cluster whose zones all take the pod at first, and may be full later."""
     placements = every_placement(owner, cluster, 300)
     found = foretold(cluster, owner)
-    if placements is None or not found.is_exact or len(found.constraints) > 1:
+    if placements is None or not found.basis.is_exact or len(found.constraints) > 1:
         return
     (constraint,) = found.constraints
     eligible = set(constraint.domains)
@@ -232,7 +232,7 @@ def test_too_many_ways_are_sampled() -> None:
     cluster = cluster_of([node(f"n{at}", "abcdef"[at % 6], cpu=str(4 + at % 2)) for at in range(12)])
     found = foretold(cluster, web(20, soft()), runs=8)
 
-    assert (8, False) == (found.runs, found.is_exact)
+    assert (8, False) == (found.runs, found.basis.is_exact)
     assert found == foretold(cluster, web(20, soft()), runs=8)
     assert text.lines(found)[0].endswith(
         "would end up, over 8 runs, each with another choice among the best nodes; other choices are possible:"
@@ -243,7 +243,7 @@ def test_a_large_cluster_is_not_searched_as_a_whole() -> None:
     cluster = cluster_of([node(f"n{at:03}", "abc"[at % 3]) for at in range(120)])
     found = foretold(cluster, web(6, soft()))
 
-    assert (True, False) == (found.is_sampled, found.is_exact)
+    assert (True, False) == (found.is_sampled, found.basis.is_exact)
     assert [CountRange(2, 2)] * 3 == list(found.constraints[0].domains.values())
     assert foretold(cluster, web(6, soft()), runs=20, steps=10_000) is not None
 

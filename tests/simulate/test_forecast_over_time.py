@@ -59,7 +59,7 @@ def test_ranges_are_those_of_a_simulation(nodes: dict[str, str], replicas: int) 
     answer = play(cluster, profiles(), [steps.Apply(controller)]).last
 
     assert found is not None
-    assert found.is_exact
+    assert found.basis.is_exact
     assert answer.is_exact
     simulated = answer.counts(key, ZONE)
     (constraint,) = found.constraints

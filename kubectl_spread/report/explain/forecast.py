@@ -29,7 +29,7 @@ def lines(forecast: Forecast) -> list[str]:
 
 
 def _basis(forecast: Forecast) -> str:
-    if forecast.is_exact:
+    if forecast.basis.is_exact:
         return "for any choice among the best nodes"
     runs = f"over {count_noun(forecast.runs, 'run')}, each with another choice among the best nodes"
     if forecast.runs == 1:
@@ -75,7 +75,7 @@ def document(forecast: Forecast) -> dict[str, Any]:
         "replicas": forecast.replicas,
         "placed": _range(forecast.placed),
         "runs": forecast.runs,
-        "isExact": forecast.is_exact,
+        "isExact": forecast.basis.is_exact,
         "skipped": forecast.skipped,
         "constraints": [
             {

@@ -29,6 +29,7 @@ from kubectl_spread.suggest.judging.start import start_of
 from kubectl_spread.suggest.problem import CREATING_AT_WILL, PendingPodProblem
 from kubectl_spread.suggest.suggestion import Setback, Why
 from kubectl_spread.timeline.results.answer import Outcome, PodState
+from kubectl_spread.timeline.results.certainty import Basis
 from kubectl_spread.timeline.run import Answer, Limits, Mode, play, StepAnswer
 from kubectl_spread.timeline.search.pins import required_node
 
@@ -53,17 +54,17 @@ class PendingAtRest(NamedTuple):
 class JudgedChange(NamedTuple):
     """Simulated result of a change.
 
-    outcomes: number of different outcomes found; is_exact: there are no others. restarts: running pods of the workload
-    that are replaced, the most in any outcome. placed: pods of the workload that end up on a node. nodes: nodes of the
-    problem's pod, or of its replacement, in all outcomes; the first outcome's come first. counts: from the first
-    outcome. ranges, skews: over all outcomes. lost: names of pods that end and that no controller creates again.
+    outcomes: number of different outcomes found; basis: whether there are others. restarts: running pods of the
+    workload that are replaced, the most in any outcome. placed: pods of the workload that end up on a node. nodes:
+    nodes of the problem's pod, or of its replacement, in all outcomes; the first outcome's come first. counts: from the
+    first outcome. ranges, skews: over all outcomes. lost: names of pods that end and that no controller creates again.
     not_followed: effects that were not simulated. waiting: the workload's pods that still wait, the most in any
     outcome; the problem's pod is not one of them. is_followed: the effects left out do not decide whether the change
     helps.
     """
 
     outcomes: int
-    is_exact: bool
+    basis: Basis
     restarts: int
     placed: int
     nodes: tuple[str, ...]
@@ -164,7 +165,7 @@ class Judge:
         nodes = tuple(found.placed.values())
         return JudgedChange(
             outcomes=1,
-            is_exact=False,
+            basis=Basis.SAMPLE,
             restarts=found.restarts,
             placed=len(nodes) + stays,
             nodes=(found.placed[model.key],) if model.key in found.placed else nodes[:1],
@@ -228,7 +229,7 @@ class Judge:
         found = [self._counts(outcome, model) for outcome in answer.outcomes]
         return JudgedChange(
             outcomes=len(answer.outcomes),
-            is_exact=answer.is_exact,
+            basis=answer.basis_for((self._key,)),
             restarts=max(self._restarts(outcome, plan) for outcome in answer.outcomes),
             placed=len(own) + (len(self.problem.given.running) if self._key is None else 0),
             nodes=() if self.problem.pod.key in scene.ended else self._nodes(answer),
