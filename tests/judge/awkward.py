@@ -479,9 +479,27 @@ class _Commands:
 
 
 def simulated(items: list[Plain], verb: str, seed: int) -> Command:
-    """Draw a command of `simulate` with a verb of its grammar."""
-    drawn = _Commands(items, random.Random(f"{verb} {seed}")).draw(verb)
-    return drawn._replace(words=("simulate", *drawn.words, "-n", NAMESPACE, "-o", "json", *_LIMITS))
+    """Draw a command of `simulate` with a verb of its grammar, and for every third one a further step."""
+    chance = random.Random(f"{verb} {seed}")
+    drawn = _Commands(items, chance).draw(verb)
+    more: tuple[str, ...] = ()
+    if chance.random() < 0.3:
+        further = _Commands(items, chance).draw(chance.choice(_FURTHER))
+        more = ("--then", shlex.join(further.words))
+    return drawn._replace(words=("simulate", *drawn.words, "-n", NAMESPACE, "-o", "json", *_LIMITS, *more))
+
+
+_FURTHER = (
+    "scale",
+    "rollout restart",
+    "rollout resume",
+    "delete",
+    "drain",
+    "uncordon",
+    "restore",
+    "add-nodes",
+    "set env",
+)
 
 
 _LIMITS = ("--max-states", str(MAX_STATES), "--timeout", "0")

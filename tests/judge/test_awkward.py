@@ -1,0 +1,41 @@
+"""Commands on awkward starts end, with an answer that the naive controllers do not contradict: no hang, no crash.
+
+`python -m tests.bench.awkward` draws 2,400 commands.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kubectl_spread.timeline.commands.grammar import VERBS
+from tests.bench.awkward import commands_of
+from tests.judge import awkward
+
+# Starts on which commands once hung: a pod of an ordered StatefulSet on a node that is gone.
+HUNG = (5, 27)
+STARTS = [*((kind, seed) for kind in awkward.KINDS for seed in range(4)), *(("StatefulSet", seed) for seed in HUNG)]
+
+
+@pytest.mark.parametrize(("kind", "seed"), STARTS, ids=[f"{kind} {seed}" for kind, seed in STARTS])
+def test_commands_on_an_awkward_start_end(kind: str, seed: int, tmp_path: Path) -> None:
+    """Each command answers within its limits, whatever is wrong with the cluster."""
+    items = awkward.start(kind, seed)
+    assert items is not None
+    for command in commands_of(items, kind, seed):
+        said = awkward.run(items, command, tmp_path)
+
+        assert not said.fault, command.text
+        if command.words[0] == "simulate" and said.code in (0, 1):
+            assert not awkward.contradictions(items, command, said.document), command.text
+
+
+def test_every_verb_is_drawn() -> None:
+    """The starts together see all commands of the grammar."""
+    drawn = set()
+    for kind, seed in STARTS:
+        for command in commands_of(awkward.start(kind, seed) or [], kind, seed):
+            drawn |= {" ".join(command.words[1:3]), command.words[1]}
+
+    assert drawn >= set(VERBS)
