@@ -33,7 +33,9 @@ class _Maker(clusters.Maker):
     def small_facts(self) -> None:
         self._facts(zones=self.one(["ab", "abc", "aab"]), equal=self.often(0.5))
         for node in self.world.list("Node"):
-            self.world.edit(node)["status"]["allocatable"]["cpu"] = self.one(["1", "2", "2", "3"])
+            node = self.world.edit(node)
+            node["status"]["allocatable"]["cpu"] = self.one(["1", "2", "2", "3"])
+            node["metadata"]["labels"].setdefault(clusters.ZONE, objects.name_of(node)[0])
 
     def plain(self, name: str, kind: str = "Deployment", *, most: int = 3) -> Plain:
         """A workload with few pods, each with half a CPU or one, mostly spread over zones."""
