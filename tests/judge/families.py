@@ -32,8 +32,7 @@ class _Maker(clusters.Maker):
 
     def small_facts(self) -> None:
         self._facts(zones=self.one(["ab", "abc", "aab"]), equal=self.often(0.5))
-        for node in self.world.list("Node"):
-            node = self.world.edit(node)
+        for node in map(self.world.edit, self.world.list("Node")):
             node["status"]["allocatable"]["cpu"] = self.one(["1", "2", "2", "3"])
             node["metadata"]["labels"].setdefault(clusters.ZONE, objects.name_of(node)[0])
 
