@@ -43,6 +43,7 @@ class Draft:
         self.rejected: dict[Creation, str] = {}  # for other reasons, which last
         self.allowed: Optional[list[Creation]] = None  # in namespaces with quotas; None for any
         self.postponed: list[Creation] = []  # not allowed
+        self.most_created: Optional[int] = None  # None for any number
         self._usage: dict[str, QuotaUsage] = {}  # by namespace
 
     def step(self) -> Step:
@@ -58,9 +59,13 @@ class Draft:
 
         `node` is the node of a DaemonSet's pod.
         """
+        if self.most_created == 0:
+            return False
         pod = self._new_pod(rev, ordinal, node)
         if not self._admit(pod, (rev, ordinal, node)):
             return False
+        if self.most_created is not None:
+            self.most_created -= 1
         self.pods.append(pod)
         self.moves.append(Move(EventKind.CREATED, pod))
         return True

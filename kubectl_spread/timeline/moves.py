@@ -4,29 +4,23 @@ A state's steps are: the scheduler binds a waiting pod, or evicts others for it.
 that waited for them continues. A deletion finishes. Old pods make room in a rollout. The user's next command or
 eviction takes effect. A taint removes a pod. Moves without a choice follow at once: controllers create missing pods.
 
-Reductions of the search follow. The first two lose no outcome. Comparison with the slow controllers found no outcome
-that the third loses:
-* a pod becomes ready only when its controller continues because of it, or when no other move is left;
-* of equal pods, the first becomes ready;
-* a deletion finishes only if a controller waits for it, if a waiting pod would find other nodes after it, or if no
-  other move is left. Several finish together, unless one alone lets a pod find a node that it finds neither before nor
-  after all of them.
+`reductions` tells which of them are left out, and why no outcome is lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Optional
 
 from kubectl_spread.objects.selectors.labels import ZONE
-from kubectl_spread.timeline import claims, doing, eviction, nodes, steps
+from kubectl_spread.timeline import claims, doing, eviction, nodes, reductions, steps
 from kubectl_spread.timeline.binding import bind
 from kubectl_spread.timeline.controllers import daemonset, deployment, job, ordinals, replicaset, scale, statefulset
 from kubectl_spread.timeline.draft import Creation, Draft
 from kubectl_spread.timeline.oracle import Oracle, PreemptionOption
-from kubectl_spread.timeline.overtaking import may_overtake_controllers, may_overtake_kubelets, open_items
-from kubectl_spread.timeline.refusals import is_short
+from kubectl_spread.timeline.reductions import Reduction
 from kubectl_spread.timeline.search.twins import distinct, first_twins
 from kubectl_spread.timeline.state import (
     Deletion,
@@ -57,7 +51,7 @@ _ACTS: dict[type, Callable[[Draft, int], bool]] = {
     replicaset.ReplicaSetState: replicaset.act,
     job.JobState: job.act,
 }
-_EXCESS: dict[type, Callable[..., replicaset.Excess]] = {
+_EXCESS: dict[type, Callable[..., list[replicaset.Shrinking]]] = {
     deployment.DeploymentState: deployment.excess,
     replicaset.ReplicaSetState: replicaset.excess,
     job.JobState: job.excess,
@@ -81,6 +75,7 @@ class Moves:
         is_hasty: bool = False,
         keeps_ordinals: bool = False,
         twins: Callable[[State], Twins] = no_twins,
+        reduced: frozenset[Reduction] = reductions.ALL,
     ) -> None:
         """Set up the moves of a world.
 
@@ -90,7 +85,9 @@ class Moves:
             is_hasty: for random runs, every deletion may finish at any time, even if the order does not matter.
             keeps_ordinals: whether a later step may depend on the nodes of the ordinals of StatefulSets.
             twins: returns pairs of interchangeable nodes with equal pods; of equal choices, one is enough.
+            reduced: the reductions of the search.
         """
+        self._reductions = reduced
         self._is_hasty = is_hasty
         self._keeps_ordinals = keeps_ordinals
         self.is_cut = False  # whether only some of the choices of pods to delete were returned
@@ -101,11 +98,21 @@ class Moves:
         self._world = world
         self._oracle = oracle
 
-    def settle(self, draft: Draft, owners: Optional[Iterable[int]] = None) -> Step:
-        """Return the step after controllers have made all changes without a choice; `owners` limits the controllers.
+    def settle(self, draft: Draft, owners: Optional[Collection[int]] = None, *, are_late: bool = False) -> Step:
+        """Return the step after controllers have made all changes without a choice.
 
         It ends in any case: a controller that goes on for ever leaves a step that is not settled.
+
+        Args:
+            draft: a state after a move.
+            owners: the controllers; None for all.
+            are_late: whether other moves had their turn before the controllers.
         """
+        if Reduction.CONTROLLERS not in self._reductions:
+            return draft.step()
+        indices = {owner for owner in range(len(draft.sets)) if owners is None or owner in owners}
+        if not are_late and any(reductions.may_lose_pods(self._world, draft, owner) for owner in indices):
+            return self._before_controllers(draft)
         if not self._world.facts[draft.facts].cluster.quotas:
             is_settled = _act(draft, owners)
             return draft.step()._replace(is_settled=is_settled)
@@ -119,6 +126,8 @@ class Moves:
 
     def _created(self, state: State) -> list[Way]:
         """Return ways to create one of several different pods, of which a quota admits some: each may be the first."""
+        if not self._world.facts[state.facts].cluster.quotas or Reduction.CONTROLLERS not in self._reductions:
+            return []
         draft = _postponing(self._world, state)
         found = [item for item in dict.fromkeys(draft.postponed) if draft.would_admit(item)]
         return [partial(self._created_one, state, item) for item in found]
@@ -145,15 +154,15 @@ class Moves:
         deciding = self._decided(state)
         if deciding:
             return deciding
-        created = self._created(state) if self._world.facts[state.facts].cluster.quotas else []
+        created = self._created(state)
         if created:
-            return created
+            return [*created, *self._by_user(state)]
         state = self._with_tried(state)
         victims = self._victims(state)
         if victims:
             # The scheduler, kubelets and the user may be faster than the ReplicaSet.
-            others = [*self._ended(state), *self._by_user(state), *self._autoscaled(state)]
-            return [*victims, *Ways(self._scheduled(state)), *others]
+            others = (find(state) for find in (self._ended, self._by_user, self._autoscaled, self._acted))
+            return [*victims, *Ways(self._scheduled(state)), *itertools.chain.from_iterable(others)]
         lagging = self._lagging(state) or self._provisioned(state)
         if lagging:
             return lagging
@@ -162,8 +171,16 @@ class Moves:
     def _free(self, state: State) -> Iterator[Sequence[Way]]:
         """Yield the steps that may come in any order."""
         yield from self._scheduled(state)
-        for find in (self._ended, self._went_on, self._by_user, self._by_nodes, self._autoscaled):
+        for find in (self._ended, self._went_on, self._by_user, self._by_nodes, self._autoscaled, self._acted):
             yield list(find(state))
+
+    def _acted(self, state: State) -> Iterator[Way]:
+        """Yield ways in which one controller makes one change, unless they all act at once."""
+        for owner, own in enumerate(state.sets if Reduction.CONTROLLERS not in self._reductions else ()):
+            draft = Draft(self._world, state)
+            draft.most_created = 1
+            if own is not None and _ACTS[type(own)](draft, owner):
+                yield draft.step
 
     def _decided(self, state: State) -> list[Way]:
         """Return ways to decide which pod has an ordinal that matters now to the controller of a StatefulSet."""
@@ -181,7 +198,7 @@ class Moves:
 
     def _named_ordinal(self, state: State, owner: int, groups: ordinals.Groups) -> Optional[int]:
         """Return an ordinal that the user's next command names, and whose pod is still any one of its group."""
-        item = next(iter(open_items(state)), None)
+        item = next(iter(reductions.open_items(state)), None)
         op = self._world.ops[item[1]] if item is not None and item[0] == "op" else None
         if not isinstance(op, (steps.DeleteSome, steps.PatchSome)) or self._world.find_owner(op.match.key) != owner:
             return None
@@ -193,32 +210,43 @@ class Moves:
         return self.settle(draft, (owner,))
 
     def _victims(self, state: State) -> list[Way]:
-        deleted, chosen = self._excess(state)
-        return [
-            *(partial(self._reduced, state, pods) for pods in deleted),
-            *(partial(self._chosen, state, pods) for pods in chosen),
-        ]
-
-    def _excess(self, state: State) -> replicaset.Excess:
-        """Return the pods that one controller deletes, or chooses to delete, now."""
+        """Return ways in which the ReplicaSets of one controller delete pods, or choose the pods that they delete."""
         for owner, own in enumerate(state.sets):
-            find = _EXCESS.get(type(own))
-            if find is None:
+            if type(own) not in _EXCESS:
                 continue
-            found = find(self._world, of_owner(state.pods, owner), owner, own)
-            if found.deleted or found.chosen:
-                self.is_cut = self.is_cut or max(map(len, found)) >= replicaset.MOST_CHOICES
-                return replicaset.Excess(
-                    *(item if len(item) < 2 else distinct(item, self._twins(state)) for item in found)
-                )
-        return replicaset.Excess([])
+            pods = of_owner(state.pods, owner)
+            chosen = [pod for pod in pods if pod.is_chosen and not pod.end]
+            shrinking = _EXCESS[type(own)](self._world, pods, owner, own)
+            if not (chosen or shrinking):
+                continue
+            if Reduction.SNAPSHOT in self._reductions and reductions.deletes_at_once(shrinking, chosen):
+                # Together, if all of them delete all of their pods.
+                first = [tuple(chosen)] if chosen else self._distinct(state, shrinking[0].choices)
+                rest = [pod for item in shrinking[1:] for pod in item.choices[0]]
+                return [partial(self._without_surplus, state, (*pods, *rest)) for pods in first]
+            # While others have yet to choose, they see each deletion alone.
+            deleted = [(pod,) for pod in dict.fromkeys(chosen)] if shrinking else [tuple(chosen)]
+            return [
+                *(partial(self._without_surplus, state, pods) for pods in deleted),
+                *(
+                    partial(self._chosen, state, pods)
+                    for item in shrinking
+                    for pods in self._distinct(state, item.choices)
+                ),
+            ]
+        return []
+
+    def _distinct(self, state: State, choices: Sequence[tuple[P, ...]]) -> Sequence[tuple[P, ...]]:
+        """Return one of the choices that differ only in interchangeable nodes."""
+        self.is_cut = self.is_cut or len(choices) >= replicaset.MOST_CHOICES
+        return choices if len(choices) < 2 else distinct(choices, self._twins(state))
 
     def _chosen(self, state: State, pods: tuple[P, ...]) -> Step:
         draft = Draft(self._world, state)
         draft.choose(pods)
         return draft.step()
 
-    def _reduced(self, state: State, pods: tuple[P, ...]) -> Step:
+    def _without_surplus(self, state: State, pods: tuple[P, ...]) -> Step:
         """Delete pods that their own controller has chosen."""
         draft = Draft(self._world, state)
         draft.delete(pods)
@@ -279,9 +307,12 @@ class Moves:
             priority = classes[pod.cls].priority
             if limit is None or priority >= limit or pod.is_tried:
                 ways = self._tried(state, pod)
-                if ways and limit is None and not (pod.is_tried or _may_come_later(pod)):
+                if ways and limit is None and not (pod.is_tried or self._may_come_later(pod)):
                     limit = priority
                 yield pod, ways
+
+    def _may_come_later(self, pod: P) -> bool:
+        return Reduction.CONTROLLERS in self._reductions and reductions.may_come_later(pod)
 
     def _with_tried(self, state: State) -> State:
         """Return the state after the scheduler has tried the pods that it refuses now.
@@ -293,7 +324,7 @@ class Moves:
         refused = {
             self._kind(state, pod)
             for pod, ways in self._attempts(state)
-            if not ways and not (pod.is_tried or _may_come_later(pod))
+            if not ways and not (pod.is_tried or self._may_come_later(pod))
         }
         if not refused:
             return state
@@ -345,9 +376,11 @@ class Moves:
         every = self._ending(state)
         if not every:
             return
-        ending = list(dict.fromkeys(every))
-        awaited = [pod for pod in ending if self._is_awaited(state, pod)]
-        for pods in [[pod] for pod in awaited] or self._noticed(state, every):
+        awaited = dict.fromkeys(every)
+        if Reduction.ENDINGS in self._reductions:
+            awaited = {pod: None for pod in awaited if reductions.is_awaited(self._world, state, pod)}
+        others = [pod for pod in every if pod not in awaited]
+        for pods in [*([pod] for pod in awaited), *(self._noticed(state, others) if others else ())]:
             yield partial(self._gone, state, pods)
 
     def _ending(self, state: State) -> list[P]:
@@ -373,24 +406,14 @@ class Moves:
                 found.append([pod])
         return found
 
-    def _is_awaited(self, state: State, pod: P) -> bool:
-        if is_short(self._world, state, pod):
-            return True
-        own = state.sets[pod.owner] if pod.owner >= 0 else None
-        if isinstance(own, (statefulset.StatefulSetState, daemonset.DaemonSetState)):
-            return True
-        if isinstance(own, deployment.DeploymentState) and self._world.specs[own.spec].is_recreate:
-            return True
-        return any(item[0] == "drain" and item[1] == pod.node for item in state.todo[:1])
-
     def _lagging(self, state: State) -> list[Way]:
-        """Return ways in which the user is faster than a controller."""
+        """Return ways in which the user, the garbage collector or a taint is faster than a controller."""
         if not self._may_overtake:
             return []
-        step = self.settle(Draft(self._world, state))
+        step = self.settle(Draft(self._world, state), are_late=True)
         if step.state == state:
             return []
-        return [*self._by_user(state), lambda: step]
+        return [*self._by_user(state), *self._by_nodes(state), lambda: step]
 
     def _before_controllers(self, draft: Draft) -> Step:
         """Return a step to which controllers have not reacted yet, because the user's next step may be faster."""
@@ -421,7 +444,7 @@ class Moves:
             if isinstance(own, statefulset.StatefulSetState):
                 statefulset.delete_claims(draft, pod)
         claims.delete_marked(draft)
-        if len(open_items(state)) > 1 and may_overtake_controllers(self._world, state):
+        if len(reductions.open_items(state)) > 1 and reductions.may_overtake_controllers(self._world, state):
             return self._before_controllers(draft)
         return self.settle(draft, {pod.owner for pod in pods})
 
@@ -435,7 +458,7 @@ class Moves:
                     yield partial(self._ready, state, [pod])
             elif isinstance(own, daemonset.DaemonSetState):
                 yield from self._daemons(state, owner)
-        if may_overtake_kubelets(self._world, state):
+        if Reduction.READINESS not in self._reductions or reductions.may_overtake_kubelets(self._world, state):
             yield from self._ready_each(state)
 
     def _rolled(self, state: State, owner: int) -> Iterator[Way]:
@@ -444,28 +467,20 @@ class Moves:
         pods = of_owner(state.pods, owner)
         bound = deployment.to_be_ready(pods, owner)
         for count, sets in deployment.scale_downs(self._world.specs[own.spec], own, pods, owner):
-            if self._is_hasty:
+            if count and Reduction.READINESS not in self._reductions:
+                return
+            if self._is_hasty or Reduction.SNAPSHOT not in self._reductions:
                 yield partial(self._made_room, state, owner, bound[:count], sets)
             else:
                 yield from self._shrunk(state, self._made_room(state, owner, bound[:count], sets))
 
     def _shrunk(self, before: State, step: Step) -> Iterator[Way]:
-        """Yield ways after old ReplicaSets have got another size: their pods go at once, or new ones are faster.
-
-        Only pods that have been created just now need to be faster: others may as well be bound before the step.
-        """
-        waits = {(pod.owner, pod.rev) for pod in before.pods if pod.node == PENDING}
-        is_new = any(pod.node == PENDING and (pod.owner, pod.rev) not in waits for pod in step.state.pods)
-        found = replicaset.Excess([]) if is_new else self._excess(step.state)
-        if found.chosen or not found.deleted:
+        """Yield ways after old ReplicaSets have got another size: their pods go at once, or new ones are faster."""
+        victims = [] if reductions.has_new_pods(before, step.state) else self._victims(step.state)
+        if not victims:
             yield lambda: step
-            return
-        for pods in found.deleted:
-            yield partial(self._then_deleted, step, pods)
-
-    def _then_deleted(self, before: Step, pods: tuple[P, ...]) -> Step:
-        after = self._reduced(before.state, pods)
-        return Step(before.moves + after.moves, after.state, before.is_settled and after.is_settled)
+        for way in victims:
+            yield partial(_joined, step, way)
 
     def _made_room(self, state: State, owner: int, ready: list[P], sets: tuple[deployment.Set, ...]) -> Step:
         draft = Draft(self._world, state)
@@ -509,14 +524,15 @@ class Moves:
 
     def _by_user(self, state: State) -> Iterator[Way]:
         """Yield ways to continue with the user's steps."""
-        item = next(iter(open_items(state)), None)
+        item = next(iter(reductions.open_items(state)), None)
         if item is None:
             return
         if item[0] == "op":
-            is_slow = may_overtake_controllers(self._world, state)
+            is_slow = reductions.may_overtake_controllers(self._world, state)
             for draft in doing.do(self._world, _without(state, item), self._world.ops[item[1]]):
                 draft.moves.insert(0, Move(EventKind.DONE, number=item[1]))
-                yield partial(self._before_controllers if is_slow else self.settle, draft)
+                is_begun = len(draft.todo) >= len(state.todo)  # It consists of deletions or evictions, which follow.
+                yield partial(self._before_controllers if is_slow or is_begun else self.settle, draft)
         elif item[0] == "delete":
             yield from self._deletions(state, item)
         elif item[0] == "drain" and item[3]:
@@ -585,26 +601,16 @@ class Moves:
         # The user's commands follow each other at once: tolerationSeconds do not end before the last one.
         patience_s = 0 if any(item[0] == "op" for item in state.todo) else self._world.patience_s
         for pod in dict.fromkeys(pod for pod in state.pods if pod.node in taken):
-            if self._world.node_status(state.facts, pod.node) is NodeStatus.MISSING:
-                yield partial(self._gone, state, [pod])
-            elif pod.end == Deletion.ALIVE:
-                node = self._world.node(state.facts, pod.node)
-                cls = self._world.classes[pod.cls]
-                if node is not None and nodes.is_evicted(node, cls, patience_s):
+            if nodes.takes_away(self._world, state.facts, pod, patience_s=patience_s):
+                if self._world.node(state.facts, pod.node) is None:
+                    yield partial(self._gone, state, [pod])
+                else:
                     yield partial(self._deleted, state, (pod,), is_disruption=True)
 
     def _autoscaled(self, state: State) -> Iterator[Way]:
-        """Yield ways in which an autoscaler takes a workload back into its range.
-
-        It acts up to 15 seconds later, so that pods may become ready and deletions may finish before.
-        """
-        outside = list(scale.out_of_range(self._world, state))
-        for owner, replicas in outside:
+        """Yield ways in which an autoscaler takes a workload back into its range, which takes it up to 15 seconds."""
+        for owner, replicas in scale.out_of_range(self._world, state):
             yield partial(self._scaled, state, owner, replicas)
-        if outside:
-            yield from self._ready_each(state)
-            if self._ending(state):
-                yield partial(self.finish_deletions, state)
 
     def _scaled(self, state: State, owner: int, replicas: int) -> Step:
         draft = Draft(self._world, state)
@@ -624,7 +630,7 @@ class Moves:
 
     def _given_up(self, state: State) -> list[Way]:
         """Return ways to end a command whose evictions stay refused, and to continue with the next."""
-        item = next(iter(open_items(state)), None)
+        item = next(iter(reductions.open_items(state)), None)
         if item is None:
             return []
         draft = Draft(self._world, state)
@@ -673,12 +679,10 @@ def _settle_controller(draft: Draft, owner: int) -> bool:
     return False
 
 
-def _may_come_later(pod: P) -> bool:
-    """Return whether a waiting pod was created by a controller in this step.
-
-    States have it at once, but controllers take their time: pods of lower priority may be bound before it exists.
-    """
-    return pod.is_new and pod.owner >= 0
+def _joined(first: Step, then: Way) -> Step:
+    """Return two steps as one."""
+    second = then()
+    return Step(first.moves + second.moves, second.state, first.is_settled and second.is_settled)
 
 
 def _is_waiting(pod: P) -> bool:

@@ -14,7 +14,8 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors.labels import REGION, ZONE
 from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint, UNREACHABLE, UNSCHEDULABLE
-from kubectl_spread.timeline.world import WorldFacts
+from kubectl_spread.timeline.state import P, PENDING
+from kubectl_spread.timeline.world import World, WorldFacts
 
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 _FEW_NODES = 50  # large-cluster-size-threshold
@@ -103,6 +104,14 @@ def _evicts(facts: WorldFacts, zone: tuple[str, str], *, down: frozenset[int]) -
 def _zone(node: Optional[Node]) -> tuple[str, str]:
     labels = {} if node is None else node.labels
     return labels.get(REGION, ""), labels.get(ZONE, "")
+
+
+def takes_away(world: World, facts: int, pod: P, *, patience_s: float = float("inf")) -> bool:
+    """Return whether the garbage collector removes a pod with its missing node, or a taint evicts it within a time."""
+    node = world.node(facts, pod.node)
+    if node is None:
+        return pod.node != PENDING
+    return not pod.end and is_evicted(node, world.classes[pod.cls], patience_s)
 
 
 def is_evicted(node: Node, cls: PodClass, patience_s: float) -> bool:

@@ -308,7 +308,7 @@ class _Player:
     def _begun(self, start: State, todo: tuple[object, ...]) -> Step:
         """Return the beginning of a step, after controllers have acted on pending changes."""
         pods = tuple(sorted(pod._replace(is_new=False) if pod.is_new else pod for pod in start.pods))
-        return self._moves.settle(Draft(self._world, start._replace(pods=pods, todo=todo)))
+        return self._moves.settle(Draft(self._world, start._replace(pods=pods, todo=todo)), are_late=True)
 
     def _step(self, begun: list[Step], befores: tuple[Outcome, ...], *, is_exact: bool) -> StepAnswer:
         if not begun:

@@ -311,29 +311,22 @@ def to_be_ready(pods: Iterable[P], owner: int) -> list[P]:
     return [pod for pod in pods if pod.owner == owner and pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE]
 
 
-def excess(world: World, pods: Sequence[P], owner: int, own: DeploymentState) -> replicaset.Excess:  # noqa: ARG001
-    """Return the pods that ReplicaSets delete now.
+def excess(world: World, pods: Sequence[P], owner: int, own: DeploymentState) -> list[replicaset.Shrinking]:  # noqa: ARG001
+    """Return the ReplicaSets that have too many pods, without those that have chosen which they delete.
 
-    ReplicaSets that shrink together rank their pods on what each sees: any part of what the others have deleted. So
-    each chooses its pods at one moment and deletes them one by one, unless nothing is ranked or only one chooses.
+    Each ranks its pods on what it sees: any part of what the others have deleted (getIndirectlyRelatedPods).
     """
     active = see(pods, owner).active
-    shrinking = [item for item in own.sets if active.get(item.rev, 0) > item.size]
+    if all(active.get(item.rev, 0) <= item.size for item in own.sets):
+        return []
     related = [pod for pod in pods if pod.owner == owner and replicaset.is_active(pod)]
-    chosen = [pod for pod in related if pod.is_chosen]
-    waits = [item for item in shrinking if all(pod.rev != item.rev for pod in chosen)]
-    if not waits:
-        return replicaset.Excess([tuple(chosen)] if chosen else [])
-    if not any(item.size for item in shrinking):
-        revisions = {item.rev for item in shrinking}
-        return replicaset.Excess([tuple(pod for pod in related if pod.rev in revisions)])
-    found = []
-    for item in waits:
-        mine = replicaset.active(pods, owner, item.rev)
-        found += replicaset.victims(mine, related, len(mine) - item.size)
-    if len(shrinking) == 1 and not chosen:
-        return replicaset.Excess(found)
-    return replicaset.Excess([(pod,) for pod in dict.fromkeys(chosen)], found)
+    have_chosen = {pod.rev for pod in related if pod.is_chosen}
+    found: list[replicaset.Shrinking] = []
+    for item in own.sets:
+        if item.rev not in have_chosen:
+            mine = [pod for pod in related if pod.rev == item.rev]
+            found += replicaset.shrinking(mine, related, len(mine) - item.size)
+    return found
 
 
 def is_complete(world: World, pods: Sequence[P], owner: int, own: DeploymentState) -> bool:

@@ -96,20 +96,22 @@ def act(draft: Draft, owner: int) -> bool:
     return any(created)
 
 
-def excess(world: World, pods: Sequence[P], owner: int, own: JobState) -> replicaset.Excess:
-    """Return every choice of the pods to delete now (ActivePods, which ignores nodes and costs here)."""
+def excess(world: World, pods: Sequence[P], owner: int, own: JobState) -> list[replicaset.Shrinking]:
+    """Return the Job if it has too many pods (ActivePods, which ignores nodes and costs here)."""
     spec: JobSpec = world.specs[own.spec]
     mine = [pod for pod in pods if pod.owner == owner and replicaset.is_active(pod)]
     count = len(mine) - spec.replicas
     if count <= 0:
-        return replicaset.Excess([])
+        return []
+    is_whole = count >= len(mine)
     if spec.is_indexed:
-        return replicaset.Excess([tuple(sorted(mine, key=lambda pod: -pod.ordinal)[:count])])
+        return [replicaset.Shrinking([tuple(sorted(mine, key=lambda pod: -pod.ordinal)[:count])], is_whole)]
     ranked = sorted(mine, key=_rank)
     last = _rank(ranked[count - 1])
     certain = [pod for pod in ranked if _rank(pod) < last]
     tied = [pod for pod in ranked if _rank(pod) == last]
-    return replicaset.Excess([(*certain, *rest) for rest in replicaset.choices(tied, count - len(certain))])
+    choices = [(*certain, *rest) for rest in replicaset.choices(tied, count - len(certain))]
+    return [replicaset.Shrinking(choices, is_whole)]
 
 
 def _rank(pod: P) -> tuple[int, ...]:

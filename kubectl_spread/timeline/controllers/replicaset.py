@@ -33,15 +33,14 @@ class ReplicaSetSpec(NamedTuple):
     rev: int
 
 
-class Excess(NamedTuple):
-    """Pods that a controller has too many.
+class Shrinking(NamedTuple):
+    """A ReplicaSet, or a Job, that has too many pods.
 
-    deleted: every choice of pods that are deleted at once. chosen: every choice of pods that a ReplicaSet decides to
-    delete, and deletes later.
+    choices: every choice of the pods to delete, on what it sees now. is_whole: all its pods go, so it ranks none.
     """
 
-    deleted: Sequence[tuple[P, ...]]
-    chosen: Sequence[tuple[P, ...]] = ()
+    choices: Sequence[tuple[P, ...]]
+    is_whole: bool
 
 
 class ReplicaSetState(NamedTuple):
@@ -79,11 +78,11 @@ def act(draft: Draft, owner: int) -> bool:
     return create(draft, spec.rev, spec.replicas - len(_own_active(draft.pods, owner)))
 
 
-def excess(world: World, pods: Sequence[P], owner: int, own: ReplicaSetState) -> Excess:
-    """Return every choice of the pods to delete now."""
+def excess(world: World, pods: Sequence[P], owner: int, own: ReplicaSetState) -> list[Shrinking]:
+    """Return the ReplicaSet if it has too many pods."""
     spec: ReplicaSetSpec = world.specs[own.spec]
     mine = _own_active(pods, owner)
-    return Excess(victims(mine, mine, len(mine) - spec.replicas))
+    return shrinking(mine, mine, len(mine) - spec.replicas)
 
 
 def is_complete(world: World, pods: Sequence[P], owner: int, own: ReplicaSetState) -> bool:
@@ -103,6 +102,11 @@ def victims(pods: Sequence[P], related: Sequence[P], count: int) -> list[tuple[P
     """
     found = order(pods, related, count)
     return [] if count <= 0 else [(*found.certain, *rest) for rest in choices(found.tied, found.left)]
+
+
+def shrinking(pods: Sequence[P], related: Sequence[P], count: int) -> list[Shrinking]:
+    """Return a ReplicaSet if it has pods to delete; arguments as of `victims`."""
+    return [Shrinking(victims(pods, related, count), count >= len(pods))] if count > 0 else []
 
 
 class DeletionOrder(NamedTuple):
