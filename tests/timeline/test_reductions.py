@@ -21,6 +21,7 @@ from kubectl_spread.timeline.oracle import Oracle
 from kubectl_spread.timeline.reductions import Reduction
 from kubectl_spread.timeline.search import explore
 from kubectl_spread.timeline.search.explore import Exploration
+from kubectl_spread.timeline.search.limit import Limit
 from kubectl_spread.timeline.setup.loading import load, with_owners
 from kubectl_spread.timeline.state import State
 from kubectl_spread.timeline.world import World
@@ -164,7 +165,7 @@ def explored(case: Case, *reduced: frozenset[Reduction]) -> Iterator[list[Outcom
 
 
 def _everything(moves: Moves, start: State) -> Exploration:
-    return explore.everything(moves, [start], canonical=lambda state: state, max_states=MOST_STATES)
+    return explore.everything(moves, [start], canonical=lambda state: state, limit=Limit(MOST_STATES))
 
 
 def _told(world: World, state: State) -> tuple[Any, ...]:
