@@ -7,6 +7,7 @@ Kubernetes and its projects. Source: the Kubernetes documentation page on labels
 from __future__ import annotations
 
 from kubectl_spread.objects.selectors.labels import HOSTNAME, key_errors, REGION, ZONE
+from kubectl_spread.text.wording import nearest
 
 # Replacements of deprecated labels.
 SUCCESSORS = {
@@ -70,13 +71,11 @@ def intended_key(key: str) -> str:
         return next((label for label in _SPREAD_OVER if name.replace(".", "/") == label.replace(".", "/")), "")
     if not name or (_is_open(prefix) and prefix != _OF_NODES):
         return ""
-    import difflib  # 3 ms
-
     # The whole key is compared, but under a prefix that has names of its own only the name.
     start = len(prefix) + 1 if prefix == _OF_NODES else 0
     known = sorted(label[start:] for label in _NODE_LABELS if label.startswith(key[:start].lower()))
-    near = difflib.get_close_matches(key[start:].lower(), known, n=1, cutoff=_NEAR)
-    found = key[:start].lower() + near[0] if near else ""
+    near = nearest(key[start:], known, cutoff=_NEAR)
+    found = key[:start].lower() + near if near else ""
     return SUCCESSORS.get(found, found)
 
 
