@@ -28,7 +28,8 @@ from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.setup import reading
 from kubectl_spread.timeline.setup.become import steps_to
 from kubectl_spread.timeline.setup.daemons import creating
-from kubectl_spread.timeline.setup.loading import load, with_owners
+from kubectl_spread.timeline.setup.loading import load
+from kubectl_spread.timeline.setup.owners import with_owners
 from kubectl_spread.timeline.state import forget_refusals, P, State, Step
 from kubectl_spread.timeline.world import Kubelet, World
 
@@ -176,8 +177,9 @@ def play(
         bound: columns with the bound pods of the cluster, perhaps among others; they are not changed.
         watch: shows the progress of the search, and can end it.
     """
-    cluster = with_owners(cluster)
     ops = _expanded(cluster, written)
+    applied = (op.controller for step in ops for op in step if isinstance(op, steps.Apply))
+    cluster, expected = with_owners(cluster, applied)
     touched, nodes = references.find_references(cluster, ops)
     while True:
         try:
@@ -188,6 +190,7 @@ def play(
                 limits or Limits(),
                 touched=touched,
                 nodes=nodes,
+                expected=expected,
                 kubelet=kubelet,
                 bound=bound,
                 watch=watch or Watch(),
@@ -227,12 +230,21 @@ class _Player:
         *,
         touched: Collection[OwnerKey],
         nodes: Collection[str],
+        expected: Collection[OwnerKey],
         kubelet: Optional[Kubelet],
         bound: Optional[Columns],
         watch: Watch,
     ) -> None:
         self._watch = watch
-        loaded = load(cluster, profiles, touched=touched, nodes=nodes, kubelet=kubelet, patience_s=limits.patience_s)
+        loaded = load(
+            cluster,
+            profiles,
+            touched=touched,
+            nodes=nodes,
+            expected=expected,
+            kubelet=kubelet,
+            patience_s=limits.patience_s,
+        )
         self._world: World = loaded.world
         self._world.bound = bound
         self._start = loaded.state

@@ -91,6 +91,8 @@ def _synced(
     spec: DeploymentSpec, sets: tuple[Set, ...], available: tuple[int, ...], revisions: frozenset[int]
 ) -> Optional[Sync]:
     """Return the changes of one reconciliation; `revisions` are those with any pods, for Recreate."""
+    if spec.is_orphaned and sum(item.size > 0 for item in sets) > 1:
+        return None
     if spec.is_paused or any(item.size and item.desired != spec.replicas for item in sets):
         return _scale(spec, sets, available)
     if spec.is_recreate:

@@ -166,6 +166,10 @@ class Outcome:
         """Return the number of the workload's target revision; 0 if the workload does not exist."""
         return self._view.revision_of(self.state, key)
 
+    def is_adopted(self, key: OwnerKey) -> bool:
+        """Return whether a ReplicaSet belongs to a Deployment now."""
+        return self._view.is_adopted(self.state, key)
+
     def is_paused(self, key: OwnerKey) -> bool:
         """Return whether a workload is a paused Deployment."""
         return self._view.is_paused(self.state, key)
@@ -254,6 +258,11 @@ class View:
     def _maker(self, pod: P) -> Optional[OwnerKey]:
         cls = self.world.classes[pod.cls]
         return None if cls.owner is None else OwnerKey(cls.owner.kind, cls.namespace, cls.owner.name)
+
+    def is_adopted(self, state: State, key: OwnerKey) -> bool:
+        owner = self.world.find_owner(key)
+        own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
+        return own is not None and owner is not None and key_of(self.world, state, owner) != key
 
     def name(self, pod: P, names: Optional[dict[object, list[str]]] = None) -> str:
         """Return a pod's name; for a new pod with a random name, its workload's name and `-*`.

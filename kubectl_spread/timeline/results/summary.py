@@ -187,7 +187,8 @@ class _Summary:
         self.outcomes = step.outcomes
         self.before = step.before
         self._known_values: dict[str, list[str]] = {}
-        self.keys = tuple(sorted({key for item in (*self.outcomes, *self.before) for key in item.workloads}))
+        keys = {key for item in (*self.outcomes, *self.before) for key in item.workloads}
+        self.keys = tuple(sorted(key for key in keys if not any(item.is_adopted(key) for item in self.outcomes)))
         blocked = {item.pod.owner for outcome in self.outcomes for item in outcome.blocked}
         named = concerns | blocked | {key for key in labelled if self._was_complete(key)}
         self.concerns = frozenset(key for key in self.keys if key in named or self._has_changed(key))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.building.stored import admitted_workload, stored_workload
-from kubectl_spread.cluster.ownership import inferred_deployment, OwnedPods
+from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, revision_label, Workload
@@ -33,28 +33,13 @@ class LoadedWorld(NamedTuple):
     live: frozenset[OwnerKey]
 
 
-def with_owners(cluster: Cluster) -> Cluster:
-    """Return the cluster with Deployments as owners of missing ReplicaSets, inferred from name and hash."""
-    found: dict[OwnerKey, OwnerKey] = {}
-    classes = {id(pod.cls): pod.cls for pod in cluster.pods}  # Many pods share few classes.
-    for cls in classes.values():
-        if cls.owner is None or cls.owner.kind != "ReplicaSet":
-            continue
-        made = OwnerKey("ReplicaSet", cls.namespace, cls.owner.name)
-        if made in cluster.owners:
-            continue
-        above = inferred_deployment(cls)
-        if above is not None and above in cluster.controllers:
-            found[made] = above
-    return cluster._replace(owners={**cluster.owners, **found}) if found else cluster
-
-
 def load(
     cluster: Cluster,
     profiles: Mapping[str, Profile],
     *,
     touched: Collection[OwnerKey] = (),
     nodes: Collection[str] = (),
+    expected: Collection[OwnerKey] = (),
     kubelet: Optional[Kubelet] = None,
     patience_s: float = float("inf"),
 ) -> LoadedWorld:
@@ -65,17 +50,19 @@ def load(
         profiles: of the scheduler, by name.
         touched: workloads that take part in any case.
         nodes: nodes whose pods take part.
+        expected: controllers that do not exist yet, although their pods do (`owners.with_owners`).
         kubelet: behaviour of bound pods.
         patience_s: simulated time within a step, in seconds.
     """
     cluster = cluster._replace(nodes=tuple(map(tainted_as_cordoned, cluster.nodes)))
     world = World(cluster, profiles, kubelet=kubelet, patience_s=patience_s)
-    return _Loading(cluster, world).load(frozenset(touched), frozenset(nodes))
+    return _Loading(cluster, world, frozenset(expected)).load(frozenset(touched), frozenset(nodes))
 
 
 class _Loading:
-    def __init__(self, cluster: Cluster, world: World) -> None:
+    def __init__(self, cluster: Cluster, world: World, expected: frozenset[OwnerKey]) -> None:
         self.cluster = cluster
+        self._expected = expected
         self._owned = OwnedPods(cluster)
         self.world = world
         self.sets: dict[int, Any] = {}
@@ -179,16 +166,25 @@ class _Loading:
             return
         owner = self.world.owner(key)
         if key.kind == "Deployment":
-            self.sets[owner] = self._deployment(key, controller, owner)
+            own = self._deployment(key, controller, owner)
+            if key in self._expected:
+                spec = self.world.specs[own.spec]._replace(is_paused=True, is_orphaned=True)
+                own = own._replace(spec=self.world.spec(spec))
+                for made in self._replica_sets(key):
+                    self.world.know_as(made, owner)
+            self.sets[owner] = own
         else:
-            self.sets[owner] = self._other(key, controller, owner)
+            found = self._other(key, controller, owner)
+            self.sets[owner] = None if key in self._expected else found
 
     def _other(self, key: OwnerKey, controller: Controller, owner: int) -> Any:
         """Return the state of a controller whose pods carry the revision as a label."""
         label = revision_label(controller.workload)
         running = [pod for pod in self._owned.of(key) if pod.is_visible]
         hashes = Counter(dict(pod.cls.labels).get(label, "") for pod in running) if label else Counter()
-        newest = controller.revision or (hashes.most_common(1)[0][0] if hashes else "")
+        newest = controller.revision if label else ""
+        if not newest and hashes:
+            newest = hashes.most_common(1)[0][0]
         prefix = f"{key.name}-" if key.kind == "StatefulSet" else ""
         old = [text for text in hashes if text != newest]
         for text in sorted(old):
