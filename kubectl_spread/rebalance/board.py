@@ -24,7 +24,7 @@ from kubectl_spread.timeline.run import Watch
 from kubectl_spread.timeline.search import explore
 from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.setup.loading import load
-from kubectl_spread.timeline.setup.owners import with_owners
+from kubectl_spread.timeline.setup.owners import infer_owners
 from kubectl_spread.timeline.state import (
     Deletion,
     EventKind,
@@ -102,13 +102,13 @@ class Board:
         self._runs = _RUNS
         self.is_hasty = False  # Follow only a few states, because time is short.
         self._earlier = tuple(earlier)
-        self._cluster = self._whole = with_owners(cluster).cluster
+        self._cluster = self._whole = infer_owners(cluster)
         self._profiles = profiles
         self._touched = frozenset(keys)
         self._nodes: frozenset[str] = frozenset()
         self.deadline = deadline
         live = load(self._whole, profiles, touched=self._touched).live
-        self._cluster = with_owners(simplify(self._whole, self._touched | live)).cluster
+        self._cluster = infer_owners(simplify(self._whole, self._touched | live))
         self._load()
         self.name_nodes(())
 

@@ -17,7 +17,7 @@ from kubectl_spread.rebalance.tally import Tally
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.running.status import counted_workloads, CountedWorkload
 from kubectl_spread.timeline.run import Watch
-from kubectl_spread.timeline.setup.owners import with_owners
+from kubectl_spread.timeline.setup.owners import infer_owners
 from kubectl_spread.timeline.state import P
 
 MOVABLE = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")  # kinds that replace evicted pods
@@ -46,7 +46,7 @@ class Workloads(NamedTuple):
 
 def workloads_of(cluster: Cluster, profiles: Mapping[str, Profile]) -> Workloads:
     """Count the pods of all constraints."""
-    cluster = with_owners(cluster).cluster
+    cluster = infer_owners(cluster)
     return Workloads(cluster, profiles, tuple(counted_workloads(cluster, profiles)))
 
 

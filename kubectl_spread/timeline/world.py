@@ -12,7 +12,7 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.affinity import NodeAffinity
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
-from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.storage import ObjectKey, Volume
 from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, UNREACHABLE
 from kubectl_spread.objects.workloads.replica import controller_of, controller_selector, daemon, replica
@@ -449,9 +449,10 @@ def _admits_alike(one: Cluster, other: Cluster) -> bool:
 
 
 def same_template(one: Plain, other: Plain) -> bool:
-    """Return whether two templates are equal but for the hash of a Deployment, empty lists and an empty selector.
+    """Return whether two templates are equal but for the hash of a Deployment, empty lists and default values.
 
-    Source: pkg/controller/deployment/util/deployment_util.go, EqualIgnoreHash (v1.36.2).
+    The API server has added default values to those that controllers compare; a manifest leaves them out.
+    Source: pkg/controller/deployment/util/deployment_util.go, EqualIgnoreHash; pkg/apis/core/v1/defaults.go (v1.36.2).
     """
     return _without_hash(one) == _without_hash(other)
 
@@ -461,7 +462,43 @@ def _without_hash(template: Plain) -> Plain:
     labels = metadata.get("labels") or {}
     kept = {key: value for key, value in labels.items() if key != POD_TEMPLATE_HASH}
     rest = {key: value for key, value in metadata.items() if key not in ("labels", "creationTimestamp") and value}
-    return {"metadata": {**rest, "labels": kept}, "spec": _without_empty(template.get("spec") or {})}
+    return {"metadata": {**rest, "labels": kept}, "spec": _without_empty(_without_defaults(template.get("spec") or {}))}
+
+
+_POD_DEFAULTS: Plain = {
+    "restartPolicy": "Always",
+    "terminationGracePeriodSeconds": 30,
+    "dnsPolicy": "ClusterFirst",
+    "schedulerName": "default-scheduler",
+    "securityContext": {},
+}
+_CONTAINER_DEFAULTS: Plain = {
+    "terminationMessagePath": "/dev/termination-log",
+    "terminationMessagePolicy": "File",
+    "resources": {},
+}
+
+
+def _without_defaults(spec: Plain) -> Plain:
+    """Return a pod's spec without the default values of fields that have one in most manifests."""
+    found = {key: value for key, value in spec.items() if key not in _POD_DEFAULTS or value != _POD_DEFAULTS[key]}
+    for field in ("initContainers", "containers"):
+        if field in found:
+            found[field] = [_without_container_defaults(item) for item in mappings(found[field])]
+    return found
+
+
+def _without_container_defaults(container: Plain) -> Plain:
+    image = str(container.get("image") or "").rpartition("/")[2]
+    is_latest = "@" not in image and (":" not in image or image.endswith(":latest"))
+    defaults = {**_CONTAINER_DEFAULTS, "imagePullPolicy": "Always" if is_latest else "IfNotPresent"}
+    found = {key: value for key, value in container.items() if key not in defaults or value != defaults[key]}
+    if "ports" in found:
+        found["ports"] = [
+            {key: value for key, value in port.items() if (key, value) != ("protocol", "TCP")}
+            for port in mappings(found["ports"])
+        ]
+    return found
 
 
 def _without_empty(value: Any) -> Any:

@@ -222,6 +222,8 @@ def both(found: Scenario, *, limit: int) -> Sides:
     engine = [[_state(pod, revisions) for pod in outcome.pods] for outcome in answer.outcomes]
     moved = {(key.kind, key.name) for outcome in answer.outcomes for key in outcome.workloads}
     moved |= {pod.owner for pods in engine for pod in pods}
+    with_owners = (pod for item in (*answer.before, *answer.outcomes) for pod in item.pods if pod.owner is not None)
+    moved |= {("Pod", pod.name) for pod in with_owners}  # They were adopted.
     node = _node_of(found.script)
     before = [_pod(world, pod, revisions) for pod in world.pods()]
     still = [pod for pod in before if pod.owner not in moved and (pod.owner[0] != "Pod" or pod.node != node)]

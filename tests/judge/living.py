@@ -360,7 +360,8 @@ def _complete_revisions(world: World, item: Plain) -> None:
             pod["metadata"]["labels"][label] = update = "1"
     if not update:
         return
-    status["revisionNames"] = {hashed(spec["template"]): update}
+    template = statefulset.template_of(item) if item["kind"] == "StatefulSet" else spec["template"]
+    status["revisionNames"] = {hashed(template): update}
     status["templates"] = {update: copy.deepcopy(spec["template"])}
     for name in names:
         if name and name != update:

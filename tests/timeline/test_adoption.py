@@ -133,3 +133,30 @@ def test_a_deployment_beside_an_orphaned_replicaset(capsys: pytest.CaptureFixtur
     assert code == 0
     assert lines[0] == f"create -f {paths[0]}: completes"
     assert [line.split() for line in lines[6:9]] == [[zone, "0", "1", "to", "2"] for zone in "abc"]
+
+
+def test_a_template_with_written_defaults_is_the_same() -> None:
+    again = deployment(3)
+    again["spec"]["template"]["spec"] |= {"restartPolicy": "Always", "terminationGracePeriodSeconds": 30}
+    again["spec"]["template"]["spec"]["containers"][0] |= {
+        "imagePullPolicy": "Always",
+        "terminationMessagePolicy": "File",
+    }
+    answer = run([*THREE_ZONES, orphan(), *PODS], steps.Apply(controller(again)))
+    changed = copy.deepcopy(again)
+    changed["spec"]["template"]["spec"]["containers"][0]["imagePullPolicy"] = "IfNotPresent"  # the image has no tag
+    other = run([*THREE_ZONES, orphan(), *PODS], steps.Apply(controller(changed)))
+
+    assert (kept(answer), kept(other)) == ({3}, {0})
+
+
+@pytest.mark.parametrize(("cpu", "left"), [("100m", 2), ("200m", 0)])
+def test_a_statefulset_replaces_the_pods_of_another_template(cpu: str, left: int) -> None:
+    workload = {**deployment(2, cpu=cpu), "kind": "StatefulSet"}
+    pods = [bare(f"web-{at}", name, **{"controller-revision-hash": "web-1"}) for at, name in enumerate(("a1", "b1"))]
+    for pod in pods:
+        pod["spec"] |= deployment(2)["spec"]["template"]["spec"]
+    answer = run([*THREE_ZONES, *pods], steps.Apply(controller(workload)))
+
+    assert kept(answer) == {left}
+    assert answer.last.is_complete

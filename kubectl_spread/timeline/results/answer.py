@@ -262,7 +262,9 @@ class View:
     def is_adopted(self, state: State, key: OwnerKey) -> bool:
         owner = self.world.find_owner(key)
         own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
-        return own is not None and owner is not None and key_of(self.world, state, owner) != key
+        if own is None or owner is None or key.kind != "ReplicaSet":
+            return False
+        return key_of(self.world, state, owner).kind == "Deployment"
 
     def name(self, pod: P, names: Optional[dict[object, list[str]]] = None) -> str:
         """Return a pod's name; for a new pod with a random name, its workload's name and `-*`.

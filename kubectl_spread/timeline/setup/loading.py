@@ -10,6 +10,7 @@ from kubectl_spread.cluster.building.stored import admitted_workload, stored_wor
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, revision_label, Workload
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.timeline import likeness
@@ -23,6 +24,17 @@ from kubectl_spread.timeline.world import Kubelet, same_template, World
 _DESIRED = "deployment.kubernetes.io/desired-replicas"
 _MOST = "deployment.kubernetes.io/max-replicas"
 _HASH = "controller-revision-hash"
+
+
+_OF_TEMPLATE = (
+    "requests",
+    "images",
+    "node_selector",
+    "node_affinity",
+    "constraints",
+    "pod_anti_affinity",
+    "host_ports",
+)
 
 
 class LoadedWorld(NamedTuple):
@@ -186,6 +198,8 @@ class _Loading:
         if not newest and hashes:
             newest = hashes.most_common(1)[0][0]
         prefix = f"{key.name}-" if key.kind == "StatefulSet" else ""
+        if key in self._expected and label and not self._has_template(controller.workload, running):
+            newest = f"{prefix}{controller.workload.revision_hash}"
         old = [text for text in hashes if text != newest]
         for text in sorted(old):
             self._old_revision(key, controller.workload, owner, text=text, pods=running)
@@ -199,6 +213,11 @@ class _Loading:
         if isinstance(own, statefulset.StatefulSetState) and old:
             own = own._replace(current=self._rev_of[key, max(old, key=lambda text: hashes[text])])
         return own
+
+    def _has_template(self, owner: Workload, pods: Iterable[Pod]) -> bool:
+        """Return whether pods that a new workload adopts have its template, in fields that the scheduler reads."""
+        made = replica(stored_workload(admitted_workload(owner, self.cluster), self.world.minor), 0).cls
+        return all(getattr(pod.cls, name) == getattr(made, name) for pod in pods for name in _OF_TEMPLATE)
 
     def _old_revision(self, key: OwnerKey, owner: Workload, at: int, *, text: str, pods: Iterable[Pod]) -> int:
         """Return a revision that is only known from its pods."""

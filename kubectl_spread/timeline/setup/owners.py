@@ -36,7 +36,7 @@ def with_owners(cluster: Cluster, applied: Iterable[Controller] = ()) -> Owned:
     """Return the cluster with owners for ReplicaSets and pods; applied: the workloads that steps create or change."""
     created = {key_of(item.workload): item for item in applied}
     created = {key: item for key, item in created.items() if key not in cluster.controllers}
-    cluster = cluster._replace(owners={**cluster.owners, **_inferred(cluster)})
+    cluster = infer_owners(cluster)
     deployments = _adopting_sets(cluster, {**cluster.controllers, **created})
     sets: dict[OwnerKey, list[Controller]] = {}
     for made, above in deployments.items():
@@ -53,8 +53,8 @@ def with_owners(cluster: Cluster, applied: Iterable[Controller] = ()) -> Owned:
     return Owned(owned, frozenset(expected))
 
 
-def _inferred(cluster: Cluster) -> dict[OwnerKey, OwnerKey]:
-    """Return Deployments as owners of missing ReplicaSets, by name and hash."""
+def infer_owners(cluster: Cluster) -> Cluster:
+    """Return the cluster with Deployments as owners of missing ReplicaSets, inferred from name and hash."""
     found: dict[OwnerKey, OwnerKey] = {}
     for cls in {id(pod.cls): pod.cls for pod in cluster.pods}.values():  # Many pods share few classes.
         if cls.owner is None or cls.owner.kind != "ReplicaSet":
@@ -63,7 +63,7 @@ def _inferred(cluster: Cluster) -> dict[OwnerKey, OwnerKey]:
         deployment = None if made in cluster.owners else inferred_deployment(cls)
         if deployment is not None and deployment in cluster.controllers:
             found[made] = deployment
-    return found
+    return cluster._replace(owners={**cluster.owners, **found}) if found else cluster
 
 
 def _adopting_sets(cluster: Cluster, controllers: Mapping[OwnerKey, Controller]) -> dict[OwnerKey, OwnerKey]:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Optional
 
 from tests.naive import objects
 from tests.naive.controllers import admission, controller_utils, persistentvolume, replicaset
+from tests.naive.controllers.deployment import template_of
 from tests.naive.controllers.replicaset import replicas_of
 from tests.naive.controllers.world import delete_pod, hashed, is_owned_by, World
 
@@ -70,7 +71,7 @@ def revisions_of(item: Plain) -> Revisions:
 def update_revision(item: Plain) -> str:
     """The name of the template's revision; a snapshot may have given it one."""
     known: dict[str, str] = (item.get("status") or {}).get("revisionNames") or {}
-    short = hashed(item["spec"]["template"])
+    short = hashed(template_of(item))
     return known.get(short) or f"{item['metadata']['name']}-{short}"
 
 
