@@ -138,8 +138,8 @@ _SCHEDULERS = (
          r"unschedulable: *(?P<why>(?:(?:job|pod group) is not ready|\.\.\.)(?:[,;.]? (?:pending: )?\d{1,9} "
          r"\w{1,30}(?![\w/]))*|0 nodes are available)"
          r"|(?P<why2>pod group is not ready(?:[,;] (?:pending: )?\d{1,9} \w{1,30}(?![\w/]))+))",
-         "Volcano places the pods of a PodGroup together, and minAvailable of them do not fit at the same time: {why}."
-         " It looks at the group again when resources become free or missing pods are created.",
+         "Volcano starts the pods of a PodGroup together, and fewer than minAvailable can start now: {why}. Either "
+         "pods of the group are missing, or they do not all fit.",
          (_POD_GROUPS, _QUEUES, _EXPLAIN)),
     Form("overused", Component.VOLCANO, r"resource in cluster is overused|queue resource quota insufficient[^\n]*",
          "Volcano does not start the PodGroup yet: its queue, or the whole cluster, has no resources left for the "
@@ -332,7 +332,7 @@ _VOLUMES_AND_KUBELET = (
          "The kubelet refused the pod: its Topology Manager finds no aligned set of CPUs and devices on the node. "
          "The scheduler does not check this.", (_POD,)),
     Form("multiAttach", Component.CONTROLLER,
-         r"multi-attach error for volume \"(?P<volume>[^\"\n]{1,253})\"(?P<why>[^\n]*)",
+         r"multi-attach error for volume \"(?P<volume>[^\"\n]{1,253})\" *(?P<why>[^\n]*)",
          "Volume {volume} is still attached to another node and can be attached to one node only. The pod starts "
          "after the volume is detached: the other pod must end, or its node must be deleted.",
          ("kubectl get volumeattachments", "kubectl get pods -A -o wide")),
@@ -406,8 +406,8 @@ _CONTROLLERS = (
          "The admission webhook {webhook} does not allow the object: {why}.", (_WEBHOOKS,)),
     Form("webhook", Component.API_SERVER,
          rf"{_REFUSED}(?:internal error occurred: *)?failed calling (?:admission )?webhook "
-         r"\"(?P<webhook>[^\"\n]{0,253})\"(?P<why>[^\n]*(?:(?<=:)\n[^\n]*)*)",
-         "The API server calls webhook {webhook} for each such object but got no answer{why}. The object is not "
+         r"\"(?P<webhook>[^\"\n]{0,253})\"(?:: ?)?(?P<why>[^\n]*(?:(?<=:)\n[^\n]*)*)",
+         "The API server calls webhook {webhook} for each such object but got no answer ({why}). The object is not "
          "created until the webhook answers or its failurePolicy is Ignore.", (_WEBHOOKS,)),
     Form("create", Component.CONTROLLER, r"error creating:(?=\s|\Z)",
          "The API server accepted the workload but not its pod; the next part says why. Pods are validated only when"
@@ -427,9 +427,9 @@ _VALIDATION = (
          "The API server refuses to change {path} of an existing {object} ({why}). Keep the old value, or delete the "
          "object and create it again.", ("kubectl diff -f FILE",)),
     Form("validation", Component.API_SERVER,
-         rf"{_INVALID}?{_FIELD}: *(?P<error>{_FAULT})"
-         rf"(?P<why>(?:{_QUOTED}|(?!, *(?:spec|metadata)[\w.\[\]]{{0,200}}: *{_FAULT})[^\n\"])*)",
-         "The API server refuses {object}: {path} is invalid ({error}{why}).", (_CHECK,)),
+         rf"{_INVALID}?{_FIELD}: *(?P<why>(?P<error>{_FAULT})"
+         rf"(?:{_QUOTED}|(?!, *(?:spec|metadata)[\w.\[\]]{{0,200}}: *{_FAULT})[^\n\"])*)",
+         "The API server refuses {object}: {path} is invalid ({why}).", (_CHECK,)),
     Form("invalidObject", Component.API_SERVER, rf"{_INVALID}(?P<why>[^\n]*)",
          "The API server refuses {object}: {why}.", (_CHECK,)),
     Form("decoding", Component.API_SERVER,
