@@ -41,11 +41,6 @@ class Comparison(NamedTuple):
     is_clause_other: bool = False  # the preemption clauses differ, or only one message has one
 
 
-class _Counted(NamedTuple):
-    reason: str
-    number: int
-
-
 _Key = tuple[ReasonKind, str]
 
 
@@ -96,17 +91,15 @@ def _changes(
     now = _counts(new, total_now, are_named=are_named)
     found = []
     for key in dict.fromkeys((*then, *now)):
-        before, after = then.get(key), now.get(key)
-        counts = (before.number if before else 0, after.number if after else 0)
-        if counts[0] != counts[1]:
-            words = after or before
-            found.append(CountChange(key[0], words.reason if words else "", *counts))
+        (old_words, before), (new_words, after) = then.get(key, ("", 0)), now.get(key, ("", 0))
+        if before != after:
+            found.append(CountChange(key[0], new_words or old_words, before, after))
     return tuple(found)
 
 
-def _counts(parts: tuple[Part, ...], total: Optional[int], *, are_named: bool) -> dict[_Key, _Counted]:
-    """Return the count of each reason in any release's words; a reason without a count applies to all nodes."""
-    out: dict[_Key, _Counted] = {}
+def _counts(parts: tuple[Part, ...], total: Optional[int], *, are_named: bool) -> dict[_Key, tuple[str, int]]:
+    """Return the words and count of each reason; a reason without a count applies to all nodes."""
+    out: dict[_Key, tuple[str, int]] = {}
     special = {ReasonKind.POD_AFFINITY, ReasonKind.POD_ANTI_AFFINITY, ReasonKind.EXISTING_ANTI_AFFINITY}
     has_special = any(part.kind in special for part in parts)
     for part in parts:
@@ -115,8 +108,7 @@ def _counts(parts: tuple[Part, ...], total: Optional[int], *, are_named: bool) -
         key = _key(part, are_named=are_named)
         count = part.number if part.number is not None else total or 0
         reason = "node(s) had untolerated taint(s)" if key == (ReasonKind.TAINT, "") else part.reason
-        known = out.get(key)
-        out[key] = _Counted(reason, count + (known.number if known else 0))
+        out[key] = (reason, count + out.get(key, ("", 0))[1])
     return out
 
 

@@ -30,7 +30,6 @@ from kubectl_spread.messages.pasted_text import (
     HEADER,
     line_start,
     message_places,
-    MessageStart,
     MOST_CHARACTERS,
     pasted_text,
     PastedText,
@@ -47,6 +46,7 @@ from kubectl_spread.messages.reasons import (
     OF_AUTOSCALER,
     without_space,
 )
+from kubectl_spread.messages.sentences import MessageStart
 
 
 def parse(text: str) -> Message:
@@ -116,12 +116,12 @@ def _message(pasted: PastedText, place: MessageStart, following: int) -> Message
     line = line_start(pasted.plain, following, place.end)
     if following < len(pasted.plain) and line > place.end:
         end = line  # text before the next message in its line belongs to that message
-    if place.found is not None:
+    if place.form is not None:
         return Message(
-            component=place.found.form.component,
-            form=place.found.form.name,
+            component=place.form.component,
+            form=place.form.name,
             text=pasted.quote(place.start, place.end),
-            details=tuple(place.found.details.items()),
+            details=tuple((place.details or {}).items()),
             times=times_seen(pasted.plain, place.start),
             not_understood=unread_lines(pasted, place.end, end),
         )

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.messages import sentences
-from kubectl_spread.messages.sentences import RecognizedSentence
+from kubectl_spread.messages.sentences import MessageStart
 
 MOST_CHARACTERS = 50_000  # an event has 1,024; the rest is not read, and the message says so
 
@@ -26,16 +26,6 @@ class PastedText(NamedTuple):
 
     def quote(self, start: int, end: int) -> str:
         return " ".join(self.written[start:end].split())
-
-
-class MessageStart(NamedTuple):
-    """The beginning of a message: a header, a sentence of another component, or a bare list."""
-
-    start: int
-    end: int
-    kind: str
-    total: Optional[int] = None
-    found: Optional[RecognizedSentence] = None
 
 
 _PLAIN = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "′": "'", "´": "'", "`": "`", "“": '"', "”": '"'})
@@ -167,11 +157,7 @@ def message_places(plain: str) -> list[MessageStart]:
     places += [MessageStart(at.start(), at.end(), "notScaled") for at in sentences.NOT_SCALED.finditer(plain)]
     lists = sorted(place.start for place in places)
     breaks = [at for at, char in enumerate(plain) if char == "\n"]
-    places += [
-        MessageStart(found.start, found.end, "elsewhere", found=found)
-        for found in sentences.find_sentences(plain)
-        if not _is_in_a_list(lists, breaks, found.start)
-    ]
+    places += [place for place in sentences.find_sentences(plain) if not _is_in_a_list(lists, breaks, place.start)]
     in_lines = {bisect.bisect_left(breaks, place.start) for place in places}
     for event in _BARE_EVENT.finditer(plain):
         if bisect.bisect_left(breaks, event.start()) not in in_lines:

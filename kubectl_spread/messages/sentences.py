@@ -6,7 +6,7 @@ In `meaning` and `commands`, `{name}` is the text of the group of that name in t
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 from kubectl_spread.messages.message import Component
 
@@ -24,13 +24,15 @@ class Form(NamedTuple):
     commands: tuple[str, ...] = ()
 
 
-class RecognizedSentence(NamedTuple):
-    """A sentence that was recognised, from `start` to `end` of a text."""
+class MessageStart(NamedTuple):
+    """The beginning of a message in a text: a header, a bare list, or a whole sentence with its form and details."""
 
-    form: Form
     start: int
     end: int
-    details: dict[str, str]
+    kind: str
+    total: Optional[int] = None
+    form: Optional[Form] = None
+    details: Optional[dict[str, str]] = None
 
 
 NOT_SCALED = re.compile(
@@ -503,22 +505,24 @@ _COMPILED = tuple(
 )
 
 
-def find_sentences(text: str) -> list[RecognizedSentence]:
+def find_sentences(text: str) -> list[MessageStart]:
     """Return the known sentences of a text in order; of overlapping ones the first, or the more specific."""
-    found: list[tuple[int, int, RecognizedSentence]] = []
+    found: list[tuple[int, int, MessageStart]] = []
     for rank, (form, shape) in enumerate(_COMPILED):
         for at in shape.finditer(text):
-            found.append((at.start(), rank, RecognizedSentence(form, at.start(), at.end(), _details(at))))
+            place = MessageStart(at.start(), at.end(), "sentence", form=form, details=_details(at))
+            found.append((at.start(), rank, place))
     found.sort(key=lambda item: item[:2])
-    out: list[RecognizedSentence] = []
+    out: list[MessageStart] = []
     end = 0
     for start, _, item in found:
         if start < end or item.end == start:
             continue
         # A list of invalid fields names their object once, before the first.
-        last = out[-1].details.get("object") if out and _BETWEEN_FIELDS.fullmatch(text, end, start) else None
-        if last and "path" in item.details:
-            item.details.setdefault("object", last)
+        if out and item.details and "path" in item.details and _BETWEEN_FIELDS.fullmatch(text, end, start):
+            last = (out[-1].details or {}).get("object")
+            if last:
+                item.details.setdefault("object", last)
         out.append(item)
         end = item.end
     return out
