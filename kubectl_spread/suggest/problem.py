@@ -31,6 +31,7 @@ from kubectl_spread.scheduler.sampling import Sampler
 from kubectl_spread.suggest.editing.target import TemplateOwner
 from kubectl_spread.suggest.judging.rollout_settings import ON_DELETE, RolloutSettings, settings_of
 from kubectl_spread.suggest.system_taints import is_of_system
+from kubectl_spread.text.scalars import natural
 
 Plain = dict[str, Any]
 
@@ -214,7 +215,7 @@ class PendingPodProblem:
         owner = pod.owner
         key = None if owner is None else OwnerKey(owner.kind, pod.namespace, owner.name)
         found = None if key is None else self.cluster.controllers.get(key)
-        return int(found.revision) if found is not None and found.revision.isdecimal() else None
+        return None if found is None else natural(found.revision)
 
     @property
     def rivals(self) -> tuple[Pod, ...]:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Optional, Union
 from kubectl_spread.text import surrogates
 from kubectl_spread.text.node import is_merge, Mapping, Node, place, Route, Scalar, Sequence, to_plain
 from kubectl_spread.text.source import SourceFile, Span
+from kubectl_spread.text.wording import short
 
 MAX_DEPTH = 256  # levels; the deepest Kubernetes object nests about 20
 
@@ -357,10 +358,10 @@ class _Composer:
         start, end = self.base + event.start_mark.index, self.base + event.end_mark.index
         name = event.anchor
         if name not in self.anchors:
-            raise _RefusedError(start, end, f"unknown anchor `{name}`")
+            raise _RefusedError(start, end, f"unknown anchor `{short(name)}`")
         anchored = self.anchors[name]
         if anchored is None:
-            raise _RefusedError(start, end, f"anchor `{name}` contains itself")
+            raise _RefusedError(start, end, f"anchor `{short(name)}` contains itself")
         measure = self.measures.get(id(anchored))
         if measure is None:
             measure = self.measures[id(anchored)] = self._measure(anchored)

@@ -58,6 +58,11 @@ def resolve(text: str) -> Value:
     return text if isinstance(value, str) else value
 
 
+def natural(text: str) -> Optional[int]:
+    """Return the number of a text of 1 to 18 decimal digits; None for any other. Python reads no number of 5,000."""
+    return int(text) if len(text) <= 18 and text.isascii() and text.isdecimal() else None
+
+
 @functools.lru_cache(maxsize=8192)
 def plain_key_text(text: str) -> str:
     """Return the text of a mapping key that is a plain scalar."""

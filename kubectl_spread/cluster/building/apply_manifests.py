@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Optional, TypeVar
+from typing import Any, TypeVar
 
 from kubectl_spread.cluster.building.build import ClusterBuilder
 from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget
 from kubectl_spread.objects.admission import LimitRange, Quota
+from kubectl_spread.objects.amounts.int_or_percent import scaled_value
 from kubectl_spread.objects.selectors.labels import Labels, NAMESPACE_NAME
 from kubectl_spread.objects.storage import Storage
 
@@ -131,7 +132,4 @@ def _allowed(spec: Plain, budget: DisruptionBudget, cluster: Cluster) -> int:
 
 def _scaled(value: Any, total: int) -> int:
     """Return a number, or a percentage of the total rounded up; anything else counts as 0."""
-    if isinstance(value, str):
-        percent: Optional[str] = value.removesuffix("%") if value.endswith("%") else None
-        return -(-int(percent) * total // 100) if percent is not None and percent.isdecimal() else 0
-    return int(value) if isinstance(value, (int, float)) else 0
+    return scaled_value(value, total, round_up=True) or 0

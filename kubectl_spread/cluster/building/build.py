@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable
 from typing import Any, Union
@@ -38,6 +39,7 @@ from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
 from kubectl_spread.objects.validation import selector_error
 from kubectl_spread.objects.workloads.workload import workload
+from kubectl_spread.text.scalars import natural
 
 Plain = dict[str, Any]
 
@@ -213,9 +215,13 @@ class ClusterBuilder:
 def _progress(status: Plain) -> JobProgress:
     """Return the finished pods of a Job; completed indexes are written as `1,3-5`."""
     parts = (part.partition("-") for part in str(status.get("completedIndexes") or "").split(","))
-    ranges = [(first, last or first) for first, _, last in parts if first.isdecimal()]
-    completed = tuple(at for first, last in ranges if last.isdecimal() for at in range(int(first), int(last) + 1))
+    ranges = ((natural(first), natural(last or first)) for first, _, last in parts)
+    indexes = (at for first, last in ranges if first is not None and last is not None for at in range(first, last + 1))
+    completed = tuple(itertools.islice(indexes, _MAX_INDEXES))
     return JobProgress(status.get("succeeded") or 0, status.get("failed") or 0, completed)
+
+
+_MAX_INDEXES = 1_000_000  # of a Job; a range in a snapshot may be any
 
 
 def cluster_of(objects: Iterable[Plain]) -> Cluster:

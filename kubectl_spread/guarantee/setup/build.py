@@ -46,6 +46,7 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
 from kubectl_spread.scheduler.unsupported import unsupported_features
+from kubectl_spread.text.scalars import natural
 from kubectl_spread.timeline.nodes import add_taint, set_cordon
 
 _PLAIN = TopologySpreadConstraint(0, 1, HOSTNAME, SCHEDULE_ANYWAY)  # without it, default constraints would apply
@@ -268,8 +269,8 @@ class GroupBuilder:
         """Return the ordinal of a StatefulSet's pod, from 0 on; -1 for another pod."""
         workload = self._workloads[owner]
         _, _, number = pod.name.rpartition("-")
-        is_numbered = workload.kind == "StatefulSet" and number.isdecimal()
-        return int(number) - workload.first_ordinal if is_numbered else -1
+        ordinal = natural(number) if workload.kind == "StatefulSet" else None
+        return -1 if ordinal is None else ordinal - workload.first_ordinal
 
     def _is_alike(self, pod: Pod, kind: int) -> bool:
         """Return whether constraints count a running pod as they count new pods of its kind."""

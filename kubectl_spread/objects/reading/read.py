@@ -112,7 +112,7 @@ def _deletion_cost(metadata: Plain) -> int:
 
 
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
-_COST = re.compile(r"-?(0|[1-9][0-9]*)")
+_COST = re.compile(r"-?(0|[1-9][0-9]{0,9})")
 
 
 def _condition(status: Plain, kind: str) -> Plain:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Optional
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.workloads.kinds import KINDS, PodPlace
 from kubectl_spread.text.node import Route
+from kubectl_spread.text.scalars import natural
 
 Plain = dict[str, Any]
 
@@ -181,7 +182,7 @@ def knative_scale(template: Plain) -> tuple[Optional[int], Optional[int]]:
     """Return the least and most pods of a Knative revision by its annotations; 0 as the most is not a limit."""
     annotations = fields(fields(template.get("metadata")).get("annotations"))
     least, most = (
-        next((int(text) for name in names if (text := str(annotations.get(name, ""))).isdecimal()), None)
+        next((number for name in names if (number := natural(str(annotations.get(name, "")))) is not None), None)
         for names in (_MIN_SCALE, _MAX_SCALE)
     )
     return least, most or None

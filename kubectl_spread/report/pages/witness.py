@@ -13,6 +13,7 @@ from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.report.guarantee import words
 from kubectl_spread.report.pages.drawing import draw, Drawing, DrawnNode, DrawnPod, Look, order, Shape
 from kubectl_spread.report.pages.pods import notes_of
+from kubectl_spread.text.scalars import natural
 
 _HUES = 6
 
@@ -129,7 +130,8 @@ class WitnessArtist:
 
 def _ordinal(key: OwnerKey, pod: str) -> int:
     tail = pod.removeprefix(f"{key.name}-")
-    return int(tail) if key.kind == "StatefulSet" and tail.isascii() and tail.isdecimal() else -1
+    ordinal = natural(tail) if key.kind == "StatefulSet" else None
+    return -1 if ordinal is None else ordinal
 
 
 def _map_key(cluster: Cluster, topology_key: str) -> str:

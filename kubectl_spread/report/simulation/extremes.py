@@ -13,7 +13,7 @@ def extremes(summary: StepSummary, key: OwnerKey, spread: WorkloadSpread) -> str
     """Return `best outcome: a=1 b=1; worst: a=2 b=0`; empty if the outcomes are equally good."""
     values = [domain.value for domain in spread.domains]
     found = [item for item in summary.endings if spread.topology_key in item.counts.get(key, {})]
-    if len(found) < 2 or len(values) > _MOST_DOMAINS:
+    if len(found) < 2 or not 0 < len(values) <= _MOST_DOMAINS:
         return ""
     ranked = sorted((_rank(item, _numbers(item, key, spread, values)), at) for at, item in enumerate(found))
     (best, first), (worst, last) = ranked[0], ranked[-1]

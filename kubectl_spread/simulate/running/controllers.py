@@ -14,6 +14,7 @@ from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.taints import first_untolerated
 from kubectl_spread.objects.workloads.replica import controller_of, controller_selector, daemon, replica
 from kubectl_spread.objects.workloads.workload import replica_name, revision_label, Workload
+from kubectl_spread.text.scalars import natural
 
 MAX_REPLICAS = 150_000  # the pods of the largest cluster that Kubernetes supports
 
@@ -55,10 +56,10 @@ def newest_hash(owner: Workload, pods: Sequence[Pod], cluster: Cluster) -> str:
     label = revision_label(owner)
     made = {OwnerKey(pod.owner.kind, pod.namespace, pod.owner.name) for pod in pods if pod.owner is not None}
     numbered = [
-        (int(maker.revision), str(hash_))
+        (number, str(hash_))
         for key in made
         if (maker := cluster.controllers.get(key)) is not None
-        and maker.revision.isdecimal()
+        and (number := natural(maker.revision)) is not None
         and (hash_ := _labels(maker.workload).get(label))
     ]
     if numbered:
@@ -153,7 +154,8 @@ def _own(owner: Workload, owned: OwnedPods) -> list[Pod]:
 def _is_of_template(pod: Pod, owner: Workload) -> bool:
     """Return whether a pod is created from a workload's template: a LeaderWorkerSet has two."""
     member = dict(pod.cls.labels).get(_MEMBER, "") if owner.kind == "LeaderWorkerSet" else ""
-    return not member.isdecimal() or owner.group.first <= int(member) < owner.group.first + owner.group.size
+    at = natural(member)
+    return at is None or owner.group.first <= at < owner.group.first + owner.group.size
 
 
 def _wanted_nodes(owner: Workload, cluster: Cluster) -> Iterator[Node]:

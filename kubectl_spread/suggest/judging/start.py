@@ -11,6 +11,7 @@ from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.suggest.editing.pod_spec import whole_spec_of
 from kubectl_spread.suggest.problem import PendingPodProblem
+from kubectl_spread.text.scalars import natural
 from kubectl_spread.timeline.setup import reading
 
 
@@ -54,7 +55,7 @@ def _tell_apart(controllers: dict[OwnerKey, Controller], sets: Sequence[OwnerKey
 
 
 def _revision(controller: Controller) -> int:
-    return int(controller.revision) if controller.revision.isdecimal() else 0
+    return natural(controller.revision) or 0
 
 
 def _can_be_made(problem: PendingPodProblem) -> bool:
@@ -107,5 +108,5 @@ def _claim_templates(pod: Pod) -> tuple[str, ...]:
 
 
 def _first_ordinal(pods: Iterable[Pod]) -> int:
-    found = [int(text) for pod in pods if (text := pod.name.rpartition("-")[2]).isdecimal()]
+    found = [number for pod in pods if (number := natural(pod.name.rpartition("-")[2])) is not None]
     return min(found, default=0)

@@ -11,6 +11,8 @@ from typing import Any
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.objects.selectors import labels
+from kubectl_spread.text.scalars import natural
+from kubectl_spread.text.wording import short
 from kubectl_spread.timeline.commands import targets
 from kubectl_spread.timeline.commands.editing import manifests
 from kubectl_spread.timeline.commands.kinds import CLUSTER_WIDE, full_name, kind_of, OTHERS
@@ -61,9 +63,14 @@ def _priority_class(command: Command, metadata: Plain) -> Plain:
         StepError: its value is no number.
     """
     text = command.value("value", "0")
-    if not text.removeprefix("-").isdecimal():
-        raise StepError(f'invalid argument "{text}" for "--value" flag: it takes a number')
-    plain: Plain = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "value": int(text)}
+    number = natural(text.removeprefix("-"))
+    if number is None:
+        raise StepError(f'invalid argument "{short(text)}" for "--value" flag: it takes a number')
+    plain: Plain = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "value": -number if text[0] == "-" else number,
+    }
     plain["globalDefault"] = command.has("global-default")
     plain["preemptionPolicy"] = command.value("preemption-policy", "PreemptLowerPriority")
     return {**plain, "metadata": {"name": metadata["name"]}}

@@ -5,8 +5,11 @@ Source: staging/src/k8s.io/kubectl/pkg/cmd/delete/delete.go (v1.36.2).
 
 from __future__ import annotations
 
+from typing import Optional
+
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.text.scalars import natural
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import around, rollout, targets
 from kubectl_spread.timeline.commands.kinds import kind_of
@@ -152,7 +155,8 @@ def _pods(found: list[CommandTarget], situation: Situation, *, is_forced: bool) 
     keys: set[OwnerKey] = set()
     uids: list[str] = []
     for pod in cluster.pods:
-        if (pod.namespace, pod.name) in wanted and (pod.owner is None or pod.owner.kind != "StatefulSet"):
+        is_of_a_set = pod.owner is not None and pod.owner.kind == "StatefulSet" and _ordinal(pod.name) is not None
+        if (pod.namespace, pod.name) in wanted and not is_of_a_set:
             uids.append(pod.uid)
             key = cluster.top_owner(pod)
             keys.update(() if key is None else (key,))
@@ -161,8 +165,12 @@ def _pods(found: list[CommandTarget], situation: Situation, *, is_forced: bool) 
     ordinals: dict[OwnerKey, list[int]] = {}
     for target in found:
         if (target.namespace, target.name) not in named_uids:
-            name, _, ordinal = target.name.rpartition("-")
-            ordinals.setdefault(OwnerKey("StatefulSet", target.namespace, name), []).append(int(ordinal))
+            owner = OwnerKey("StatefulSet", target.namespace, target.name.rpartition("-")[0])
+            ordinals.setdefault(owner, []).append(_ordinal(target.name) or 0)
     for key, numbers in ordinals.items():
         ops.append(steps.DeleteSome(steps.PodMatch(key, ordinals=tuple(numbers)), is_forced=is_forced))
     return CommandEffect(tuple(ops), frozenset({*keys, *ordinals}))
+
+
+def _ordinal(name: str) -> Optional[int]:
+    return natural(name.rpartition("-")[2])

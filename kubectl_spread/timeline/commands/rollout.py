@@ -9,6 +9,8 @@ from typing import Any
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import RefusedError
+from kubectl_spread.text.scalars import natural
+from kubectl_spread.text.wording import short
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import targets
 from kubectl_spread.timeline.commands.kinds import full_name
@@ -49,8 +51,9 @@ def undo(command: Command, situation: Situation) -> CommandEffect:
     """Roll back to the previous template, or to the template of a revision."""
     found = targets.find_targets(command, situation, takes_all=True).targets
     text = command.value("to-revision", "0")
-    if not text.isdecimal():
-        raise StepError(f'invalid argument "{text}" for "--to-revision" flag: it takes a number')
+    revision = natural(text)
+    if revision is None:
+        raise StepError(f'invalid argument "{short(text)}" for "--to-revision" flag: it takes a number')
     done = CommandEffect()
     for target in found:
         targets.only([target], _ROLLED, "rollback")
@@ -60,7 +63,7 @@ def undo(command: Command, situation: Situation) -> CommandEffect:
                 "you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"
             )
             raise RefusedError(f"error: {resume_first}")
-        template = _template_before(target, situation, int(text))
+        template = _template_before(target, situation, revision)
         if template.get("spec"):
             done += change_workload(situation, target, with_template(plain, template))
         else:

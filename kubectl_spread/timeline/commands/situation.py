@@ -10,6 +10,7 @@ from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of, OwnerKe
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF, workload
+from kubectl_spread.text.scalars import natural
 from kubectl_spread.timeline import steps
 
 Plain = dict[str, Any]
@@ -135,7 +136,7 @@ class Situation:
             for made, owner in cluster.owners.items()
             if owner == key and made in cluster.controllers
         ]
-        sets.sort(key=lambda item: (int(item.revision) if item.revision.isdecimal() else 0, item.workload.name))
+        sets.sort(key=lambda item: (natural(item.revision) or 0, item.workload.name))
         return [item.workload.template for item in sets]
 
     def _remember(self, key: OwnerKey, template: Plain) -> None:

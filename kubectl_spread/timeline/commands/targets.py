@@ -11,6 +11,7 @@ from kubectl_spread.objects.selectors import selector_text
 from kubectl_spread.objects.selectors.labels import Labels
 from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.objects.workloads.kinds import KINDS
+from kubectl_spread.text.scalars import natural
 from kubectl_spread.timeline.commands import around
 from kubectl_spread.timeline.commands.kinds import CLUSTER_WIDE, full_name, kind_of, OTHERS
 from kubectl_spread.timeline.commands.parsing import Command, StepError
@@ -209,12 +210,13 @@ def require(target: CommandTarget, cluster: Cluster) -> None:
 
 def _is_of_a_set(target: CommandTarget, cluster: Cluster) -> bool:
     """Return whether a StatefulSet creates the pod."""
-    name, _, ordinal = target.name.rpartition("-")
+    name, _, number = target.name.rpartition("-")
     found = cluster.controllers.get(OwnerKey("StatefulSet", target.namespace, name))
-    if found is None or not ordinal.isdecimal():
+    ordinal = natural(number)
+    if found is None or ordinal is None:
         return False
     first = found.workload.first_ordinal
-    return first <= int(ordinal) < first + (found.workload.replicas or 0)
+    return first <= ordinal < first + (found.workload.replicas or 0)
 
 
 def kinds_of(command: Command) -> frozenset[str]:

@@ -13,6 +13,7 @@ from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, revision_label, Workload
 from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.text.scalars import natural
 from kubectl_spread.timeline import likeness
 from kubectl_spread.timeline.controllers import deployment, job, statefulset
 from kubectl_spread.timeline.nodes import tainted_as_cordoned
@@ -261,7 +262,7 @@ class _Loading:
     def _number(self, key: OwnerKey) -> tuple[int, str]:
         controller = self.cluster.controllers.get(key)
         text = "" if controller is None else controller.revision
-        return (int(text) if text.isdecimal() else 0, key.name)
+        return (natural(text) or 0, key.name)
 
     def _set(self, key: OwnerKey, above: Controller, owner: int, *, pods: list[Pod]) -> deployment.Set:
         controller = self.cluster.controllers[key]
@@ -348,10 +349,9 @@ class _Loading:
         if key.kind == "DaemonSet":
             return node if node != PENDING else self.world.node_at.get(_pinned(pod.cls), NO_ORDINAL)
         if key.kind == "StatefulSet":
-            text = pod.name.removeprefix(f"{key.name}-")
-            return int(text) if text.isdecimal() else NO_ORDINAL
+            return _integer(pod.name.removeprefix(f"{key.name}-"), NO_ORDINAL)
         text = dict(pod.cls.labels).get("batch.kubernetes.io/job-completion-index", "") if key.kind == "Job" else ""
-        return int(text) if text.isdecimal() else NO_ORDINAL
+        return _integer(text, NO_ORDINAL)
 
 
 def _end(pod: Pod) -> Deletion:
@@ -395,7 +395,8 @@ def _hash_of(pods: Iterable[Pod]) -> str:
 
 
 def _integer(text: Optional[str], default: int) -> int:
-    return int(text) if text is not None and text.isdecimal() else default
+    number = None if text is None else natural(text)
+    return default if number is None else number
 
 
 def _is_ready(pod: Pod) -> bool:

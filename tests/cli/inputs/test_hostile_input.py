@@ -147,3 +147,136 @@ def test_a_file_name_that_is_not_utf_8_is_reported_in_every_format(
     assert (0 if name == "sarif" else 1) == code
     parts = {"sarif": "caf%E9.yaml", "text": r"caf\xe9.yaml:", "concise": r"caf\xe9.yaml:", "github": r"caf\xe9.yaml,"}
     assert parts.get(name, "caf") in target.read_text(errors="replace")
+
+
+LONG_NUMBER = "9" * 5000  # Python makes no number of it
+CONTAINERS = "/spec/template/spec/containers"
+SHORTENED = f'invalid argument "{"9" * 39}…" for'
+ROLLED = f"""\
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: Node
+  metadata: {{name: n1, labels: {{topology.kubernetes.io/zone: a, kubernetes.io/hostname: n1}}}}
+  status: {{allocatable: {{cpu: 4, memory: 8Gi, pods: 10}}}}
+- apiVersion: apps/v1
+  kind: Deployment
+  metadata: {{name: web, namespace: default, annotations: {{deployment.kubernetes.io/revision: "{LONG_NUMBER}"}}}}
+  spec: &spec
+    replicas: 1
+    selector: {{matchLabels: {{app: web}}}}
+    template:
+      metadata:
+        labels: {{app: web}}
+        annotations: {{autoscaling.knative.dev/min-scale: "{LONG_NUMBER}"}}
+      spec: {{containers: [{{name: c, image: i}}]}}
+- apiVersion: apps/v1
+  kind: ReplicaSet
+  metadata: &of
+    name: web-1
+    namespace: default
+    labels: {{app: web, pod-template-hash: "1"}}
+    ownerReferences: [{{apiVersion: apps/v1, kind: Deployment, name: web, uid: u, controller: true}}]
+    annotations: {{deployment.kubernetes.io/revision: "{LONG_NUMBER}"}}
+  spec: *spec
+- apiVersion: apps/v1
+  kind: ReplicaSet
+  metadata: {{<<: *of, name: web-0}}
+  spec: {{<<: *spec, replicas: 0}}
+- apiVersion: v1
+  kind: Pod
+  metadata:
+    name: web-1-a
+    namespace: default
+    labels: {{app: web, batch.kubernetes.io/job-completion-index: "{LONG_NUMBER}"}}
+    annotations: {{controller.kubernetes.io/pod-deletion-cost: "{LONG_NUMBER}"}}
+    ownerReferences: [{{apiVersion: apps/v1, kind: ReplicaSet, name: web-1, uid: u, controller: true}}]
+  spec: {{containers: [{{name: c, image: i}}], nodeName: n1}}
+  status: {{phase: Running}}
+- apiVersion: apps/v1
+  kind: StatefulSet
+  metadata: {{name: db, namespace: default}}
+  spec: {{<<: *spec, selector: {{matchLabels: {{app: db}}}}}}
+- apiVersion: v1
+  kind: Pod
+  metadata:
+    name: db-{LONG_NUMBER}
+    namespace: default
+    labels: {{app: db}}
+    ownerReferences: [{{apiVersion: apps/v1, kind: StatefulSet, name: db, uid: u, controller: true}}]
+  spec: {{containers: [{{name: c, image: i}}]}}
+- apiVersion: batch/v1
+  kind: Job
+  metadata: {{name: j, namespace: default}}
+  spec: {{completionMode: Indexed, template: {{spec: {{containers: [{{name: c, image: i}}]}}}}}}
+  status: {{completedIndexes: "0-{LONG_NUMBER},0-99999999999"}}
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "status -A",
+        "explain deploy/web",
+        f"explain pod db-{LONG_NUMBER}",
+        "check deploy/web",
+        "rebalance",
+        "guarantee deploy/web --max-share zone=1/2",
+        "guarantee sts/db --max-share zone=1/2",
+        "snapshot --redact",
+        "simulate rollout restart deploy/web",
+        "simulate rollout undo deploy/web",
+        "simulate scale sts/db --replicas=2",
+        f"simulate delete pod db-{LONG_NUMBER}",
+        "simulate scale deploy/web --replicas=0",
+    ],
+)
+def test_no_number_in_a_snapshot_is_too_long(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ordinals, revisions, deletion costs, scales and indexes are texts, which may be any."""
+    (tmp_path / "facts.yaml").write_text(ROLLED)
+
+    assert run([*command.split(), "--snapshot", str(tmp_path / "facts.yaml")]) in (0, 1)
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "error"),
+    [
+        (
+            f"rollout undo deploy/web --to-revision={LONG_NUMBER}",
+            2,
+            f'{SHORTENED} "--to-revision"',
+        ),
+        (f"create priorityclass p --value={LONG_NUMBER}", 2, f'{SHORTENED} "--value"'),
+        (
+            f'patch deploy/web --type=json -p [{{"op":"remove","path":"{CONTAINERS}/{LONG_NUMBER}"}}]',
+            1,
+            f"the path {CONTAINERS}/999",
+        ),
+        (f"annotate pod web-1-a controller.kubernetes.io/pod-deletion-cost={LONG_NUMBER} --overwrite", 1, ""),
+    ],
+)
+def test_no_number_of_a_command_is_too_long(
+    command: str, code: int, error: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "facts.yaml").write_text(ROLLED)
+
+    assert code == run(["simulate", *command.split(), "--snapshot", str(tmp_path / "facts.yaml")])
+    assert error in capsys.readouterr().err.splitlines()[0]
+
+
+def test_outcomes_without_a_domain_have_no_extremes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No node has the key of the constraint."""
+    facts = "\n---\n".join(
+        NODE.replace("n1", name).replace("topology.kubernetes.io/zone: a", f"kubernetes.io/hostname: {name}")
+        for name in ("n1", "n2")
+    )
+    (tmp_path / "facts.yaml").write_text(facts)
+    (tmp_path / "web.yaml").write_text(GOOD.replace("DoNotSchedule", "ScheduleAnyway"))
+    args = ["-f", str(tmp_path / "web.yaml"), "--snapshot", str(tmp_path / "facts.yaml")]
+
+    assert run(["simulate", "rollout", "restart", "deploy/web", *args]) in (0, 1)
+    assert "Traceback" not in capsys.readouterr().err

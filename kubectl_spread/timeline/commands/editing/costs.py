@@ -12,6 +12,7 @@ from kubectl_spread.errors import RefusedError
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.read import DELETION_COST
 from kubectl_spread.objects.selectors.labels import key_errors
+from kubectl_spread.text.scalars import natural
 from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.commands import targets
 from kubectl_spread.timeline.commands.parsing import Command, StepError
@@ -75,7 +76,7 @@ def _cost(text: Optional[str]) -> Optional[int]:
     """
     if text is None:
         return None
-    digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdecimal() and str(int(text)) == text and -(2**31) <= int(text) < 2**31):
+    digits = natural(text.removeprefix("-"))
+    if digits is None or str(int(text)) != text or not -(2**31) <= int(text) < 2**31:
         raise RefusedError(f'metadata.annotations[{DELETION_COST}]: Invalid value: "{text}": must be a 32bit integer')
     return int(text)

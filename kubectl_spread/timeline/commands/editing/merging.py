@@ -9,6 +9,8 @@ from __future__ import annotations
 import copy
 from typing import Any, Optional
 
+from kubectl_spread.text.scalars import natural
+
 Plain = dict[str, Any]
 
 # List fields whose items are merged, and the key field.
@@ -220,8 +222,9 @@ def _get(found: Any, path: str) -> Any:
 def _child(found: Any, step: str, path: str) -> Any:
     if isinstance(found, dict) and step in found:
         return found[step]
-    if isinstance(found, list) and step.isdecimal() and int(step) < len(found):
-        return found[int(step)]
+    at = natural(step)
+    if isinstance(found, list) and at is not None and at < len(found):
+        return found[at]
     raise PatchError(f"the path {path} does not exist")
 
 
@@ -233,12 +236,13 @@ def _put(found: Any, path: str, value: Any, *, is_new: bool) -> Any:
     for step in steps[:-1]:
         parent = _child(parent, step, path)
     last = steps[-1]
+    at = len(parent) if isinstance(parent, list) and is_new and last == "-" else natural(last)
     if isinstance(parent, dict):
         parent[last] = value
-    elif isinstance(parent, list) and is_new and (last == "-" or (last.isdecimal() and int(last) <= len(parent))):
-        parent.insert(len(parent) if last == "-" else int(last), value)
-    elif isinstance(parent, list) and last.isdecimal() and int(last) < len(parent):
-        parent[int(last)] = value
+    elif isinstance(parent, list) and at is not None and is_new and at <= len(parent):
+        parent.insert(at, value)
+    elif isinstance(parent, list) and at is not None and at < len(parent):
+        parent[at] = value
     else:
         raise PatchError(f"the path {path} does not exist")
     return found
