@@ -459,13 +459,21 @@ def witnesses(group: Plain) -> Iterator[tuple[str, Plain, Plain]]:
                     yield f"{regime['regime']}, {verdict['rule']['text']}, {when}", verdict["rule"], item["witness"]
 
 
-def replayed(group: Plain, workloads: Iterable[Plain], nodes: Iterable[Plain]) -> tuple[int, list[str]]:
-    """Replay all ways of a group in a report; return their number, and what is impossible in them."""
+def replayed(
+    group: Plain, workloads: Iterable[Plain], nodes: Iterable[Plain], running: Iterable[Plain] = ()
+) -> tuple[int, list[str]]:
+    """Replay all ways of a group in a report; return their number, and what is impossible in them.
+
+    running: pods of StatefulSets, with which a way may begin.
+    """
     found: list[str] = []
     items, number = list(workloads), 0
     for where, rule, witness in witnesses(group):
         number += 1
         world = World(items, nodes, [key["name"] for key in group["workloads"]])
+        for pod in running if witness["fromRunning"] else ():
+            owner, _, ordinal = pod["metadata"]["name"].rpartition("-")
+            world.pods.append(Pod(owner, ordinal=int(ordinal), node=pod["spec"]["nodeName"]))
         problem = world.first_impossible(witness["events"])
         if problem:
             found.append(f"{where}: {problem}")

@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
+from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
+from tests.pages.parsing import Page
 
 Plain = dict[str, Any]
 CASES = Path(__file__).parents[1] / "cases/policy"
@@ -42,12 +45,8 @@ def test_a_way_to_a_crowded_zone_ends_with_the_pods_that_it_placed(
 
 
 def test_a_violation_while_pods_move_is_not_one_that_stays(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """Each revision is spread for itself: a zone holds 2 of 4 pods after a rollout, and 4 of 7 during it."""
-    plain = web()
-    plain["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["matchLabelKeys"] = ["pod-template-hash"]
-    (tmp_path / "web.json").write_text(json.dumps(plain))
-    words = ("-f", str(tmp_path / "web.json"), "--topology", "zones=2,nodes=2", "--max-count", "zone=3")
-    code, out, _ = said(capsys, *words, "--regime", "rollouts")
+    """Each revision is spread for itself: a zone holds 2 of 4 pods after a rollout, and 4 of 6 during it."""
+    code, out, _ = said(capsys, *by_revision(tmp_path))
 
     assert (code, out[0]) == (1, "Policy of the command line: proved once settled, refuted while pods move")
     assert [" ".join(line.split()) for line in out[5:7]] == [
@@ -56,6 +55,50 @@ def test_a_violation_while_pods_move_is_not_one_that_stays(capsys: pytest.Captur
     ]
     assert any(line.startswith("  once settled, rollouts: proved: all ") for line in out)
     assert "  while pods move, rollouts: refuted: zone b holds 4 of 6 pods; 3 allowed" in out
+
+
+def by_revision(folder: Path) -> tuple[str, ...]:
+    """Return the arguments of a rule that is violated only while a rollout goes on."""
+    plain = web()
+    plain["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["matchLabelKeys"] = ["pod-template-hash"]
+    (folder / "web.json").write_text(json.dumps(plain))
+    facts = ("-f", str(folder / "web.json"), "--topology", "zones=2,nodes=2")
+    return (*facts, "--max-count", "zone=3", "--regime", "rollouts")
+
+
+def test_every_format_has_both_answers(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The answer once settled comes first, and the way is one of the other answer."""
+    words = by_revision(tmp_path)
+    report = json.loads("\n".join(said(capsys, *words, "-o", "json")[1]))
+    jsonschema.validate(report, schemas.load("guarantee-report"))
+    rule = report["groups"][0]["regimes"][0]["rules"][0]
+    junit = "\n".join(said(capsys, *words, "-o", "junit")[1])
+    page = Page("\n".join(said(capsys, *words, "-o", "html")[1])).words
+
+    assert (report["settledVerdict"], report["verdict"]) == ("proved", "refuted")
+    assert (rule["settled"]["verdict"], rule["verdict"]) == ("proved", "refuted")
+    assert (rule["settled"]["witness"], rule["witness"]["settled"]) == (None, False)
+    assert 'message="proved once settled; while pods move: zone b holds 4 of 6 pods; 3 allowed"' in junit
+    assert "Policy of the command line: proved once settled, refuted while pods move" in page
+    assert "while pods move, rollouts: refuted" in page
+
+
+def test_check_says_whether_a_violation_stays(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SPR918 names the moment of a violation that ends by itself."""
+    by_revision(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    policy = (
+        "{apiVersion: kubectl-spread/v1, kind: Policy, name: ha, regimes: [rollouts], groups: [{maxCount: {zone: 3}}]}"
+    )
+    (tmp_path / "ha.yaml").write_text(policy)
+    (tmp_path / ".kubectl-spread.yaml").write_text("policies: [ha.yaml]\nselect: [SPR918]\n")
+    code = run(["check", "web.json", "--topology", "zones=2,nodes=2", "-o", "concise"])
+    out = capsys.readouterr().out
+
+    assert code == 1
+    assert "`at most 3 pods in one zone` can be violated by a rollout while pods move: zone b holds 4 of 6 pods" in out
 
 
 def test_a_long_way_is_called_a_coincidence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -60,6 +60,33 @@ def test_each_step_of_each_way_can_happen(name: str, capsys: pytest.CaptureFixtu
     assert number > 0
 
 
+def test_a_way_from_the_running_pods(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Ordinal 1 is missing; all three pods end in one zone."""
+    labels = {"app": "db"}
+    pod = {"containers": [{"name": "c", "image": "c"}]}
+    template = {"metadata": {"labels": labels}, "spec": pod}
+    spec = {"replicas": 3, "selector": {"matchLabels": labels}, "template": template}
+    meta = {"name": "db", "namespace": "default", "uid": "u"}
+    workload = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": meta, "spec": spec}
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "u", "controller": True}
+    running = [
+        {
+            "apiVersion": "v1", "kind": "Pod", "spec": {**pod, "nodeName": node}, "status": {"phase": "Running"},
+            "metadata": {"name": name, "namespace": "default", "labels": labels, "ownerReferences": [owner]},
+        }
+        for name, node in (("db-0", "node-a1"), ("db-2", "node-a1"))
+    ]  # fmt: skip
+    made = nodes(2, 1)
+    items = {"apiVersion": "v1", "kind": "List", "items": [workload, *made, *running]}
+    (tmp_path / "facts.json").write_text(json.dumps(items))
+    run(["guarantee", "sts/db", "--snapshot", str(tmp_path / "facts.json"), "--max-count", "zone=2", "-o", "json"])
+    (group,) = json.loads(capsys.readouterr().out)["groups"]
+    number, impossible = replayed(group, [workload], made, running)
+
+    assert (number, impossible) == (1, [])
+    assert next(witnesses(group))[2]["fromRunning"]
+
+
 def test_impossible_ways_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     """An event that is left out, another node and a smaller rollout are noticed."""
     group, items, made = judged("surge", capsys)
