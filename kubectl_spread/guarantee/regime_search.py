@@ -17,7 +17,7 @@ from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
 
 _NEAR = 10_000  # states that are visited before other ways are tried
-_WALK = 20_000  # states of the directed search
+_WALK = 20_000  # states of the directed searches of all questions together
 
 
 class RegimeSearch:
@@ -84,7 +84,7 @@ class RegimeSearch:
         """Search for a violation where states come closer to it."""
         for item in questions:
             search = Search(self._space, [item], is_directed=True)
-            search.run(self._within(_WALK))
+            search.run(self._within(_WALK // len(questions)))
             self._take(search, [item])
 
     def _undecided(self, question: Question, states: int) -> RuleVerdict:
@@ -99,13 +99,15 @@ class RegimeSearch:
         simpler = merge_names(self._space) if questions else None
         if simpler is None:
             return
-        for item in questions:
-            rule = self._space.rules[item.rule]
-            if not simpler.can_prove(rule) or not is_sure(self._space, rule):
-                continue
-            search = Search(simpler, [item])
-            search.run(self._limits)
-            if search.is_exhaustive and not search.witness:
+        rules = self._space.rules
+        open_ = [
+            item for item in questions if simpler.can_prove(rules[item.rule]) and is_sure(self._space, rules[item.rule])
+        ]
+        search = Search(simpler, open_)
+        search.run(self._limits)
+        for item in open_ if search.is_exhaustive else ():
+            if item not in search.witness:
+                rule = rules[item.rule]
                 self.found[item] = RuleVerdict(
                     rule, ProofStatus.PROVED, Method.MERGED, self._limit(rule), states=search.states
                 )

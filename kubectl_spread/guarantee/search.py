@@ -128,7 +128,7 @@ def _remoteness(space: Space, question: Question, state: State) -> int:
     counts = space.domain_counts(rule.topology_key, state).values()
     if rule.kind is RuleKind.MIN_DOMAINS:
         return len(counts) + len(waiting)
-    return -2 * max(counts, default=0) + (len(waiting) if question.is_settled else 0)
+    return -4 * max(counts, default=0) - sum(placed) + (len(waiting) if question.is_settled else 0)
 
 
 class TraceStep(NamedTuple):

@@ -32,6 +32,14 @@ def test_small_cases_of_each_regime(regime: str) -> None:
     assert sum(item.ways for item in found) > 5
 
 
+def test_a_deleted_shard_begins_no_rollout() -> None:
+    """Its pods are deleted by the garbage collector, one by one."""
+    found = compared(338, regime="scaling", most=9_000)
+
+    assert found is not None
+    assert found.differences == []
+
+
 def test_every_regime_is_compared() -> None:
     """The sample has cases of all regimes, rollouts with more surge than replicas, and shards."""
     drawn = [cases.case(seed, regime_of(seed)) for seed in SEEDS]

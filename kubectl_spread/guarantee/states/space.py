@@ -319,7 +319,8 @@ class Space:
         old, new = self._of_owner[owner]
         wanted = state[3][owner]
         if not self._rolls(state, owner):
-            yield from self._rollout_begun(state, owner, placed)
+            if wanted:
+                yield from self._rollout_begun(state, owner, placed)
             return
         yield from self._old_removed(state, owner, placed)
         if not state[1][old] and not placed[old] and state[1][new] == wanted == placed[new]:
@@ -327,7 +328,7 @@ class Space:
 
     def _rollout_begun(self, state: State, owner: int, placed: Sequence[int]) -> Iterator[Next]:
         new = self._of_owner[owner][1]
-        if fenceposts(self.group.owners[owner], state[3][owner])[0] and state[3][owner]:
+        if fenceposts(self.group.owners[owner], state[3][owner])[0]:
             yield Event(TransitionKind.ROLLED, new, owner=owner), self._grown(state, owner)
             return
         for event, after in self._old_removed(state, owner, placed):  # Without surge, an old pod goes first.
