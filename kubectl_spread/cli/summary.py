@@ -14,6 +14,7 @@ from kubectl_spread.cli.parameters.fix_options import offer
 from kubectl_spread.cli.parameters.outputs import Output, page_source
 from kubectl_spread.errors import ClusterError
 from kubectl_spread.operations.inputs.rule_choice import LEVELS
+from kubectl_spread.report.check.report import FORMATS as RENDERERS
 from kubectl_spread.text.wording import count_noun
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
@@ -24,7 +25,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.simulate.rollouts.result import RolloutResult
     from kubectl_spread.simulate.running.problems import WaitingGroup
 
-FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "html")  # as in report.check
+FORMATS = tuple(RENDERERS)
 
 
 def outputs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[Output, ...]:

@@ -5,11 +5,10 @@ A case fails for an error or a warning. An info is the output of a case that pas
 
 from __future__ import annotations
 
-from xml.etree import ElementTree as ET
-
 from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.report.check.findings import location, rendered_from
 from kubectl_spread.report.check.report import CheckReport
+from kubectl_spread.report.junit import case, Suites
 
 
 def render(report: CheckReport) -> str:
@@ -17,83 +16,70 @@ def render(report: CheckReport) -> str:
 
     Errors, warnings and workloads with pods that are not placed are failures. Unread inputs are errors.
     """
-    root = ET.Element("testsuites", name="kubectl spread check")
+    suites = Suites("kubectl spread check")
     by_file: dict[str, list[Finding]] = {}
     for finding in report.findings:
         by_file.setdefault(finding.place.source.name, []).append(finding)
     for file in report.files:
-        found = by_file.get(file, [])
-        suite = _suite(root, file, len(found) or 1, sum(map(_fails, found)))
-        for finding in found:
-            _case(suite, finding)
-        if not found:
-            ET.SubElement(suite, "testcase", name="check", classname=_text(file))
-    _placements(root, report)
-    _cluster(root, report)
+        findings = by_file.get(file, [])
+        suite = suites.suite(file, tests=len(findings) or 1, failures=sum(map(_fails, findings)), errors=0)
+        for finding in findings:
+            place = location(finding.place)
+            name = f"{finding.rule.code} {finding.rule.name} {place}"
+            lines = [place, rendered_from(finding.place), finding.path, finding.hint]
+            severity = finding.rule.severity.value
+            if _fails(finding):
+                text = "\n".join(filter(None, lines))
+                case(suite, name, of=file, result="failure", text=text, type=severity, message=finding.message)
+            else:
+                text = "\n".join(filter(None, [f"{severity}: {finding.message}", *lines]))
+                case(suite, name, of=file, result="system-out", text=text)
+        if not findings:
+            case(suite, "check", of=file)
+    _placements(suites, report)
+    _cluster(suites, report)
     for error in report.errors:
-        suite = ET.SubElement(root, "testsuite", name=_text(error.source), tests="1", failures="0", errors="1")
-        case = ET.SubElement(suite, "testcase", name="read", classname=_text(error.source))
-        ET.SubElement(case, "error", message=_text(error.message))
-    ET.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode")
-
-
-def _suite(root: ET.Element, name: str, tests: int, failures: int, *, errors: int = 0) -> ET.Element:
-    counts = {"name": _text(name), "tests": str(tests), "failures": str(failures), "errors": str(errors)}
-    return ET.SubElement(root, "testsuite", counts)
+        suite = suites.suite(error.source, tests=1, failures=0, errors=1)
+        case(suite, "read", of=error.source, result="error", message=error.message)
+    return str(suites)
 
 
 def _fails(finding: Finding) -> bool:
     return finding.rule.severity is not Severity.INFO
 
 
-def _case(suite: ET.Element, finding: Finding) -> None:
-    place = location(finding.place)
-    name = f"{finding.rule.code} {finding.rule.name} {place}"
-    case = ET.SubElement(suite, "testcase", name=_text(name), classname=suite.attrib["name"])
-    lines = [place, rendered_from(finding.place), finding.path, finding.hint]
-    if _fails(finding):
-        element = ET.SubElement(case, "failure", type=finding.rule.severity.value, message=_text(finding.message))
-    else:
-        element = ET.SubElement(case, "system-out")
-        lines.insert(0, f"{finding.rule.severity.value}: {finding.message}")
-    element.text = _text("\n".join(filter(None, lines)))
-
-
-def _placements(root: ET.Element, report: CheckReport) -> None:
+def _placements(suites: Suites, report: CheckReport) -> None:
     if not report.placements:
         return
     from kubectl_spread.report.check.troubles import of_placement  # numpy: 80 ms
 
-    found = [(placement, of_placement(placement)) for placement in report.placements]
-    suite = _suite(root, "placement", len(found), sum(trouble is not None for _, trouble in found))
-    for placement, trouble in found:
-        case = ET.SubElement(suite, "testcase", name=_text(placement.workload.key), classname="placement")
-        if trouble is not None:
-            ET.SubElement(case, "failure", type=trouble.title, message=_text(trouble.text))
+    troubles = [(placement.workload.key, of_placement(placement)) for placement in report.placements]
+    failures = sum(trouble is not None for _, trouble in troubles)
+    suite = suites.suite("placement", tests=len(troubles), failures=failures, errors=0)
+    for key, trouble in troubles:
+        if trouble is None:
+            case(suite, key, of="placement")
+        else:
+            case(suite, key, of="placement", result="failure", type=trouble.title, message=trouble.text)
 
 
-def _cluster(root: ET.Element, report: CheckReport) -> None:
+def _cluster(suites: Suites, report: CheckReport) -> None:
     """Add test cases for running workloads, stuck rollouts, and resources of the cluster that could not be read."""
     is_stuck = any(item.is_stuck for item in report.rollouts)
     if report.running is None and not report.unread and not is_stuck:
         return
     from kubectl_spread.report.check.troubles import of_cluster  # numpy: 80 ms
 
-    found = list(of_cluster(report))
-    unread = sum(item.is_unread for item in found)
-    suite = _suite(root, "cluster", len(found) or 1, sum(item.is_failure for item in found), errors=unread)
-    for item in found:
-        case = ET.SubElement(suite, "testcase", name=_text(f"{item.title} {item.subject}"), classname="cluster")
+    troubles = list(of_cluster(report))
+    unread = sum(item.is_unread for item in troubles)
+    failures = sum(item.is_failure for item in troubles)
+    suite = suites.suite("cluster", tests=len(troubles) or 1, failures=failures, errors=unread)
+    for item in troubles:
+        name = f"{item.title} {item.subject}"
         if item.is_failure or item.is_unread:
             tag = "error" if item.is_unread else "failure"
-            ET.SubElement(case, tag, type=item.title, message=_text(item.text))
+            case(suite, name, of="cluster", result=tag, type=item.title, message=item.text)
         else:
-            ET.SubElement(case, "system-out").text = _text(item.text)
-    if not found:
-        ET.SubElement(suite, "testcase", name="check", classname="cluster")
-
-
-def _text(text: str) -> str:
-    """Return text without the characters that XML cannot hold."""
-    return "".join(char if char.isprintable() or char in "\n\t" else "?" for char in text)
+            case(suite, name, of="cluster", result="system-out", text=item.text)
+    if not troubles:
+        case(suite, "check", of="cluster")
