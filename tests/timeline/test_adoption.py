@@ -160,3 +160,17 @@ def test_a_statefulset_replaces_the_pods_of_another_template(cpu: str, left: int
 
     assert kept(answer) == {left}
     assert answer.last.is_complete
+
+
+def test_a_released_pod_keeps_its_name_from_its_statefulset() -> None:
+    """The API server refuses another pod of the name (AlreadyExists)."""
+    workload = {**deployment(2), "kind": "StatefulSet"}
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "web", "controller": True}
+    pods = [bare(f"web-{at}", name, **{"controller-revision-hash": "web-1"}) for at, name in enumerate(("a1", "b1"))]
+    for pod in pods:
+        pod["metadata"]["ownerReferences"] = [owner]
+    answer = run([*THREE_ZONES, workload, *pods], steps.LabelPods(("web-0",), (("app", "other"),)))
+
+    key = WEB._replace(kind="StatefulSet")
+    assert {item.workloads[key].ready for item in answer.last.outcomes} == {1}
+    assert {item.workloads[key].not_created for item in answer.last.outcomes} == {1}

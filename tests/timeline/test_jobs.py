@@ -142,3 +142,16 @@ def test_a_drain_that_ends_a_job(tmp_path: Path, capsys: pytest.CaptureFixture[s
         "  0 of 3 pods ready, 3 earlier pods are gone, 3 not created",
         "  the Job fails: Job has reached the specified backoff limit",
     ]
+
+
+def test_the_finalizer_of_a_job_holds_no_pod() -> None:
+    """The controller removes it once it has counted the pod, which makes room for the next one."""
+    ending = pod("batch-x", "a1")
+    ending["metadata"] |= {
+        "deletionTimestamp": "2026-01-01T00:00:00Z",
+        "finalizers": ["batch.kubernetes.io/job-tracking"],
+    }
+    answer = run([*NODES, job(parallelism=1, completions=1), ending])
+
+    assert answer.last.is_complete
+    assert {tuple(item.is_terminating for item in outcome.pods) for outcome in answer.last.outcomes} == {(False,)}

@@ -232,3 +232,11 @@ def test_new_pods_may_be_ready_before_the_autoscaler_takes_them_back() -> None:
     gone = {outcome.restarts[WEB] for outcome in answer.last.outcomes}
     assert ready(answer) == {3}
     assert gone == {0, 1, 2}
+
+
+def test_an_autoscaler_that_shrinks_a_spread_workload_leaves_it_spread() -> None:
+    """The surplus pod is not ready and goes first, or its node has two pods, of which one goes."""
+    answer = run([*THREE_ZONES, deployment(3), autoscaler(3, 3)], steps.Scale(WEB, 4))
+
+    assert answer.last.is_exact
+    assert answer.last.counts(WEB, ZONE) == {"a": (1, 1), "b": (1, 1), "c": (1, 1)}

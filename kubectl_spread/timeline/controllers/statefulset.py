@@ -114,10 +114,21 @@ def _group(draft: Draft, owner: int, before: Container[int]) -> None:
 
 
 def _create(draft: Draft, owner: int, *, spec: StatefulSetSpec, ordinal: int) -> bool:
+    if _is_taken(draft, owner, ordinal):
+        return False
     own: StatefulSetState = draft.sets[owner]
     is_below = not spec.is_on_delete and ordinal < spec.start + spec.partition
     claims.ensure(draft, owner, ordinal)
     return draft.create(own.current if is_below else spec.rev, ordinal)
+
+
+def _is_taken(draft: Draft, owner: int, ordinal: int) -> bool:
+    """Return whether a pod that the controller has released still has the name of an ordinal (AlreadyExists)."""
+    revisions = draft.world.revisions
+    return any(
+        pod.owner < 0 and pod.ordinal == ordinal and pod.rev >= 0 and revisions[pod.rev].owner == owner
+        for pod in draft.pods
+    )
 
 
 def _condemned(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> Optional[bool]:

@@ -25,6 +25,7 @@ from kubectl_spread.timeline.world import Kubelet, same_template, World
 _DESIRED = "deployment.kubernetes.io/desired-replicas"
 _MOST = "deployment.kubernetes.io/max-replicas"
 _HASH = "controller-revision-hash"
+_JOB_TRACKING = "batch.kubernetes.io/job-tracking"  # The Job's controller removes it once it has counted the pod.
 
 
 _OF_TEMPLATE = (
@@ -357,7 +358,7 @@ class _Loading:
 def _end(pod: Pod) -> Deletion:
     if not pod.terminating:
         return Deletion.ALIVE
-    if pod.finalizers:
+    if set(pod.finalizers) - {_JOB_TRACKING}:
         return Deletion.HELD
     return Deletion.PREEMPTED if pod.is_preempted else Deletion.TERMINATING
 
