@@ -33,6 +33,7 @@ from kubectl_spread.guarantee.model import (
 )
 from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.guarantee.setup.neighbours import ALONE, hard_constraints, Surroundings
+from kubectl_spread.objects.amounts.int_or_percent import int_or_text
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
@@ -156,8 +157,8 @@ class GroupBuilder:
         return OwnerSpec(
             member.key,
             replicas,
-            surge=_or_default(rolling.get("maxSurge")),
-            unavailable=_or_default(rolling.get("maxUnavailable")),
+            surge=int_or_text(rolling.get("maxSurge"), "25%"),
+            unavailable=int_or_text(rolling.get("maxUnavailable"), "25%"),
             is_rolled=any(kind.is_new for kind, _ in made),
             bounds=bounds if self._is_scaled else None,
             is_stateful=workload.kind == "StatefulSet",
@@ -395,10 +396,6 @@ def _partition(update: Mapping[str, object]) -> int:
     """Return the first ordinal that a rollout changes."""
     number = fields(update.get("rollingUpdate")).get("partition")
     return number if isinstance(number, int) and not isinstance(number, bool) else 0
-
-
-def _or_default(value: object) -> object:
-    return "25%" if value is None else value
 
 
 def _allowed(cls: PodClass, scheduler: Scheduler) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Controller
-from kubectl_spread.objects.amounts.int_or_percent import scaled_value
+from kubectl_spread.objects.amounts.int_or_percent import int_or_text, scaled_value
 from kubectl_spread.objects.reading.plain import fields
 
 RECREATE, ON_DELETE, ORDERED = "Recreate", "OnDelete", "OrderedReady"
@@ -48,16 +48,13 @@ def settings_of(controller: Optional[Controller], kind: str) -> RolloutSettings:
     spec = {} if controller is None else controller.spec
     strategy = fields(spec.get("updateStrategy" if kind in ("StatefulSet", "DaemonSet") else "strategy"))
     rolling = fields(strategy.get("rollingUpdate"))
+    partition = rolling.get("partition")
     usual = (0, 1) if kind == "DaemonSet" else (_DEFAULT_SHARE, _DEFAULT_SHARE)
     return RolloutSettings(
-        type=strategy.get("type") or "RollingUpdate",
-        surge=_given(rolling.get("maxSurge"), usual[0]),
-        unavailable=_given(rolling.get("maxUnavailable"), usual[1]),
-        partition=int(rolling.get("partition") or 0),
+        type=str(strategy.get("type") or "RollingUpdate"),
+        surge=int_or_text(rolling.get("maxSurge"), usual[0]),
+        unavailable=int_or_text(rolling.get("maxUnavailable"), usual[1]),
+        partition=partition if type(partition) is int else 0,
         is_ordered=(spec.get("podManagementPolicy") or ORDERED) == ORDERED,
         is_paused=bool(spec.get("paused")),
     )
-
-
-def _given(value: Any, default: Any) -> Any:
-    return default if value is None else value

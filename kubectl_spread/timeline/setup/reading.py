@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Controller
+from kubectl_spread.objects.amounts.int_or_percent import int_or_text
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.timeline.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.timeline.world import World
@@ -36,8 +37,8 @@ def _deployment(controller: Controller, rev: int) -> deployment.DeploymentSpec:
     return deployment.DeploymentSpec(
         workload.replicas or 0,
         rev,
-        _given(rolling, "maxSurge", "25%"),
-        _given(rolling, "maxUnavailable", "25%"),
+        int_or_text(rolling.get("maxSurge"), "25%"),
+        int_or_text(rolling.get("maxUnavailable"), "25%"),
         strategy.get("type") == "Recreate",
         spec.get("paused") is True,
     )
@@ -75,7 +76,10 @@ def _daemonset(controller: Controller, rev: int) -> daemonset.DaemonSetSpec:
     strategy = fields(controller.spec.get("updateStrategy"))
     rolling = fields(strategy.get("rollingUpdate"))
     return daemonset.DaemonSetSpec(
-        rev, _given(rolling, "maxSurge", 0), _given(rolling, "maxUnavailable", 1), strategy.get("type") == "OnDelete"
+        rev,
+        int_or_text(rolling.get("maxSurge"), 0),
+        int_or_text(rolling.get("maxUnavailable"), 1),
+        strategy.get("type") == "OnDelete",
     )
 
 
@@ -128,11 +132,6 @@ _MAKERS: dict[str, Any] = {
     "ReplicationController": _replicaset,
     "Job": _job,
 }
-
-
-def _given(rolling: Plain, field: str, default: object) -> object:
-    value = rolling.get(field)
-    return default if value is None else value
 
 
 def own_of(world: World, owner: int, spec: int) -> Any:

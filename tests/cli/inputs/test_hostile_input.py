@@ -242,6 +242,24 @@ def test_no_number_in_a_snapshot_is_too_long(
     assert "Traceback" not in capsys.readouterr().err
 
 
+ODD = ["{}", "[]", "true", "1.5", "[{a: b}]"]
+
+
+@pytest.mark.parametrize("command", ["explain deploy/web", "guarantee deploy/web --max-share zone=1/2"])
+@pytest.mark.parametrize("odd", ODD)
+def test_settings_of_a_rollout_of_another_type_are_the_defaults(
+    odd: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are not decoded, because most commands do not need them."""
+    rolling = f"{{type: {odd}, rollingUpdate: {{maxSurge: {odd}, maxUnavailable: {odd}, partition: {odd}}}}}"
+    settings = f"strategy: {rolling}\n    updateStrategy: {rolling}\n    podManagementPolicy: {odd}\n    replicas: 1"
+    (tmp_path / "facts.yaml").write_text(ROLLED.replace("replicas: 1", settings))
+
+    for words in (command, "simulate rollout restart deploy/web", "simulate rollout restart sts/db"):
+        assert run([*words.split(), "--snapshot", str(tmp_path / "facts.yaml")]) in (0, 1, 3)
+    assert "Traceback" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("command", "code", "error"),
     [
