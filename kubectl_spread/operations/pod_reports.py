@@ -33,7 +33,7 @@ from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.simulate.forecast import Forecast, forecast
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.running.prospects import Prospect, Prospects
-from kubectl_spread.suggest import problem_finder as problems
+from kubectl_spread.suggest import problem as problems
 from kubectl_spread.suggest.problem import PendingPodProblem
 from kubectl_spread.suggest.search import suggest
 from kubectl_spread.suggest.suggestion import Suggestions

@@ -7,10 +7,9 @@ from enum import IntEnum
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.explain.requirements.requirement import RequirementId, RequirementKind
-from kubectl_spread.suggest.actions.action import Action
-from kubectl_spread.suggest.actions.manifest import EditSpec
-from kubectl_spread.suggest.editing.patch import Op
-from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
+from kubectl_spread.suggest.actions import Action, EditSpec
+from kubectl_spread.suggest.patch import Op
+from kubectl_spread.suggest.scene import HypotheticalCluster
 
 if TYPE_CHECKING:
     from kubectl_spread.suggest.problem import PendingPodProblem

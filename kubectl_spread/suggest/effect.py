@@ -9,9 +9,7 @@ from kubectl_spread.objects.constraints.constraint_counts import ConstraintCount
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState, soft_counts
-from kubectl_spread.suggest.actions.action import Action
-from kubectl_spread.suggest.actions.manifest import EditSpec, SetRollout
-from kubectl_spread.suggest.actions.nodes import AddNodes
+from kubectl_spread.suggest.actions import Action, AddNodes, EditSpec, SetRollout
 from kubectl_spread.suggest.suggestion import SpreadChange
 
 Counts = dict[str, dict[str, int]]  # topology key -> value -> pods

@@ -19,14 +19,13 @@ from typing import Optional
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.simulate.placing import PlacedPods
-from kubectl_spread.suggest import arrange
-from kubectl_spread.suggest.actions.storage import DeleteClaims
-from kubectl_spread.suggest.change import Change, Ladder, Rank
-from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
-from kubectl_spread.suggest.judging.judge import Judge, JudgedChange
-from kubectl_spread.suggest.judging.tried import TriedChange
-from kubectl_spread.suggest.moves import MOVES, rollout
+from kubectl_spread.suggest.actions import AddNodes, DeleteClaims
+from kubectl_spread.suggest.change import Change, Damage, Ladder, Rank
+from kubectl_spread.suggest.judge import Judge, JudgedChange, TriedChange
+from kubectl_spread.suggest.moves import MOVES
+from kubectl_spread.suggest.moves.pods import deleting_first, is_stuck_for_room
 from kubectl_spread.suggest.problem import PendingPodProblem
+from kubectl_spread.suggest.scene import HypotheticalCluster
 from kubectl_spread.suggest.suggestion import Setback, Suggestions, Why
 from kubectl_spread.suggest.telling import suggestion
 
@@ -81,16 +80,16 @@ class _Search:
         if self._problem.pod.key in self._before.bound:
             return Suggestions()
         ladders = _different(ladder for propose in MOVES for ladder in propose(self._problem))
-        best = arrange.arrange(self._probed(ladder for ladder in ladders if self._may_be_enough(ladder)))
+        best = arrange(self._probed(ladder for ladder in ladders if self._may_be_enough(ladder)))
         chosen, left = self._judged(best, most)
         if not chosen:
             pairs = itertools.islice(self._pairs(ladders), _MOST_PAIRS)
-            chosen, left = self._judged(arrange.arrange(self._probed(pairs)), most)
-        chosen = arrange.with_partial(chosen, self._partial, min(most, arrange.SHOWN))
+            chosen, left = self._judged(arrange(self._probed(pairs)), most)
+        chosen = with_partial(chosen, self._partial, min(most, SHOWN))
         items = [suggestion(item, item.judged, self._judge) for item in chosen if item.judged is not None]
         items.sort(key=lambda item: not item.verified)
-        harmful = sum(map(arrange.is_harmful, left))
-        failed = () if items else tuple(self._explained(*one) for one in arrange.most_obvious(self._failed))
+        harmful = sum(map(is_harmful, left))
+        failed = () if items else tuple(self._explained(*one) for one in most_obvious(self._failed))
         return Suggestions(tuple(items), self._tried, len(items) + len(left), self._not_tried, harmful, failed)
 
     def _judged(self, best: list[TriedChange], most: int) -> tuple[list[TriedChange], list[TriedChange]]:
@@ -102,14 +101,14 @@ class _Search:
         helps.
         """
         chosen: list[TriedChange] = []
-        hides_harm = most <= arrange.SHOWN
+        hides_harm = most <= SHOWN
         for number, item in enumerate(best):
-            if len(chosen) == most or (hides_harm and chosen and arrange.is_harmful(item)):
+            if len(chosen) == most or (hides_harm and chosen and is_harmful(item)):
                 repair = next((other for other in best[number:] if other.change.rank == Rank.MISTAKE), None)
                 if repair is not None and repair.waiting and not self._partial:
                     self._held(self._least(repair))
-                return chosen, [other for other in best[number:] if not arrange.is_redundant(other, chosen)]
-            held = None if arrange.is_redundant(item, chosen) else self._held(self._least(item))
+                return chosen, [other for other in best[number:] if not is_redundant(other, chosen)]
+            held = None if is_redundant(item, chosen) else self._held(self._least(item))
             if held is not None:
                 chosen.append(held._replace(equals=tuple(self._equals(held))))
         return chosen, []
@@ -145,9 +144,9 @@ class _Search:
     def _without_surge(self, item: TriedChange) -> Optional[TriedChange]:
         """Return the change with a rollout that deletes old pods before it creates new ones."""
         problem, change = self._problem, item.change
-        if not rollout.is_stuck_for_room(problem, change) or not problem.given.running:
+        if not is_stuck_for_room(problem, change) or not problem.given.running:
             return None
-        for other in rollout.deleting_first(problem, change):
+        for other in deleting_first(problem, change):
             scene = self._applied(other)
             judged = None if scene is None else self._judge.thorough(other, scene)
             if scene is not None and isinstance(judged, JudgedChange) and not judged.waiting:
@@ -304,3 +303,89 @@ def _together(one: Ladder, other: Ladder) -> Ladder:
         )
 
     return Ladder(one.size, step)
+
+
+SHOWN = 3  # Number of suggestions to show by default.
+_IDLE = (Rank.IDLE_NODES, Rank.TAINTS_POLICY)
+ALL = 10  # From this number on, harmful suggestions are shown, too.
+
+
+def arrange(found: Iterable[TriedChange]) -> list[TriedChange]:
+    """Return the suggestions in the order to show them."""
+    found = list(found)
+    uses_idle = any(item.change.rank in _IDLE and item.scene.problem.idle_taints for item in found)
+    ordered = _distinct(sorted(found, key=lambda item: _order(item, buys_late=uses_idle)))
+    first: list[TriedChange] = []
+    for item in ordered:
+        is_new = not any(item.change.family == one.change.family for one in first)
+        if len(first) < SHOWN and is_new and not _is_worse(item, ordered[0]):
+            first.append(item)
+    return [*first, *(item for item in ordered if not any(item is one for one in first))]
+
+
+def is_harmful(item: TriedChange) -> bool:
+    """Return whether a suggestion restarts or ends running pods by deleting them, or loses data."""
+    return item.damage >= Damage.RESTARTS
+
+
+def with_partial(chosen: list[TriedChange], found: Iterable[TriedChange], most: int) -> list[TriedChange]:
+    """Return the suggestions, and where there is room changes after which pods of the workload still wait.
+
+    Each corrects a mistake or changes existing nodes, and restarts nothing. There is always room to correct a mistake.
+    """
+    partial = [
+        item
+        for item in _distinct(sorted(found, key=_order))
+        if item.change.is_gentle and not is_harmful(item) and not _adds_nodes(item.change) and item.change.parts == 1
+    ]
+    if partial and partial[0].change.rank == Rank.MISTAKE and len(chosen) >= most > 1:
+        return [*chosen[: most - 1], partial[0], *chosen[most - 1 : -1]]
+    return [*chosen, *partial[: max(0, most - len(chosen))]]
+
+
+def most_obvious(failed: Iterable[tuple[Change, Setback]]) -> list[tuple[Change, Setback]]:
+    """Return the first changes that an expert would try, each of another kind, of those that do not help."""
+    by_family: dict[str, tuple[Change, Setback]] = {}
+    for change, setback in sorted(failed, key=lambda item: (item[0].parts, item[0].rank, item[0].weight)):
+        if setback.why is not Why.NOT_APPLICABLE and change.parts == 1:
+            by_family.setdefault(change.family, (change, setback))
+    return list(by_family.values())[:SHOWN]
+
+
+def _adds_nodes(change: Change) -> bool:
+    return any(isinstance(action, AddNodes) for action in change.actions)
+
+
+def _order(item: TriedChange, *, buys_late: bool = False) -> tuple[object, ...]:
+    """Return the position of a change; new nodes come after the use of idle ones, even if that restarts pods."""
+    change = item.change
+    comes_late = item.comes_late or (buys_late and _adds_nodes(change))
+    worth = (is_harmful(item), item.waiting, item.damage, change.parts, comes_late)
+    return (*worth, change.rank, change.weight, change.title)
+
+
+def _is_worse(item: TriedChange, best: TriedChange) -> bool:
+    return is_harmful(item) or (item.waiting, item.change.parts) > (best.waiting, best.change.parts)
+
+
+def _distinct(found: list[TriedChange]) -> list[TriedChange]:
+    """Return the changes without equivalents of an earlier one.
+
+    A new node anywhere is modelled on a node of some domain, so it can equal the proposal for that domain.
+    """
+    kept: list[TriedChange] = []
+    folded: dict[str, list[TriedChange]] = {}
+    for item in found:
+        if any(item.change.actions == one.change.actions for one in kept):
+            continue
+        fold = item.change.fold
+        alike = folded.setdefault(fold, []) if fold else []
+        alike.append(item)
+        if len(alike) == 1:
+            kept.append(item)
+    return [item._replace(equals=tuple(folded.get(item.change.fold, ())[1:])) for item in kept]
+
+
+def is_redundant(item: TriedChange, chosen: Iterable[TriedChange]) -> bool:
+    """Return whether a change adds a node although the pod only has to wait a little."""
+    return _adds_nodes(item.change) and any(one.change.rank is Rank.WAIT and not one.change.notes for one in chosen)

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.suggest.editing.managed import Manager
+from kubectl_spread.suggest.target import Manager
 from kubectl_spread.timeline.results.certainty import Certainty
 
 Plain = dict[str, Any]

@@ -8,12 +8,11 @@ from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.suggest import effect
 from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.editing.managed import manager_of
-from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
-from kubectl_spread.suggest.judging.judge import Judge, JudgedChange
-from kubectl_spread.suggest.judging.tried import TriedChange
+from kubectl_spread.suggest.judge import Judge, JudgedChange, TriedChange
 from kubectl_spread.suggest.problem import PendingPodProblem
+from kubectl_spread.suggest.scene import HypotheticalCluster
 from kubectl_spread.suggest.suggestion import Effect, Rollout, Suggestion
+from kubectl_spread.suggest.target import manager_of
 from kubectl_spread.timeline.results.certainty import Certainty, certainty
 
 _NAMED = 4

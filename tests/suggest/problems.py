@@ -11,8 +11,7 @@ from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.simulate.replicas import place
 from kubectl_spread.sources import files, snapshot, supporting_objects, topology
-from kubectl_spread.suggest.problem import PendingPodProblem
-from kubectl_spread.suggest.problem_finder import of_placements, of_pod
+from kubectl_spread.suggest.problem import of_placements, of_pod, PendingPodProblem
 
 
 def problems(manifest: Path, option: str, facts: Path) -> Iterator[PendingPodProblem]:

@@ -15,7 +15,7 @@ from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.report.explain.suggestions import effect_sentence
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.suggest.problem_finder import of_pod
+from kubectl_spread.suggest.problem import of_pod
 from kubectl_spread.suggest.search import suggest
 from kubectl_spread.suggest.suggestion import Suggestion
 

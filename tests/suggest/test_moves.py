@@ -9,7 +9,7 @@ import pytest
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
-from kubectl_spread.suggest.problem_finder import of_pod
+from kubectl_spread.suggest.problem import of_pod
 from kubectl_spread.suggest.search import suggest
 from kubectl_spread.suggest.suggestion import Suggestion
 from tests.naive.builders import claim, HOSTNAME, LATE, node, Plain, pod, using, volume, ZONE

@@ -15,10 +15,9 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.reading import read
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.suggest.editing import patch
-from kubectl_spread.suggest.editing.pod_spec import spec_of
-from kubectl_spread.suggest.editing.recreate import Recreation
-from kubectl_spread.suggest.editing.target import TemplateOwner
+from kubectl_spread.suggest import patch
+from kubectl_spread.suggest.recreate import Recreation, spec_of
+from kubectl_spread.suggest.target import TemplateOwner
 from tests.naive.builders import pod, ZONE
 from tests.suggest.strategies import Case, cases, nodes
 

@@ -17,7 +17,7 @@ from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.report.explain.suggestions import lines, suggestion_document
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.suggest.problem_finder import of_pod
+from kubectl_spread.suggest.problem import of_pod
 from kubectl_spread.suggest.search import suggest
 from kubectl_spread.suggest.suggestion import Suggestions
 from tests.naive.builders import decide_all

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Optional
 
 from kubectl_spread.report.table import paint, wrap
-from kubectl_spread.suggest.arrange import ALL
-from kubectl_spread.suggest.editing.managed import Manager
+from kubectl_spread.suggest.search import ALL
 from kubectl_spread.suggest.suggestion import (
     Effect,
     Rollout,
@@ -17,6 +16,7 @@ from kubectl_spread.suggest.suggestion import (
     Suggestions,
     Why,
 )
+from kubectl_spread.suggest.target import Manager
 from kubectl_spread.text.wording import count_noun, join_with_and, safe
 
 WIDTH = 120

@@ -5,36 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from kubectl_spread.suggest.change import Ladder
-from kubectl_spread.suggest.moves import (
-    affinity,
-    constraints,
-    host_ports,
-    pods,
-    priorities,
-    requests,
-    rollout,
-    selectors,
-    stale,
-    storage,
-    waiting,
-)
-from kubectl_spread.suggest.moves.on_nodes import new_nodes, node_kinds, node_labels, nodes
+from kubectl_spread.suggest.moves import constraints, new_nodes, nodes, pods, storage, template
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 Move = Callable[[PendingPodProblem], Iterator[Ladder]]
 
 MOVES: tuple[Move, ...] = (
-    waiting.propose,
-    stale.propose,
+    pods.propose_waiting,
+    pods.propose_stale,
     constraints.propose,
-    selectors.propose,
-    affinity.propose,
-    node_kinds.propose,
-    host_ports.propose,
-    priorities.propose,
-    rollout.propose,
-    requests.propose,
-    node_labels.propose,
+    constraints.propose_selectors,
+    template.propose,
+    nodes.propose_kinds,
+    template.propose_host_ports,
+    template.propose_priority,
+    pods.propose_rollout,
+    template.propose_requests,
+    nodes.propose_labels,
     nodes.propose,
     new_nodes.propose,
     pods.propose,

@@ -14,12 +14,18 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, ObjectKey, StorageClass, WAIT_FOR_FIRST_CONSUMER
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS
-from kubectl_spread.suggest import misspelt
-from kubectl_spread.suggest.actions.action import Action
-from kubectl_spread.suggest.actions.pods import RemovePods, ScaleDown, SetReplicas
-from kubectl_spread.suggest.actions.storage import CreateClaims, DeleteClaims, EditClass
+from kubectl_spread.suggest.actions import (
+    Action,
+    CreateClaims,
+    DeleteClaims,
+    EditClass,
+    RemovePods,
+    ScaleDown,
+    SetReplicas,
+)
 from kubectl_spread.suggest.change import Change, Damage, Ladder, of_spec, Rank, single
-from kubectl_spread.suggest.editing.patch import drop, Op, put_op, test
+from kubectl_spread.suggest.node_facts import spelling_of
+from kubectl_spread.suggest.patch import drop, Op, put_op, test
 from kubectl_spread.suggest.problem import PendingPodProblem
 
 _LOST = "all data in the volumes is lost, unless their reclaim policy keeps them"
@@ -111,7 +117,7 @@ def _missing(problem: PendingPodProblem) -> Iterator[Ladder]:
         return
     free = [key.name for key in storage.claims if key.namespace == pod.namespace]
     for name in missing:
-        near = misspelt.spelling_of(name, free)
+        near = spelling_of(name, free)
         if near and problem.given.is_template_known:
             yield from _other_claim(problem, name, near)
     classes = sorted(storage.classes.values(), key=lambda item: (not item.is_default, not item.waits, item.name))

@@ -1,23 +1,34 @@
-"""Changes of a pod's requirements on nodes and other pods: affinity, anti-affinity, node selector, tolerations."""
+"""Changes of a pod's own requirements: affinity, node selector, tolerations, host ports, priority, requests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Optional
 
+from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.lint.topology_keys import intended_key
+from kubectl_spread.objects.amounts import quantity
+from kubectl_spread.objects.amounts.resources import CPU, MEMORY
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
+from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import fields, mappings, strings
 from kubectl_spread.objects.taints import Taint
+from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.suggest import misspelt
-from kubectl_spread.suggest.actions.manifest import EditSpec, SetRollout
-from kubectl_spread.suggest.change import Change, Ladder, of_plugin, of_spec, Rank, single
-from kubectl_spread.suggest.editing.patch import drop, END, Op, put_op, test
-from kubectl_spread.suggest.editing.pod_spec import PREFERRED, REQUIRED
-from kubectl_spread.suggest.moves import rollout
+from kubectl_spread.scheduler.preemption import post_filter
+from kubectl_spread.suggest.actions import AwaitPods, EditSpec, SetRollout
+from kubectl_spread.suggest.change import Change, Damage, Ladder, of_kind, of_plugin, of_spec, Rank, single
+from kubectl_spread.suggest.moves.pods import (
+    deleting_first,
+    first_deleted,
+    first_pod_to_delete,
+    is_stuck_for_room,
+    ONE_MISSING,
+)
+from kubectl_spread.suggest.node_facts import is_of_system, spelling_of
+from kubectl_spread.suggest.patch import drop, END, Op, put_op, test
 from kubectl_spread.suggest.problem import PendingPodProblem
-from kubectl_spread.suggest.system_taints import is_of_system
+from kubectl_spread.suggest.recreate import PREFERRED, REQUIRED
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import nearest
 
@@ -55,9 +66,9 @@ def _pods(problem: PendingPodProblem, field: str) -> Iterator[Ladder]:
 def _deleting_first(problem: PendingPodProblem, change: Change) -> Ladder:
     """Return a change of a rule between pods, and the same with a rollout that first deletes pods with the old rule."""
     steps = [change]
-    if rollout.is_stuck_for_room(problem, change) and problem.given.running:
-        first = rollout.first_deleted(problem.given.running)
-        steps += rollout.deleting_first(problem, change, (first,))
+    if is_stuck_for_room(problem, change) and problem.given.running:
+        first = first_deleted(problem.given.running)
+        steps += deleting_first(problem, change, (first,))
     return Ladder(len(steps), lambda at: steps[at])
 
 
@@ -148,10 +159,10 @@ def _of_revision(problem: PendingPodProblem, at: int, term: Plain) -> Iterator[L
     gives_up = f"an old and a new pod may share one {term.get('topologyKey')} while a rollout lasts"
     edit = EditSpec(ops)
     yield single(Change(title, (edit,), "matchLabelKeys", Rank.REVISION, gives_up=gives_up))
-    for deleted in rollout.first_pod_to_delete(problem):
+    for deleted in first_pod_to_delete(problem):
         title = f"{title}, and maxSurge: 0 with maxUnavailable: 1 until no pod has the old rule"
         actions = (edit, SetRollout((deleted,)))
-        gives_up = f"{gives_up}; {rollout.GIVES_UP}"
+        gives_up = f"{gives_up}; {ONE_MISSING}"
         yield single(Change(title, actions, "matchLabelKeys", Rank.ROLLOUT, weight=1, gives_up=gives_up))
 
 
@@ -187,14 +198,14 @@ def _meant(problem: PendingPodProblem, key: str, value: str) -> tuple[str, str]:
         return key, value
     if not values:
         known = {label for node in nodes for label in node.labels}
-        other = misspelt.spelling_of(key, known) or intended_key(key)
+        other = spelling_of(key, known) or intended_key(key)
         values = {node.labels[other] for node in nodes if other in node.labels}
         if not values:
             return key, value
         key = other
     if value in values:
         return key, value
-    near = misspelt.spelling_of(value, values) or nearest(value, sorted(values), cutoff=0.6)
+    near = spelling_of(value, values) or nearest(value, sorted(values), cutoff=0.6)
     return (key, near) if near else (key, value)
 
 
@@ -296,3 +307,155 @@ def _toleration(taint: Taint, *, there: bool) -> Op:
     value: Plain = {"operator": "Equal", "value": taint.value} if taint.value else {"operator": "Exists"}
     toleration = {"key": taint.key, **value, "effect": taint.effect}
     return put_op(("tolerations", END), toleration) if there else put_op(("tolerations",), [toleration])
+
+
+def propose_host_ports(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Remove the host ports; a Service reaches the pods by their container ports."""
+    refused = of_kind(problem, RequirementKind.PORT)
+    if not refused or not problem.given.is_template_known or problem.spec.get("hostNetwork"):
+        return
+    ports = list(_ports(problem.spec))
+    if ports:
+        numbers = ", ".join(str(number) for number in dict.fromkeys(number for number, _ in ports))
+        what = "hostPort" if len(ports) == 1 else "hostPorts"
+        yield single(
+            of_spec(
+                f"drop {what} {numbers}, so that a node takes more than one of these pods",
+                [op for _, ops in ports for op in ops],
+                family="hostPort",
+                rank=Rank.HOST_PORT,
+                relaxes=refused,
+                gives_up=f"the pods no longer answer at port {numbers} of their nodes: reach them through a Service",
+            )
+        )
+
+
+def _ports(spec: Plain) -> Iterator[tuple[int, tuple[Op, ...]]]:
+    for field in ("containers", "initContainers"):
+        for at, container in enumerate(mappings(spec.get(field))):
+            for number, port in enumerate(mappings(container.get("ports"))):
+                if port.get("hostPort"):
+                    path = (field, at, "ports", number, "hostPort")
+                    yield int(port["hostPort"]), (test(path, port["hostPort"]), drop(path))
+
+
+_NODE_AGENT = "system-node-critical"
+
+
+def propose_priority(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Let a DaemonSet's pods preempt the pods that fill their nodes."""
+    full = (RequirementKind.RESOURCE, RequirementKind.PODS, RequirementKind.PORT)
+    if problem.owner.kind != "DaemonSet" or not any(item.kind in full for item in problem.explanation.requirements):
+        return
+    for name, value in _classes(problem):
+        cls = problem.pod.cls._replace(priority=value, preemption_policy="")
+        victims = _victims(problem, problem.pod._replace(cls=cls))
+        if victims:
+            yield single(_with_class(name, victims))
+            return
+
+
+def _classes(problem: PendingPodProblem) -> list[tuple[str, int]]:
+    """Return the cluster's own priority classes above the pod's, the lowest first; then the one of node agents."""
+    classes = problem.cluster.priority_classes
+    own = [
+        (name, item.value)
+        for name, item in classes.items()
+        if not name.startswith("system-")
+        and item.value > problem.pod.cls.priority
+        and item.preemption_policy != "Never"
+    ]
+    return [*sorted(own, key=lambda item: item[1]), (_NODE_AGENT, classes[_NODE_AGENT].value)]
+
+
+def _victims(problem: PendingPodProblem, pod: Pod) -> tuple[Pod, ...]:
+    scheduler = Scheduler(problem.columns.copy_for_cluster(problem.cluster), problem.profiles)
+    filtered = scheduler.filter(pod)
+    return () if filtered.feasible.any() else post_filter(pod, filtered, scheduler).victims
+
+
+def _with_class(name: str, victims: tuple[Pod, ...]) -> Change:
+    lost = [pod.name for pod in victims if pod.owner is None]
+    listed = ", ".join(f"{pod.name} on {pod.node_name}" for pod in victims)
+    kills = f"kills pod{'s' if len(lost) > 1 else ''} {', '.join(lost)}, which nothing creates again; " if lost else ""
+    return Change(
+        f"give the pods priorityClassName: {name}, so that the scheduler makes room for them on full nodes",
+        (EditSpec((put_op(("priorityClassName",), name),)), AwaitPods(victims, is_replaced=True)),
+        "priority",
+        Rank.PRIORITY,
+        gives_up=f"{kills}pods of a lower priority are evicted for them: {listed}",
+        damage=Damage.KILLS if lost else Damage.EVICTS,
+    )
+
+
+_MEBI = 1024 * 1024
+_LEAST_PART = 4  # no request is lowered to less than a quarter
+
+
+def propose_requests(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Lower the largest container's request of a lacking resource, if the containers are known."""
+    if not problem.given.is_template_known:
+        return
+    for resource in (CPU, MEMORY):
+        lacking = [
+            item
+            for item in problem.explanation.requirements
+            if item.kind is RequirementKind.RESOURCE and item.key == resource
+        ]
+        for requirement in lacking:
+            yield from _lowered(problem, resource, requirement)
+
+
+def _lowered(problem: PendingPodProblem, resource: str, requirement: Requirement) -> Iterator[Ladder]:
+    container = _largest(problem, resource)
+    if container is None:
+        return
+    at, request = container
+    columns = problem.columns
+    free = columns.allocatable_of(resource) - columns.requested_of(resource)
+    least = request // _LEAST_PART
+    rest = dict(problem.pod.cls.requests).get(resource, 0) - request
+    room = free[~requirement.allowed] - rest
+    amounts = {_rounded(int(amount) // parts, resource) for amount in set(room.tolist()) for parts in range(1, 5)}
+    steps = sorted((amount for amount in amounts if least <= amount < request and amount > 0), reverse=True)
+    path = ("containers", at, "resources", "requests", resource)
+    name = mappings(problem.spec.get("containers"))[at].get("name")
+
+    def step(number: int) -> Change:
+        text = _text(steps[number], resource)
+        return of_spec(
+            f"lower the {resource} request of container {name} to {text}",
+            [test(("containers", at, "name"), name), put_op(path, text)],
+            family=f"{resource} request",
+            rank=Rank.REQUESTS,
+            relaxes={requirement.id},
+            gives_up=f"{text} of {resource} are reserved for the container instead of {_text(request, resource)}",
+        )
+
+    if steps:
+        yield Ladder(len(steps), step)
+
+
+def _largest(problem: PendingPodProblem, resource: str) -> Optional[tuple[int, int]]:
+    """Return the index and the request of the container with the largest request; None if no container has one.
+
+    The request is in milli-CPU or bytes.
+    """
+    found = []
+    for at, container in enumerate(mappings(problem.spec.get("containers"))):
+        written = fields(fields(container.get("resources")).get("requests")).get(resource)
+        if written is not None:
+            thousandths = quantity.parse(written)
+            found.append((thousandths if resource == CPU else quantity.whole_units(thousandths), at))
+    return None if not found else (max(found)[1], max(found)[0])
+
+
+def _rounded(amount: int, resource: str) -> int:
+    """Round an amount down to a value that people write: 10 milli-CPU or 1 MiB."""
+    if resource == CPU:
+        return amount // 10 * 10 if amount >= 10 else amount
+    return amount // _MEBI * _MEBI
+
+
+def _text(amount: int, resource: str) -> str:
+    return f"{amount}m" if resource == CPU else f"{amount // _MEBI}Mi"

@@ -1,16 +1,21 @@
-"""Targets of a change of a pod's manifest, and the kubectl commands for it."""
+"""Targets of a change of a pod's manifest: the kubectl commands for it, and the tool that would revert it.
+
+Sources for managing tools: helm.sh/helm pkg/action/validate.go; argo-cd common/common.go;
+fluxcd/kustomize-controller and helm-controller, the labels they set; operator-lifecycle-manager pkg/lib/ownerutil.
+"""
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Optional
 
+from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import Workload
-from kubectl_spread.suggest.editing.patch import Op
+from kubectl_spread.suggest.patch import Op
 from kubectl_spread.text.node import Route
 
 # Kinds that do not replace waiting pods automatically when the template changes.
@@ -153,3 +158,64 @@ def target_of(owner: Workload, *, is_live: bool, is_guessed: bool = False, is_pa
     return TemplateOwner(
         owner.kind, owner.namespace, owner.name, kind.usual_place().spec, is_live, is_guessed, is_paused
     )
+
+
+_MANAGED_BY = "app.kubernetes.io/managed-by"
+_HELM_RELEASE, _HELM_NAMESPACE = "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"
+_ARGO_ID, _ARGO_INSTANCE = "argocd.argoproj.io/tracking-id", "argocd.argoproj.io/instance"
+_FLUX = (("Flux Kustomization", "kustomize.toolkit.fluxcd.io"), ("Flux HelmRelease", "helm.toolkit.fluxcd.io"))
+_OLM_OWNER, _OLM_KIND, _OLM_NAMESPACE = "olm.owner", "olm.owner.kind", "olm.owner.namespace"
+_BY_HAND = frozenset({"", "kubectl", "manual", "kustomize"})
+
+
+class Manager(NamedTuple):
+    """Tool that manages an object: a Helm release, an Argo CD Application or an operator's own object."""
+
+    tool: str
+    name: str = ""
+    namespace: str = ""
+
+
+def manager_of(controller: Optional[Controller]) -> Optional[Manager]:
+    """Return the tool that manages a workload; None if no label or annotation names one.
+
+    Of several tools, return the outermost: Flux and Argo CD come before the Helm release that they install.
+    """
+    if controller is None:
+        return None
+    labels, annotations = controller.labels, controller.annotations
+    return _flux(labels) or _argo(labels, annotations) or _helm(labels, annotations) or _operator(labels)
+
+
+def _flux(labels: Mapping[str, str]) -> Optional[Manager]:
+    for tool, prefix in _FLUX:
+        name = labels.get(f"{prefix}/name")
+        if name:
+            return Manager(tool, name, labels.get(f"{prefix}/namespace", ""))
+    return None
+
+
+def _argo(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Optional[Manager]:
+    """Return the Argo CD Application of an object.
+
+    The tracking id is `app:group/Kind:namespace/name`. An application outside Argo's namespace is `namespace_app`.
+    """
+    name = annotations.get(_ARGO_ID, "").partition(":")[0] or labels.get(_ARGO_INSTANCE, "")
+    namespace, _, app = name.rpartition("_")
+    return Manager("Argo CD Application", app, namespace) if app else None
+
+
+def _helm(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Optional[Manager]:
+    name = annotations.get(_HELM_RELEASE, "")
+    if not name and labels.get(_MANAGED_BY) not in ("Helm", "Tiller"):
+        return None
+    return Manager("Helm release", name or labels.get("release", ""), annotations.get(_HELM_NAMESPACE, ""))
+
+
+def _operator(labels: Mapping[str, str]) -> Optional[Manager]:
+    if labels.get(_OLM_OWNER):
+        return Manager(labels.get(_OLM_KIND, "operator"), labels[_OLM_OWNER], labels.get(_OLM_NAMESPACE, ""))
+    if labels.get("addonmanager.kubernetes.io/mode") == "Reconcile":
+        return Manager("addon manager")
+    by = labels.get(_MANAGED_BY, "")
+    return None if by.lower() in _BY_HAND else Manager(by)

@@ -12,26 +12,28 @@ from __future__ import annotations
 import functools
 import operator
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.suggest import effect
-from kubectl_spread.suggest.change import Change
-from kubectl_spread.suggest.judging import bounded
-from kubectl_spread.suggest.judging import plan as plans
-from kubectl_spread.suggest.judging.hypothetical import HypotheticalCluster
-from kubectl_spread.suggest.judging.outcome_counts import key_of, ranges_of, scheduler_of
-from kubectl_spread.suggest.judging.start import start_of
+from kubectl_spread.suggest import plan as plans
+from kubectl_spread.suggest.change import Change, Damage, Ladder
+from kubectl_spread.suggest.plan import start_of
 from kubectl_spread.suggest.problem import CREATING_AT_WILL, PendingPodProblem
+from kubectl_spread.suggest.recreate import recreated_pod
+from kubectl_spread.suggest.scene import HypotheticalCluster
 from kubectl_spread.suggest.suggestion import Setback, Why
 from kubectl_spread.timeline.results.answer import Outcome, PodState
 from kubectl_spread.timeline.results.certainty import Basis
 from kubectl_spread.timeline.run import Answer, Limits, Mode, play, StepAnswer
 from kubectl_spread.timeline.search.pins import required_node
+from kubectl_spread.timeline.setup import reading
 
 QUICK = Limits(mode=Mode.FIRST, has_messages=False)
 _ALL = Limits(mode=Mode.ALL, samples=12, has_messages=False)
@@ -156,7 +158,7 @@ class Judge:
     def _in_batches(self, scene: HypotheticalCluster) -> Optional[JudgedChange]:
         """Return the result of a change of many pods, placed in batches."""
         problem = self.problem
-        found = bounded.find_final_state(scene, [*scene.evicted])
+        found = find_final_state(scene, [*scene.evicted])
         if found is None:
             return None
         model = next((pod for pod in scene.own() if pod.key == problem.pod.key), problem.pod)
@@ -173,7 +175,7 @@ class Judge:
             ranges={},
             skews={},
             lost=(),
-            not_followed=(bounded.phrase_of_omissions(scene, found),),
+            not_followed=(phrase_of_omissions(scene, found),),
         )
 
     def _fewest(self) -> Counter[Optional[OwnerKey]]:
@@ -314,3 +316,215 @@ class Judge:
 
     def _counts(self, outcome: Outcome, model: Pod) -> effect.Counts:
         return effect.count_pods(model, scheduler_of(self.problem, outcome.cluster()))
+
+
+def scheduler_of(problem: PendingPodProblem, cluster: Cluster) -> Scheduler:
+    """Return a scheduler for a cluster that shares most pods with the problem's."""
+    known = {pod.uid for pod in problem.columns.bound_pods}
+    bound = [pod for pod in cluster.pods if pod.node_name and pod.is_visible]
+    there = {pod.uid for pod in bound}
+    columns = problem.columns.copy_for_cluster(cluster._replace(pods=()), known - there)
+    for pod in bound:
+        at = columns.index.get(pod.node_name)
+        if pod.uid not in known and at is not None:
+            columns.bind(pod, at)
+    return Scheduler(columns, _counting(problem.profiles), all_nodes=True)
+
+
+def _counting(profiles: Mapping[str, Profile]) -> dict[str, Profile]:
+    """Return profiles that only count pods for constraints."""
+    only = names.POD_TOPOLOGY_SPREAD
+    return {
+        name: profile._replace(
+            pre_filter=tuple(plugin for plugin in profile.pre_filter if plugin.name == only), filter_order=(only,)
+        )
+        for name, profile in profiles.items()
+    }
+
+
+def ranges_of(found: Sequence[effect.Counts], answer: StepAnswer) -> effect.Ranges:
+    """Return the fewest and most pods per domain over all outcomes; interchangeable domains share a range."""
+    ranges: effect.Ranges = {}
+    for key in found[0]:
+        alike = answer.symmetry.alike(key)
+        by_kind: dict[object, tuple[int, int]] = {}
+        for counts in found:
+            for value, number in counts.get(key, {}).items():
+                kind = alike.get(value, value)
+                least, most = by_kind.get(kind, (number, number))
+                by_kind[kind] = (min(least, number), max(most, number))
+        ranges[key] = {value: by_kind[alike.get(value, value)] for value in found[0][key]}
+    return ranges
+
+
+def key_of(problem: PendingPodProblem, start: Cluster) -> Optional[OwnerKey]:
+    """Return the workload's key in the simulation; None for a bare pod or an unknown controller."""
+    key = _named(problem)
+    if not problem.exists:
+        return key if key is not None and key.kind in reading.KINDS else None
+    return key if key in start.controllers else None
+
+
+def _named(problem: PendingPodProblem) -> Optional[OwnerKey]:
+    owner = problem.owner
+    if owner.kind == "Pod":
+        return None
+    if owner.kind == "CronJob" and problem.pod.owner is not None:
+        return OwnerKey("Job", problem.pod.namespace, problem.pod.owner.name)
+    return OwnerKey(owner.kind, owner.namespace, owner.name)
+
+
+_REPLACED = "other orders in which {pods} pods may be replaced: they were placed in batches"
+_PLACED = "other orders in which {pods} pods may be placed, and other nodes of equal score"
+_AT_ONCE = ("Job", "CronJob", "Pod")
+_MOST_TURNS = 400
+
+
+class FinalState(NamedTuple):
+    """Final state: nodes of the workload's pods by pod key, and the number of running pods that were replaced."""
+
+    scheduler: Scheduler
+    placed: dict[str, str]
+    restarts: int
+
+
+def find_final_state(scene: HypotheticalCluster, others: Sequence[Pod]) -> Optional[FinalState]:
+    """Return the final state of a change; None if a pod of the workload or of the others stays Pending.
+
+    Args:
+        scene: after the change.
+        others: pods of other workloads that need a node, too.
+    """
+    if not scene.is_recreated:
+        own = list(scene.own())
+        return _settled(scene, _with_more(own, len(own) + scene.problem.missing), others)
+    return _Batches(scene, others).run()
+
+
+def _with_more(pods: list[Pod], wanted: int) -> list[Pod]:
+    """Return the wanted number of pods; pods that the controller has yet to create are modelled on the first."""
+    model = pods[0]
+    names = ((f"{model.name}-{at}", f"{model.uid}-{at}") for at in range(len(pods), wanted))
+    return [*pods, *(model._replace(name=name, uid=uid) for name, uid in names)][:wanted]
+
+
+def _settled(
+    scene: HypotheticalCluster, own: Sequence[Pod], others: Sequence[Pod], restarts: int = 0
+) -> Optional[FinalState]:
+    placed = scene.place([*own, *others])
+    if placed.refused:
+        return None
+    return FinalState(placed.scheduler, {pod.key: placed.bound[pod.key].node_name for pod in own}, restarts)
+
+
+def phrase_of_omissions(scene: HypotheticalCluster, found: FinalState) -> str:
+    """Return a phrase for the outcomes that placing in batches leaves out."""
+    words = _REPLACED if scene.is_recreated else _PLACED
+    return words.format(pods=len(found.placed))
+
+
+class _Batches:
+    def __init__(self, scene: HypotheticalCluster, others: Sequence[Pod]) -> None:
+        problem = self._problem = scene.problem
+        self._scene, self._others = scene, others
+        self._made = scene.recreation().pod
+        self._old = [pod for pod in problem.given.running if pod.uid not in scene.gone]
+        self._fresh = self._new_pods(problem)
+        self._replicas = len(self._fresh)
+        self._bound: list[Pod] = []
+
+    def _new_pods(self, problem: PendingPodProblem) -> list[Pod]:
+        """Return the wanted number of pods of the new template, the waiting ones first."""
+        running = [
+            pod for pod in (recreated_pod(pod, problem.cluster) for pod in problem.given.running) if pod is not None
+        ]
+        wanted = (
+            max(problem.replicas, 1) if problem.owner.kind != "DaemonSet" else len(running) + len(problem.given.own)
+        )
+        return _with_more([*self._scene.own(), *map(self._made, running)], wanted)
+
+    def run(self) -> Optional[FinalState]:
+        restarts = len(self._old)
+        surge, unavailable = self._limits()
+        for _ in range(_MOST_TURNS):
+            if not self._old and not self._fresh:
+                return _settled(self._now(), self._bound, self._others, restarts)
+            room = self._replicas + surge - len(self._old) - len(self._bound)
+            is_moved = self._place(self._fresh[: max(0, room)])
+            spare = len(self._old) + len(self._bound) - (self._replicas - unavailable)
+            is_moved |= self._remove(min(spare, len(self._old)))
+            if not is_moved:
+                return None
+        return None
+
+    def _limits(self) -> tuple[int, int]:
+        problem = self._problem
+        kind, settings = problem.owner.kind, self._scene.rollout or problem.rollout
+        if kind in _AT_ONCE or settings.type == "Recreate":
+            return 0, self._replicas
+        return (0, 1) if kind == "StatefulSet" else settings.limits(self._replicas)
+
+    def _now(self) -> HypotheticalCluster:
+        there = {pod.uid for pod in self._old}
+        gone = {pod.uid for pod in self._problem.given.running if pod.uid not in there}
+        return self._scene._replace(gone=self._scene.gone | gone)
+
+    def _place(self, pods: Sequence[Pod]) -> bool:
+        """Place new pods, and return whether any found a node."""
+        if not pods:
+            return False
+        bound = self._now().place([*self._bound, *pods]).bound
+        found = [pod for pod in pods if pod.key in bound]
+        self._bound += [pod._replace(node_name=bound[pod.key].node_name) for pod in found]
+        keys = {pod.key for pod in found}
+        self._fresh = [pod for pod in self._fresh if pod.key not in keys]
+        return bool(found)
+
+    def _remove(self, count: int) -> bool:
+        """Delete old pods, first pods that share a node with most others; the last ordinal of a StatefulSet first."""
+        if count <= 0:
+            return False
+        if self._problem.owner.kind == "StatefulSet":
+            ranked = sorted(self._old, key=lambda pod: (len(pod.name), pod.name), reverse=True)
+        else:
+            ranks = Counter(pod.node_name for pod in (*self._old, *self._bound))
+            ranked = sorted(self._old, key=lambda pod: (-ranks[pod.node_name], pod.name))
+        gone = {pod.uid for pod in ranked[:count]}
+        self._old = [pod for pod in self._old if pod.uid not in gone]
+        return True
+
+
+class TriedChange(NamedTuple):
+    """A change that helps at this moment, applied to the cluster.
+
+    waiting: how many of the workload's pods wait right after it. ladder, at: its ladder and its step there. judged: its
+    simulated result; None until it is simulated to the end. equals: equivalent changes of other objects, which are
+    shown with this one. is_rough: a smaller step may be enough.
+    """
+
+    change: Change
+    scene: HypotheticalCluster
+    waiting: int
+    ladder: Ladder
+    at: int
+    judged: Optional[JudgedChange] = None
+    equals: tuple[TriedChange, ...] = ()
+    is_rough: bool = False
+
+    @property
+    def comes_late(self) -> bool:
+        """Return whether the change loosens a rule and also restarts pods that would otherwise keep running."""
+        problem = self.scene.problem
+        restarts = problem.target.replaces_its_pods and len(problem.given.running) > len(problem.outdated_pods)
+        is_restarting = restarts if self.change.edits_template else True
+        return is_restarting and not self.change.is_gentle
+
+    @property
+    def damage(self) -> Damage:
+        """Return the worst effect; re-creating a Job or a bare pod ends its running pods."""
+        problem, damage = self.scene.problem, self.change.damage
+        if self.judged is not None and self.judged.lost:
+            damage = max(damage, Damage.EVICTS)
+        target = problem.target
+        ends_running = self.change.is_of_manifest and target.is_live and target.ends_its_pods
+        return max(damage, Damage.KILLS) if ends_running and problem.given.running else damage

@@ -12,12 +12,11 @@ from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors.labels import HOSTNAME, Labels, OS
 from kubectl_spread.objects.storage import ObjectKey, Volume
 from kubectl_spread.scheduler.plugins import names
-from kubectl_spread.suggest import misspelt
-from kubectl_spread.suggest.actions.nodes import AddNodes
+from kubectl_spread.suggest.actions import AddNodes
 from kubectl_spread.suggest.change import Change, Ladder, Rank
 from kubectl_spread.suggest.moves.constraints import has_meant_key
+from kubectl_spread.suggest.node_facts import is_unfit, misspelt_values
 from kubectl_spread.suggest.problem import PendingPodProblem
-from kubectl_spread.suggest.system_taints import is_unfit
 
 Plain = dict[str, Any]
 
@@ -53,7 +52,7 @@ def _is_open(problem: PendingPodProblem, place: dict[str, str]) -> bool:
     systems = {node.labels.get(OS) for node in there} - {None}
     wanted = problem.operating_system
     is_other_system = bool(systems) and bool(wanted) and wanted not in systems
-    is_misspelt = any(value in misspelt.values(problem.cluster.nodes, key) for key, value in place.items())
+    is_misspelt = any(value in misspelt_values(problem.cluster.nodes, key) for key, value in place.items())
     return not (is_unfit(there) or is_misspelt or is_other_system)
 
 

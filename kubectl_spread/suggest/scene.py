@@ -14,11 +14,10 @@ from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.simulate.placing import place_in_turn, PlacedPods, Placer
 from kubectl_spread.simulate.running.controllers import with_controllers
-from kubectl_spread.suggest.editing import patch
-from kubectl_spread.suggest.editing.patch import Op
-from kubectl_spread.suggest.editing.recreate import recreated_pod, Recreation
-from kubectl_spread.suggest.judging.rollout_settings import RolloutSettings
-from kubectl_spread.suggest.problem import PendingPodProblem
+from kubectl_spread.suggest import patch
+from kubectl_spread.suggest.patch import Op
+from kubectl_spread.suggest.problem import PendingPodProblem, RolloutSettings
+from kubectl_spread.suggest.recreate import recreated_pod, Recreation
 
 Plain = dict[str, Any]
 

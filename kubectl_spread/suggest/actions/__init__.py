@@ -1,1 +1,0 @@
-"""Actions of a suggestion: edits of the manifest, of nodes, of pods and of claims."""

@@ -1,1 +1,0 @@
-"""Edits of objects: the patch, its target, and the pods that follow from it."""

@@ -1,1 +1,0 @@
-"""Simulation of a change, and judgement of its result."""

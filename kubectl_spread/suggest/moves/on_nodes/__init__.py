@@ -1,1 +1,0 @@
-"""Changes of nodes: their labels, taints, kinds and number."""
