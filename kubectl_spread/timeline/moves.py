@@ -496,10 +496,8 @@ class Moves:
         return self.settle(draft, {pod.owner for pod in pods})
 
     def _ready_each(self, state: State) -> Iterator[Way]:
-        seen = set()
-        for pod in state.pods:
-            if pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE and (pod.owner, pod.rev) not in seen:
-                seen.add((pod.owner, pod.rev))
+        for pod in dict.fromkeys(state.pods):
+            if pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE:
                 yield partial(self._ready, state, [pod])
 
     def _daemons(self, state: State, owner: int) -> Iterator[Way]:

@@ -21,7 +21,7 @@ from kubectl_spread.timeline.controllers.daemonset import DaemonSetState
 from kubectl_spread.timeline.controllers.statefulset import StatefulSetState
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.refusals import is_short
-from kubectl_spread.timeline.state import P, PENDING, State
+from kubectl_spread.timeline.state import of_owner, P, PENDING, State
 from kubectl_spread.timeline.world import World
 
 
@@ -81,6 +81,21 @@ def has_new_pods(before: State, after: State) -> bool:
     """
     waits = {(pod.owner, pod.rev) for pod in before.pods if pod.node == PENDING}
     return any(pod.node == PENDING and (pod.owner, pod.rev) not in waits for pod in after.pods)
+
+
+def ranked_by_readiness(world: World, state: State) -> frozenset[int]:
+    """Return the Deployments that will delete pods of their newest revision, unready ones first.
+
+    Of all others, it does not matter which pods of the newest revision are ready.
+    """
+    found = {owner for owner, _ in scale.out_of_range(world, state)}
+    for owner, own in enumerate(state.sets):
+        if isinstance(own, deployment.DeploymentState):
+            spec = world.specs[own.spec]
+            size = min(next((item.size for item in own.sets if item.rev == spec.rev), 0), spec.replicas)
+            if sum(pod.rev == spec.rev and not pod.end for pod in of_owner(state.pods, owner)) > size:
+                found.add(owner)
+    return frozenset(found)
 
 
 def is_awaited(world: World, state: State, pod: P) -> bool:

@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 
 from kubectl_spread.cli.main import run as command
+from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.timeline import moves, steps
 from kubectl_spread.timeline.controllers import statefulset
 from kubectl_spread.timeline.draft import Draft
+from kubectl_spread.timeline.run import play
 from tests.timeline.test_condemned import created
-from tests.timeline.test_run import run, THREE_ZONES
+from tests.timeline.test_run import deployment, node, replica_set, run, running, THREE_ZONES
 
 CASES = Path(__file__).parents[1] / "cases" / "engine"
 DB = OwnerKey("StatefulSet", "app", "db")
@@ -122,3 +125,17 @@ def test_commands_on_a_lost_domain_and_its_pods(capsys: pytest.CaptureFixture[st
 
     assert command(["simulate", *line, "--snapshot", str(CASES / "node-not-in-facts.json")]) == 1
     assert "  2 of 3 pods ready, 1 Pending" in capsys.readouterr().out.splitlines()  # and none that is not created
+
+
+def test_unready_pods_on_a_dead_node_say_nothing_about_their_template() -> None:
+    """New pods become ready elsewhere; a pod that was being started on the dead node does not."""
+    dead = node("b1", "b")
+    dead["spec"] = {"taints": [{"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}]}
+    pods = [running("web-abc", name, "b1", template_hash="abc") for name in ("one", "two")]
+    pods[0]["status"]["conditions"][0]["status"] = "False"
+    pods[1]["status"] = {"phase": "Pending"}
+    objects = [node("a1", "a"), dead, deployment(3), replica_set("web-abc", 3, template_hash="abc"), *pods]
+    answer = play(cluster_of(objects), profiles(), [()])
+
+    (outcome,) = answer.last.outcomes
+    assert sorted((pod.node, pod.is_ready) for pod in outcome.pods) == [("a1", True), ("b1", False), ("b1", False)]

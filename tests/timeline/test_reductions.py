@@ -19,9 +19,11 @@ from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.moves import Moves
 from kubectl_spread.timeline.oracle import Oracle
 from kubectl_spread.timeline.reductions import Reduction
+from kubectl_spread.timeline.references import named_nodes
 from kubectl_spread.timeline.search import explore
 from kubectl_spread.timeline.search.explore import Exploration
 from kubectl_spread.timeline.search.limit import Limit
+from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.setup.loading import load, with_owners
 from kubectl_spread.timeline.state import State
 from kubectl_spread.timeline.world import World
@@ -188,6 +190,31 @@ def _told(world: World, state: State) -> tuple[Any, ...]:
         for pod in state.pods
     )
     return tuple(sorted(pods.items(), key=repr)), tuple(item for item in state.todo if item[0] != "blocked")
+
+
+@pytest.mark.parametrize("seed", range(CASES // 2))
+def test_interchangeable_nodes_lose_no_outcome(seed: int) -> None:
+    """Also if one state represents all that differ in interchangeable nodes and in unimportant readiness only."""
+    case = random_case(seed)
+    loaded = load(with_owners(cluster_of(case.objects)), profiles())
+    world = loaded.world
+    oracle = Oracle(world)
+    start = loaded.state
+    for ops in (case.first, case.then):
+        first = len(world.ops)
+        world.ops += ops
+        todo = tuple(("op", first + at) for at in range(len(ops)))
+        pods = tuple(sorted(pod._replace(is_new=False, is_tried=False) for pod in start.pods))
+        begun = Draft(world, start._replace(pods=pods, todo=todo)).state()
+        symmetry = Symmetry(world, begun, named_nodes(ops), keeps_ordinals=True)
+        whole = _everything(Moves(world, oracle, keeps_ordinals=True), begun)
+        moves = Moves(world, oracle, keeps_ordinals=True, twins=symmetry.twins)
+        merged = explore.everything(moves, [begun], canonical=symmetry.canonical, limit=Limit(MOST_STATES))
+        if not (whole.is_exhaustive and merged.is_exhaustive):
+            return
+        found = [{_told(world, symmetry.canonical(state)) for state in item.steady} for item in (whole, merged)]
+        assert found[0] == found[1]
+        start = min(whole.steady, key=lambda state: repr(_told(world, state)))
 
 
 @pytest.mark.parametrize("seed", range(CASES))

@@ -11,15 +11,16 @@ names only:
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from kubectl_spread.objects.node import Node
+from kubectl_spread.timeline import reductions
 from kubectl_spread.timeline.controllers import deployment, ordinals, statefulset
 from kubectl_spread.timeline.search.arrangement import Arrangement
 from kubectl_spread.timeline.search.node_tree import node_tree
 from kubectl_spread.timeline.search.pins import Pins
-from kubectl_spread.timeline.state import at_stage, NO_ORDINAL, of_owner, on_node, P, PENDING, Stage, State
+from kubectl_spread.timeline.state import at_stage, NO_ORDINAL, on_node, P, PENDING, Stage, State
 from kubectl_spread.timeline.world import World
 
 
@@ -147,25 +148,14 @@ class Symmetry:
             return (False, spec.rev) if own.current == spec.rev else None
         return None
 
-    def _shrinking(self, state: State) -> Iterator[int]:
-        """Yield the Deployments that an autoscaler shrinks, and that delete pods that are not ready first."""
-        for key, scaler in self._world.facts[state.facts].cluster.autoscalers.items():
-            owner = self._world.find_owner(key)
-            own = state.sets[owner] if owner is not None and owner < len(state.sets) else None
-            if owner is None or not isinstance(own, deployment.DeploymentState):
-                continue
-            spec = self._world.specs[own.spec]
-            newest = sum(pod.rev == spec.rev and not pod.end for pod in of_owner(state.pods, owner))
-            if newest > spec.replicas or scaler.nearest(spec.replicas) != spec.replicas:
-                yield owner
-
     def _anonymous(self, state: State, pools: _Pools) -> list[P]:
         """Return the pods without ordinals and readiness that do not matter."""
         roles = self._roles.get(state.sets)
         if roles is None:
             roles = self._roles[state.sets] = [self._role(own) for own in state.sets]
-        for owner in self._shrinking(state):
-            roles = [*roles[:owner], None, *roles[owner + 1 :]]
+        ranked = reductions.ranked_by_readiness(self._world, state)
+        if ranked:
+            roles = [None if owner in ranked else role for owner, role in enumerate(roles)]
         found = []
         ready: list[int] = []  # owners of pods of the newest revision, any of which may be ready
         for pod in state.pods:

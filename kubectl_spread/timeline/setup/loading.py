@@ -19,7 +19,7 @@ from kubectl_spread.timeline.controllers import deployment, job, statefulset
 from kubectl_spread.timeline.nodes import tainted_as_cordoned
 from kubectl_spread.timeline.setup import reading
 from kubectl_spread.timeline.setup.ages import age_classes
-from kubectl_spread.timeline.state import Deletion, NO_ORDINAL, P, PENDING, slot, Stage, State
+from kubectl_spread.timeline.state import Deletion, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage, State
 from kubectl_spread.timeline.world import Kubelet, same_template, World
 
 _DESIRED = "deployment.kubernetes.io/desired-replicas"
@@ -236,8 +236,18 @@ class _Loading:
         found = likeness.most_alike(usable, self.world.revisions[rev].workload)
         if found is not None:
             self.world.set_class(rev, found)
-        if pods and not any(_is_ready(pod) for pod in pods) and any(_is_broken(pod) for pod in pods):
+        running = [pod for pod in pods if self._is_on(pod, NodeStatus.UP)]  # Others say nothing about their template.
+        if running and not any(map(_is_ready, running)) and any(map(_is_broken, running)):
             self.world.never_ready(rev)
+
+    def _is_on(self, pod: Pod, status: NodeStatus) -> bool:
+        """Return whether the node of a pod has a status."""
+        at = self.world.node_index(pod.node_name) if pod.node_name else PENDING
+        return self.world.node_status(0, at) is status
+
+    def _stage(self, pod: Pod) -> Stage:
+        found = stage_of(pod)
+        return Stage.UNREADY if found is Stage.BOUND and self._is_on(pod, NodeStatus.DOWN) else found
 
     def _deployment(self, key: OwnerKey, controller: Controller, owner: int) -> deployment.DeploymentState:
         known = self._replica_sets(key)
@@ -329,7 +339,7 @@ class _Loading:
             self._ordinal(pod, key, node),
             self.world.class_index(pod.cls),
             node,
-            stage_of(pod),
+            self._stage(pod),
             _end(pod),
             self.world.node_at.get(pod.nominated_node, PENDING) if node == PENDING else PENDING,
             is_new=False,
