@@ -24,7 +24,7 @@ from kubectl_spread.timeline.search import explore
 from kubectl_spread.timeline.search.explore import Exploration
 from kubectl_spread.timeline.search.limit import Limit
 from kubectl_spread.timeline.search.symmetry import Symmetry
-from kubectl_spread.timeline.setup.loading import load, with_owners
+from kubectl_spread.timeline.setup.loading import load
 from kubectl_spread.timeline.state import State
 from kubectl_spread.timeline.world import World
 from tests.timeline.test_overtaking import apart, spread, workload
@@ -149,7 +149,7 @@ def explored(case: Case, *reduced: frozenset[Reduction]) -> Iterator[list[Outcom
 
     A step begins from one of the outcomes that the search with the first set has found before.
     """
-    loaded = load(with_owners(cluster_of(case.objects)), profiles())
+    loaded = load(cluster_of(case.objects), profiles())
     world, start = loaded.world, loaded.state
     oracle = Oracle(world)
     moves = [Moves(world, oracle, keeps_ordinals=True, reduced=one) for one in reduced]
@@ -196,7 +196,7 @@ def _told(world: World, state: State) -> tuple[Any, ...]:
 def test_interchangeable_nodes_lose_no_outcome(seed: int) -> None:
     """Also if one state represents all that differ in interchangeable nodes and in unimportant readiness only."""
     case = random_case(seed)
-    loaded = load(with_owners(cluster_of(case.objects)), profiles())
+    loaded = load(cluster_of(case.objects), profiles())
     world = loaded.world
     oracle = Oracle(world)
     start = loaded.state
