@@ -33,6 +33,7 @@ def main(first: int = 0, last: int = 25, folder: str = "") -> int:
     known: set[str] = set()
     wrongs = 0
     place = Path(folder or tempfile.mkdtemp())
+    place.mkdir(parents=True, exist_ok=True)
     for seed in range(first, last):
         for kind in awkward.KINDS:
             items = awkward.start(kind, seed)

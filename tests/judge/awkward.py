@@ -529,6 +529,8 @@ def contradictions(items: list[Plain], command: Command, document: Plain, *, wal
     step = document["steps"][0] if document.get("steps") else {}
     if not step.get("exact") or step.get("refusal") or document.get("notes") or step.get("notes"):
         return None
+    if {bool(template_of(item)["spec"].get("schedulingGates")) for item in _templated(items)} != {_has_gates(items)}:
+        return None  # somebody else puts gates on pods, or takes them away
     try:
         world = living.world_of(items)
         world.settings.patience_s = PATIENCE_S
@@ -548,6 +550,10 @@ def contradictions(items: list[Plain], command: Command, document: Plain, *, wal
             if after is not None and not after["min"] <= ready <= after["max"]:
                 found.append(f"{key['kind']}/{key['name']}: {ready} ready, not {after['min']} to {after['max']}")
     return list(dict.fromkeys(found))
+
+
+def _has_gates(items: list[Plain]) -> bool:
+    return any(pod["spec"].get("schedulingGates") for pod in _of(items, "Pod"))
 
 
 def _owners(world: World, pod: Plain) -> set[tuple[str, str]]:
