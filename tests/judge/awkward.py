@@ -529,7 +529,7 @@ def contradictions(items: list[Plain], command: Command, document: Plain, *, wal
     step = document["steps"][0] if document.get("steps") else {}
     if not step.get("exact") or step.get("refusal") or document.get("notes") or step.get("notes"):
         return None
-    if {bool(template_of(item)["spec"].get("schedulingGates")) for item in _templated(items)} != {_has_gates(items)}:
+    if {bool(template_of(item)["spec"].get("schedulingGates")) for item in _templated(items)} - {_has_gates(items)}:
         return None  # somebody else puts gates on pods, or takes them away
     try:
         world = living.world_of(items)
