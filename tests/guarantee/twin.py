@@ -125,7 +125,7 @@ class Twin:
         if not self.is_stateful(name):
             return bool(state["sizes"][name][1])
         marked, new = state["sizes"][name]
-        return bool(marked) and len(new) < state["wanted"][name]
+        return bool(marked) and any(number not in new for number in range(state["wanted"][name]))
 
     def placed(self, name: str, state: dict[str, Any], revision: Any = None) -> list[Any]:
         return [pod for pod in state["pods"] if pod[0] == name and (revision is None or pod[1] == revision)]
