@@ -91,7 +91,7 @@ def test_a_restart_reads_no_revisions(
     live, snapshot = answers(["rollout", "restart", "sts/db"], cluster, kubeconfig, capsys)
 
     assert live == snapshot
-    assert not plurals(cluster) & {"controllerrevisions", "storageclasses", "horizontalpodautoscalers"}
+    assert not plurals(cluster) & {"controllerrevisions", "storageclasses"}
 
 
 def test_a_manifest_with_claims_finds_the_classes_of_the_cluster(

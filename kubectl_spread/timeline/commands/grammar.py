@@ -289,5 +289,5 @@ OTHERS = {
     "replace": "use `apply -f`",
     "edit": "use `patch`, or `apply -f` with the changed manifest",
     "run": "use `run FILE` alone for a scenario; use `apply -f` to create a pod",
-    "autoscale": "an autoscaler is not simulated over time; use `scale`, or `--replicas MIN..MAX` for a table",
+    "autoscale": "use `apply -f` with a HorizontalPodAutoscaler, or `--replicas MIN..MAX` for a table",
 }
