@@ -40,6 +40,13 @@ def test_a_deleted_shard_begins_no_rollout() -> None:
     assert found.differences == []
 
 
+def test_a_condemned_ordinal_ends_no_rollout() -> None:
+    """A rollout goes on until every wanted ordinal is of the new revision, whatever others are."""
+    found = compared(217, regime="disruptions", most=9_000)
+
+    assert found is None or found.differences == []
+
+
 def test_every_regime_is_compared() -> None:
     """The sample has cases of all regimes, rollouts with more surge than replicas, and shards."""
     drawn = [cases.case(seed, regime_of(seed)) for seed in SEEDS]
