@@ -11,7 +11,7 @@ ADOPTED = (31, 172)  # a ReplicaSet has adopted a pod that is not like its templ
 SEEDS = (*range(0, 90, 3), *ADOPTED)
 WITH_DAEMONS = range(0, 60, 3)
 _LIMIT = 3000
-FAMILIES = ("adoptions", "autoscalers", "cordoned", "jobs", "no-grace", "paused", "priorities", "quotas")
+FAMILIES = tuple(sorted(families.FAMILIES))
 
 
 @pytest.mark.parametrize(
