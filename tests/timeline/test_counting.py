@@ -15,6 +15,7 @@ from kubectl_spread.timeline import steps
 from kubectl_spread.timeline.counting.places import Places
 from kubectl_spread.timeline.results.answer import PodState
 from kubectl_spread.timeline.run import Answer, Limits, play, StepAnswer
+from kubectl_spread.timeline.search import path
 from kubectl_spread.timeline.state import State
 from tests.timeline.test_run import HOSTNAME, node, WEB, ZONE
 
@@ -148,3 +149,20 @@ def test_nodes_with_different_pods_at_the_start_stay_different() -> None:
 
 def _by_node(state: State) -> tuple[int, ...]:
     return tuple(sorted(pod.node for pod in state.pods))
+
+
+def test_the_way_through_a_rollout_of_very_many_pods_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To find it, whole states are compared; the outcomes are the same without it."""
+    objects = [node("a1", "a"), node("b1", "b"), deployment("web", 2, [])]
+    way, *same = _way_and_result(objects)
+    monkeypatch.setattr(path, "_MOST_COUNTED", 0)
+
+    assert way
+    assert [(), *same] == list(_way_and_result(objects))
+
+
+def _way_and_result(objects: list[Plain]) -> tuple[Any, ...]:
+    """The events that lead to the one outcome of more replicas, and the result."""
+    _, step = answer(objects, [SETTLE, steps.Scale(WEB, 4)], by_counts=True).steps
+    (outcome,) = step.outcomes
+    return outcome.trace(), result(step)

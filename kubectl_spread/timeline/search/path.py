@@ -10,6 +10,8 @@ from kubectl_spread.timeline.search.explore import Exploration
 from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.state import State, Step
 
+_MOST_COUNTED = 500_000  # pods in all states of a rollout that was searched as counts; each comparison reads all pods
+
 
 class SearchPath:
     """Path from the start to a state, reconstructed on demand."""
@@ -38,9 +40,15 @@ class SearchPath:
         return tuple(made)
 
     def _states(self) -> list[State]:
-        """Return a state for each that was visited on the way, up to interchangeable nodes."""
+        """Return a state for each that was visited on the way, up to interchangeable nodes.
+
+        Empty for a rollout of very many pods.
+        """
         tail = self._found.tails.get(self._end)
-        rolled = [] if tail is None else [self._symmetry.canonical(state) for state in tail()]
+        counted = [] if tail is None else list(tail())
+        if sum(len(state.pods) for state in counted) > _MOST_COUNTED:
+            return []
+        rolled = [self._symmetry.canonical(state) for state in counted]
         way: list[State] = []
         state: Optional[State] = self._end if tail is None else self._entry(rolled[0])
         while state is not None:
