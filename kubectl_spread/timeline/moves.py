@@ -397,9 +397,7 @@ class Moves:
         waiting = self._waiting(state)
         now = [set(self._oracle.hosts(pod, state)) for pod in waiting]
         then = [set(self._oracle.hosts(pod, state, without=tuple(every))) for pod in waiting]
-        if now == then:
-            return []
-        found = [every]
+        found = [every] if now != then else []
         for pod in ending if len(every) > 1 else ():
             alone = [set(self._oracle.hosts(item, state, without=(pod,))) for item in waiting]
             if any(new - old - last for new, old, last in zip(alone, now, then, strict=True)):

@@ -27,8 +27,8 @@ from kubectl_spread.timeline.search.symmetry import Symmetry
 from kubectl_spread.timeline.setup.loading import load
 from kubectl_spread.timeline.state import State
 from kubectl_spread.timeline.world import World
-from tests.timeline.test_overtaking import apart, spread, workload
-from tests.timeline.test_run import HOSTNAME, node, ZONE
+from tests.timeline.test_overtaking import apart, container, spread, workload
+from tests.timeline.test_run import HOSTNAME, node, run, ZONE
 
 Plain = dict[str, Any]
 Outcomes = frozenset[tuple[Any, ...]]
@@ -221,3 +221,22 @@ def test_interchangeable_nodes_lose_no_outcome(seed: int) -> None:
 def test_reductions_lose_no_outcome(seed: int) -> None:
     for whole, reduced in explored(random_case(seed), NO_REDUCTION, reductions.ALL):
         assert whole == reduced
+
+
+def test_one_deletion_alone_may_decide_although_all_together_do_not() -> None:
+    """With both terminating pods and without any, `a` is the emptier node; only without the one of `b`, it is `b`."""
+    nodes = [node("a", "a", cpu="4"), node("b", "b", cpu="2")]
+    ending = [_ending_pod("x", "a", cpu="2"), _ending_pod("y", "b", cpu="1")]
+    web = workload("Deployment", "web", {"replicas": 1}, {"containers": container("1")})
+
+    answer = run([*nodes, *ending, web])
+
+    assert answer.last.is_exact
+    assert {pod.node for outcome in answer.last.outcomes for pod in outcome.pods} == {"a", "b"}
+
+
+def _ending_pod(name: str, at: str, *, cpu: str) -> Plain:
+    """Return a pod whose deletion was requested before the first step."""
+    metadata = {"name": name, "namespace": "app", "uid": name, "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    spec = {"nodeName": at, "containers": container(cpu)}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": {"phase": "Running"}}
