@@ -94,6 +94,10 @@ class Condition(NamedTuple):
     since: str = ""
 
 
+JOB_TRACKING = "batch.kubernetes.io/job-tracking"  # The Job's controller removes it once it has counted the pod.
+JOB_INDEX = "batch.kubernetes.io/job-completion-index"
+
+
 class JobProgress(NamedTuple):
     """Finished pods in the status of a Job; completed: the indexes of an indexed Job that succeeded."""
 

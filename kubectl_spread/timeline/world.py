@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.building.stored import admitted_workload, stored_workload
-from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget, key_of, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget, JOB_INDEX, key_of, OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.affinity import NodeAffinity
 from kubectl_spread.objects.node import Node
@@ -24,7 +24,6 @@ from kubectl_spread.timeline.state import ENDING, NO_ORDINAL, NodeStatus, P, PEN
 Plain = dict[str, Any]
 
 _ORDINAL_LABELS = ("statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index")
-_INDEX_LABEL = "batch.kubernetes.io/job-completion-index"
 
 
 class Kubelet(NamedTuple):
@@ -512,7 +511,7 @@ def _without_empty(value: Any) -> Any:
 
 
 def _without_ordinal(labels: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    return tuple((key, value) for key, value in labels if key not in _ORDINAL_LABELS and key != _INDEX_LABEL)
+    return tuple((key, value) for key, value in labels if key not in _ORDINAL_LABELS and key != JOB_INDEX)
 
 
 def _with_ordinal(cls: PodClass, workload: Workload, ordinal: int) -> PodClass:
@@ -520,7 +519,7 @@ def _with_ordinal(cls: PodClass, workload: Workload, ordinal: int) -> PodClass:
     labels = dict(cls.labels)
     before = labels.get(_ORDINAL_LABELS[0], "")
     name = f"{workload.name}-{ordinal}"
-    found = {_ORDINAL_LABELS[0]: name, _ORDINAL_LABELS[1]: str(ordinal), _INDEX_LABEL: str(ordinal)}
+    found = {_ORDINAL_LABELS[0]: name, _ORDINAL_LABELS[1]: str(ordinal), JOB_INDEX: str(ordinal)}
     labels.update({key: value for key, value in found.items() if key in labels})
     made = {f"{template}-{before}": f"{template}-{name}" for template in workload.claim_templates}
     volumes = tuple(volume._replace(claim=made.get(volume.claim, volume.claim)) for volume in cls.volumes)

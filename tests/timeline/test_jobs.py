@@ -155,3 +155,24 @@ def test_the_finalizer_of_a_job_holds_no_pod() -> None:
 
     assert answer.last.is_complete
     assert {tuple(item.is_terminating for item in outcome.pods) for outcome in answer.last.outcomes} == {(False,)}
+
+
+@pytest.mark.parametrize("index", [None, 0])
+def test_a_pod_that_has_succeeded_is_about_to_be_counted(index: Optional[int]) -> None:
+    """The Job's controller removes the finalizer once it has counted the pod; a pod without it was counted before."""
+    mode = {} if index is None else {"completionMode": "Indexed"}
+    done = pod("batch-x", "a1", index)
+    done["status"] = {"phase": "Succeeded"}
+    done["metadata"]["finalizers"] = ["batch.kubernetes.io/job-tracking"]
+    counted = {**done, "metadata": {**done["metadata"], "finalizers": []}}
+    status = {"succeeded": 1, **({} if index is None else {"completedIndexes": "0"})}
+
+    last = run([*NODES, job(completions=1, **mode), done], steps.DeleteNodes(("a1",)))
+    next_one = run([*NODES, job(completions=2, **mode), done])
+    both = run([*NODES, job(completions=2, status=status, **mode), counted])
+
+    assert numbers(last) == {0}
+    assert numbers(next_one) == numbers(both) == {1}
+    assert {item.ordinal for outcome in next_one.last.outcomes for item in outcome.pods} == {
+        None if index is None else 1
+    }

@@ -23,6 +23,8 @@ from kubectl_spread.cluster.snapshot import (
     Condition,
     Controller,
     DisruptionBudget,
+    JOB_INDEX,
+    JOB_TRACKING,
     JobProgress,
     OwnerKey,
     PriorityClass,
@@ -143,7 +145,7 @@ class ClusterBuilder:
             storage=self._storage.storage(),
             device_classes=self._device_classes,
             priority_classes={**Cluster(()).priority_classes, **self._priority_classes},
-            controllers=self._controllers,
+            controllers=self._counted(),
             events=build_events.by_object(self._events.values()),
             limit_ranges=tuple(self._limit_ranges.values()),
             quotas=tuple(self._quotas.values()),
@@ -152,6 +154,21 @@ class ClusterBuilder:
             revisions=_by_workload(self._revisions),
             undecodable=tuple(self._undecodable),
         )
+
+    def _counted(self) -> dict[OwnerKey, Controller]:
+        """Return the workloads; Jobs are about to count the pods that have succeeded and still have their finalizer."""
+        found = dict(self._controllers)
+        for pod in self._pods.values():
+            if pod.phase != "Succeeded" or pod.owner is None or JOB_TRACKING not in pod.finalizers:
+                continue
+            key = OwnerKey(pod.owner.kind, pod.namespace, pod.owner.name)
+            index = natural(dict(pod.cls.labels).get(JOB_INDEX, ""))
+            if key in found and index not in found[key].progress.completed:
+                progress = found[key].progress
+                completed = progress.completed if index is None else (*progress.completed, index)
+                after = progress._replace(succeeded=progress.succeeded + 1, completed=completed)
+                found[key] = found[key]._replace(progress=after)
+        return found
 
     def _add_rare(self, kind: str, name: str, plain: Plain) -> None:
         if kind == "PriorityClass":

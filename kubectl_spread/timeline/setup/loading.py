@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.building.stored import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, JOB_INDEX, JOB_TRACKING, OwnerKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, revision_label, Workload
@@ -25,7 +25,6 @@ from kubectl_spread.timeline.world import Kubelet, same_template, World
 _DESIRED = "deployment.kubernetes.io/desired-replicas"
 _MOST = "deployment.kubernetes.io/max-replicas"
 _HASH = "controller-revision-hash"
-_JOB_TRACKING = "batch.kubernetes.io/job-tracking"  # The Job's controller removes it once it has counted the pod.
 
 
 _OF_TEMPLATE = (
@@ -361,14 +360,14 @@ class _Loading:
             return node if node != PENDING else self.world.node_at.get(_pinned(pod.cls), NO_ORDINAL)
         if key.kind == "StatefulSet":
             return _integer(pod.name.removeprefix(f"{key.name}-"), NO_ORDINAL)
-        text = dict(pod.cls.labels).get("batch.kubernetes.io/job-completion-index", "") if key.kind == "Job" else ""
+        text = dict(pod.cls.labels).get(JOB_INDEX, "") if key.kind == "Job" else ""
         return _integer(text, NO_ORDINAL)
 
 
 def _end(pod: Pod) -> Deletion:
     if not pod.terminating:
         return Deletion.ALIVE
-    if set(pod.finalizers) - {_JOB_TRACKING}:
+    if set(pod.finalizers) - {JOB_TRACKING}:
         return Deletion.HELD
     return Deletion.PREEMPTED if pod.is_preempted else Deletion.TERMINATING
 
