@@ -415,6 +415,8 @@ def _of_node(found: Case, suggestion: Plain, ends: list[World]) -> Iterator[str]
             for pod in end.pods()
             if owner_of(end, pod) == found.own and is_active(pod) and pod["metadata"]["uid"] not in found.before.own
         ]
+        if found.own[1] == "Pod" and not came and _deletes_claim(suggestion):
+            continue  # the document names the claim; only the commands create a pod without a controller again
         named = [pod for pod in came if objects.name_of(pod) == found.pod]
         got = {pod["spec"].get("nodeName") for pod in named or came}
         if got == {None} and suggestion["effect"]["pending"]["after"]:
@@ -422,6 +424,10 @@ def _of_node(found: Case, suggestion: Plain, ends: list[World]) -> Iterator[str]
         if not got & set(promised) and (got or promised):
             yield f"promised that the pod goes to {promised}, got {got}"
             return
+
+
+def _deletes_claim(suggestion: Plain) -> bool:
+    return any(item["kind"] == "PersistentVolumeClaim" and "deleted" in item for item in suggestion["changes"])
 
 
 def _of_domains(found: Case, suggestion: Plain, ends: list[World]) -> Iterator[str]:

@@ -118,7 +118,8 @@ def test_a_manifest_replaces_what_runs(kube: str, tmp_path: Path, capsys: pytest
     document = json.loads(capsys.readouterr().out)
 
     assert ["web"] == [item["object"]["name"] for item in document["stuckRollouts"]]
-    assert "lets it only into c, whose only node c1" in document["stuckRollouts"][0]["cause"]
+    cause = document["stuckRollouts"][0]["cause"]
+    assert "lets it only into b and c, and there every node is refused by nodeSelector" in cause
 
 
 def test_only_what_is_needed_is_asked_for(running: ApiServer, kube: str, tmp_path: Path) -> None:
