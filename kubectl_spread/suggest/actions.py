@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
@@ -24,18 +25,18 @@ from kubectl_spread.suggest.target import command, local
 Plain = dict[str, Any]
 
 
-class Action:
+class Action(ABC):
     """A single change of the manifest or of the cluster; by default of the cluster, and without a command."""
 
     is_of_manifest = False  # Whether the action changes the pod's manifest.
 
+    @abstractmethod
     def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         """Return the hypothetical cluster after the action."""
-        raise NotImplementedError
 
+    @abstractmethod
     def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:
         """Add the steps of the action to a plan; `scene` is the cluster after the whole change."""
-        raise NotImplementedError
 
     def lines(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         """Return the changes in terms of the object's fields, one line each."""
@@ -45,9 +46,9 @@ class Action:
         """Return the command lines that carry out the action; empty if there are none."""
         return []
 
+    @abstractmethod
     def documents(self, scene: HypotheticalCluster) -> list[Plain]:
         """Return the action for programs, one entry per object."""
-        raise NotImplementedError
 
 
 def object_of(kind: str, namespace: str, name: str) -> Plain:

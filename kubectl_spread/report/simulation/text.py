@@ -193,6 +193,10 @@ class _Step:
         for item in self.summary.refused:
             sentence = f"{item.pod} on {item.node}{self._share(item.outcomes)}: {item.cause}"
             yield from wrap(sentence, self.width, indent="  ", hanging="  ")
+        if self.summary.refused and self.played.text.startswith("drain "):
+            nodes = sorted({item.node for item in self.summary.refused})
+            stay = "stays" if len(nodes) == 1 else "stay"
+            yield from self._wrapped([f"{', '.join(nodes)} {stay} cordoned."])
 
     def _lost(self) -> list[str]:
         if not self.summary.lost:

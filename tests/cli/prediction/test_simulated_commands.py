@@ -136,3 +136,14 @@ def test_a_deleted_claim_of_a_pending_pod_is_created_again(facts: Path, capsys: 
     assert capsys.readouterr().out.startswith(
         "delete pvc data-db-0: completes\n\nStatefulSet default/db completes\n  1 of 1 pod ready\n"
     )
+
+
+def test_the_node_of_a_drain_that_a_budget_refuses_stays_cordoned(capsys: pytest.CaptureFixture[str]) -> None:
+    manifest = Path(__file__).parents[3] / "examples" / "simulations" / "manifests" / "web-and-budget.yaml"
+    drains = ["drain", "node-a1", "--ignore-daemonsets", "--then", "drain node-b1 --ignore-daemonsets"]
+
+    assert run(["simulate", *drains, "-f", str(manifest), "--topology", "zones=3,nodes=1"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("Evictions that stay refused:")
+    assert lines[at + 1].startswith("  web-* on node-b1: The disruption budget web needs 2 healthy pods")
+    assert lines[at + 2] == "node-b1 stays cordoned."
