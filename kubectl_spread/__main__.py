@@ -18,9 +18,9 @@ def main() -> NoReturn:
     gc.disable()
     # The imports follow gc.disable, as they allocate most.
     if os.path.basename(sys.argv[0]).startswith("kubectl_complete"):
-        from kubectl_spread.cli import completion
+        from kubectl_spread.cli import complete
 
-        completion.main()
+        complete.main()
     from kubectl_spread.cli.main import run
 
     code = run()

@@ -12,7 +12,7 @@ from jsonschema import Draft7Validator
 from referencing import Registry, Resource
 
 from kubectl_spread import schemas
-from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.validation import constraint_errors
 from kubectl_spread.objects.workloads.kinds import EVERY, KINDS, WorkloadKind

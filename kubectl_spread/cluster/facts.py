@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional, Protocol, TYPE_CHECKING
 
-from kubectl_spread.objects.node_reason import NodeReason
+from kubectl_spread.objects.node import NodeReason
 
 if TYPE_CHECKING:  # 10 ms
-    from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
-    from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
+    from kubectl_spread.objects.constraints.constraint import ConstraintCounts, TopologySpreadConstraint
     from kubectl_spread.objects.constraints.uncounted import UncountedPods
     from kubectl_spread.objects.workloads.workload import Workload
 

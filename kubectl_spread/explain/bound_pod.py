@@ -14,7 +14,7 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.constraints.report import constraint_reports, ConstraintReport
 from kubectl_spread.explain.scores import score_table, ScoreTable
-from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
+from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.tables.columns import Columns
-from kubectl_spread.explain import claims
+import numpy as np
+
+from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent, OwnerKey
+from kubectl_spread.cluster.tables.columns import Bools, Columns
 from kubectl_spread.explain.bound_pod import bound_pod_report, BoundPodReport
-from kubectl_spread.explain.causes import merge_causes
-from kubectl_spread.explain.claims import ClaimProblem, ClaimTrouble
 from kubectl_spread.explain.constraints.report import constraint_reports, ConstraintReport
-from kubectl_spread.explain.disagreement import Disagreement
 from kubectl_spread.explain.preemption import preemption_report, PreemptionReport
 from kubectl_spread.explain.requirements.collect import requirements
-from kubectl_spread.explain.requirements.conflicts import Conflict, conflict_sets, ConflictSets
-from kubectl_spread.explain.requirements.decisive import Cause, causes
+from kubectl_spread.explain.requirements.decisive import Cause, causes, Conflict, conflict_sets, ConflictSets
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.scores import score_table, ScoreTable
-from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.releases.field_versions import ignored_fields
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
+from kubectl_spread.objects.storage import Claim, ObjectKey
 from kubectl_spread.objects.taints import OUTAGES
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
@@ -31,6 +30,185 @@ from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.preemption import post_filter, PostFilterResult
 from kubectl_spread.scheduler.unsupported import unsupported_features
+
+if TYPE_CHECKING:
+    from kubectl_spread.messages.message import Part, ReasonKind
+
+
+class Disagreement(NamedTuple):
+    """The parts of the scheduler's message, if some nodes fit by the cluster facts.
+
+    unexplained: parts that count more nodes than this program finds for that reason; else all parts.
+    """
+
+    parts: tuple[Part, ...]
+    unexplained: tuple[Part, ...]
+
+
+def disagreement(message: str, refusals: Iterable[Status]) -> Disagreement | None:
+    """Return the refusals in a message; None unless it is the scheduler's refusal of every node.
+
+    `refusals` are the results of the nodes that do not fit here, one for each node.
+    """
+    from kubectl_spread.messages.message import Component
+    from kubectl_spread.messages.parse import parse
+
+    found = parse(message)
+    if found.component is not Component.SCHEDULER or not found.is_of_nodes or not found.parts:
+        return None
+    return Disagreement(found.parts, _unexplained(found.parts, refusals) or found.parts)
+
+
+def _unexplained(parts: tuple[Part, ...], refusals: Iterable[Status]) -> tuple[Part, ...]:
+    """Return the parts that name more nodes than the refusals; all taints are counted together."""
+    known = _numbers(_parts_of(refusals))
+    said = _numbers(parts)
+    return tuple(part for part in parts if part.number is None or said[_key(part)] > known[_key(part)])
+
+
+def _parts_of(refusals: Iterable[Status]) -> tuple[Part, ...]:
+    """Return the refusals as the scheduler would list them."""
+    from kubectl_spread.messages.parse import parse
+
+    reasons = Counter(reason for refusal in refusals for reason in refusal.reasons)
+    listed = ", ".join(f"{number} {reason}" for reason, number in reasons.items())
+    return parse(f"0/{reasons.total()} nodes are available: {listed}.").parts if reasons else ()
+
+
+def _numbers(parts: Iterable[Part]) -> Counter[tuple[ReasonKind, str]]:
+    numbers: Counter[tuple[ReasonKind, str]] = Counter()
+    for part in parts:
+        numbers[_key(part)] += part.number or 0
+    return numbers
+
+
+def _key(part: Part) -> tuple[ReasonKind, str]:
+    """Return the key to count a part by: its kind, and for a resource its name."""
+    return part.kind, part.subject if part.kind.value == "resource" else ""
+
+
+_CLAIM = "PersistentVolumeClaim"
+
+
+class ClaimProblem(Enum):
+    """Why a claim cannot be used yet."""
+
+    MISSING = "missing"
+    NOT_CREATED = "notCreated"  # the controller of ephemeral volumes has not made it yet
+    FOREIGN = "foreign"  # it has the name of the pod's ephemeral volume, and belongs to something else
+    LOST = "lost"  # its volume is gone
+    NO_VOLUME = "noVolume"  # it is bound to a volume that does not exist
+    DELETED = "deleted"
+    NO_CLASS = "noClass"  # it is not bound, and names a StorageClass that does not exist, or none
+    UNBOUND = "unbound"  # its StorageClass binds it at once, and that has not happened
+    BINDING = "binding"  # it has a volume, and the volume controller has not finished
+    PROVISIONING = "provisioning"  # a node is chosen, and its volume is not there yet
+
+
+class ClaimTrouble(NamedTuple):
+    """A claim and its problem; `event` is the latest event about the claim."""
+
+    problem: ClaimProblem
+    key: ObjectKey
+    storage_class: str = ""
+    provisioner: str = ""
+    volume: str = ""
+    selected_node: str = ""
+    event: Optional[ClusterEvent] = None
+
+
+def troubles(cls: PodClass, cluster: Cluster) -> tuple[ClaimTrouble, ...]:
+    """Return the claims for which the scheduler refuses a pod, or waits, in the order of the pod's volumes."""
+    found: dict[ObjectKey, ClaimTrouble] = {}
+    for volume in cls.volumes:
+        key = ObjectKey(cls.namespace, volume.claim)
+        claim = cluster.storage.claims.get(key)
+        problem = _problem(volume, claim, cluster) if volume.claim else None
+        if problem is not None:
+            found.setdefault(key, _trouble(problem, key, claim, cluster))
+    return tuple(found.values())
+
+
+def _problem(volume: PodVolume, claim: Optional[Claim], cluster: Cluster) -> Optional[ClaimProblem]:
+    if claim is None:
+        return ClaimProblem.NOT_CREATED if volume.is_ephemeral else ClaimProblem.MISSING
+    if claim.is_lost:
+        return ClaimProblem.LOST
+    if claim.is_deleted:
+        return ClaimProblem.DELETED
+    if volume.is_ephemeral and claim.owner_uid != volume.pod_uid:
+        return ClaimProblem.FOREIGN
+    if claim.is_bound:
+        return None if claim.volume_name in cluster.storage.volumes else ClaimProblem.NO_VOLUME
+    if claim.volume_name:
+        return ClaimProblem.BINDING
+    storage_class = cluster.storage.classes.get(claim.storage_class)
+    if storage_class is None:
+        return ClaimProblem.NO_CLASS
+    if not storage_class.waits:
+        return ClaimProblem.UNBOUND
+    return ClaimProblem.PROVISIONING if claim.selected_node else None
+
+
+def _trouble(problem: ClaimProblem, key: ObjectKey, claim: Optional[Claim], cluster: Cluster) -> ClaimTrouble:
+    events = cluster.events.get(OwnerKey(_CLAIM, key.namespace, key.name), ())
+    trouble = ClaimTrouble(problem, key, event=events[0] if events else None)
+    if claim is None:
+        return trouble
+    storage_class = cluster.storage.classes.get(claim.storage_class)
+    return trouble._replace(
+        storage_class=claim.storage_class,
+        provisioner="" if storage_class is None else storage_class.provisioner,
+        volume=claim.volume_name,
+        selected_node=claim.selected_node or "",
+    )
+
+
+def merge_causes(found: Sequence[Requirement]) -> list[Requirement]:
+    """Merge requirements of one cause, each at the place of its first.
+
+    Taints that differ only in their effect are merged if the same nodes have them. Then a conflict remains a
+    conflict. The taints of an outage are always merged.
+    """
+    groups: dict[object, list[Requirement]] = {}
+    for at, requirement in enumerate(found):
+        groups.setdefault(_group(requirement) or at, []).append(requirement)
+    return [_merged(group) if len(group) > 1 else group[0] for group in groups.values()]
+
+
+def _group(requirement: Requirement) -> object:
+    """Return the key of requirements to merge; None for a requirement that is never merged."""
+    if not requirement.cause:
+        return None
+    taint = requirement.taint
+    if taint is not None and taint.key in OUTAGES and not taint.value:
+        return requirement.cause
+    return (requirement.cause, requirement.allowed.tobytes())
+
+
+def _merged(group: list[Requirement]) -> Requirement:
+    first = group[0]
+    return first._replace(
+        text=_text(group),
+        allowed=np.logical_and.reduce([item.allowed for item in group]),
+        why=lambda among: _why(group, among),
+        parts=tuple(group),
+    )
+
+
+def _why(group: list[Requirement], among: Bools) -> str:
+    """Return the reason of the first part that refuses one of the nodes; all parts have the same cause."""
+    refusing = [item for item in group if (~item.allowed & among).any()]
+    return refusing[0].why(among) if refusing else ""
+
+
+def _text(group: list[Requirement]) -> str:
+    taints = [item.taint for item in group if item.taint is not None]
+    if not taints:
+        return group[0].text
+    effects = ",".join(taint.effect for taint in taints)
+    return f"taint {taints[0]._replace(effect=effects)}"
+
 
 # The API server's message in the condition of a pod with gates.
 # Source: pkg/registry/core/pod/strategy.go, applySchedulingGatedCondition (v1.36.2).
@@ -202,7 +380,7 @@ def _awaiting(explanation: Explanation, filtered: FilterResult) -> Explanation:
 
 def _being_made(explanation: Explanation, cluster: Cluster) -> tuple[ClaimTrouble, ...]:
     """Return claims whose volumes are being created for the chosen node; none if there is another problem."""
-    found = claims.troubles(explanation.pod.cls, cluster)
+    found = troubles(explanation.pod.cls, cluster)
     chosen = {item.selected_node for item in found if item.problem is ClaimProblem.PROVISIONING}
     is_all = all(item.problem is ClaimProblem.PROVISIONING for item in found)
     return found if is_all and chosen <= set(explanation.diagnosis.feasible) else ()
@@ -248,7 +426,7 @@ def explain_filtered(
         reported=pod.message,
         nodes=_nodes(diagnosis, filtered),
         node_names=tuple(node.name for node in nodes),
-        claims=claims.troubles(pod.cls, scheduler.columns.cluster) if filtered.rejection is not None else (),
+        claims=troubles(pod.cls, scheduler.columns.cluster) if filtered.rejection is not None else (),
         domain_key=key,
         domain_of=tuple(node.labels.get(key, "") for node in nodes),
         beyond=beyond,

@@ -12,8 +12,7 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.arrays import Int64s
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.columns import Columns, Int64s
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.objects.taints import PREFER_NO_SCHEDULE

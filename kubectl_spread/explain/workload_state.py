@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.building.stored import admitted_workload
+from kubectl_spread.cluster.building.build import admitted_workload
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.objects.pod import Pod

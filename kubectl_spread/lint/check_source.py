@@ -1,9 +1,13 @@
-"""The check of one source: its text becomes findings and workloads."""
+"""The check of one source: its text becomes findings and workloads.
+
+Source: text/template/parse lex.go: an action may span lines, and hold quoted strings and comments with braces.
+"""
 
 from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Callable, Container
 from functools import cached_property
 from typing import NamedTuple, Optional, TYPE_CHECKING
@@ -12,7 +16,6 @@ from kubectl_spread.lint.admission import fixes
 from kubectl_spread.lint.admission.validate import check_object
 from kubectl_spread.lint.finding import Finding, Label, Place
 from kubectl_spread.lint.registry import kinds_around, RULES
-from kubectl_spread.lint.template import first_action, is_of_chart
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.constraints import constraint_lists
 from kubectl_spread.objects.workloads.kinds import BUILT_IN, Kinds
@@ -26,10 +29,41 @@ from kubectl_spread.objects.workloads.manifest import (
 from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workload
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
-from kubectl_spread.text.source import SourceFile
+from kubectl_spread.text.source import SourceFile, Span
 
-if TYPE_CHECKING:  # needed for constraints outside known pod specs
+if TYPE_CHECKING:
     from kubectl_spread.lint.unknown_kinds.outside import Outside
+
+
+# Each alternative matches in one way only, so that a long text costs no more than its length.
+_COMMENT = r"(?<!\S)#[^\n]*"
+_SINGLE_QUOTED = r"(?<!\w)'[^'\n]*'"
+# `"{{ include "web.name" . }}"` is not quoted text in YAML, and does not parse: an action must end before the quote.
+_DOUBLE_QUOTED = r'(?<!\w)"(?:[^"\\\n{]|\\.|\{(?!\{)|\{\{[^"\n{}]*\}\})*"'
+_ACTION_COMMENT = r"\{\{-?\s*/\*.*?(?:\*/\s*-?\}\}|\Z)"
+_ACTION = r'\{\{(?:[^"`{}]|"(?:[^"\\\n]|\\.)*"|`[^`]*`|\{(?!\{)|\}(?!\}))*\}\}'
+_STATEMENT = r"\{%[^%{}\n]*%\}|<%[^%<>\n]*%>|%\{[^%{}\n]*\}"
+
+
+_OF_CHART = r"\{\{[^{}]*(?:\.(?:Values|Release|Chart|Capabilities|Files|Template)\b|\binclude\s+\"|\btpl\s)"
+
+
+def is_of_chart(text: str) -> bool:
+    """Return whether a template asks for what only Helm provides: Jinja, chezmoi and others have `{{`, too."""
+    return re.search(_OF_CHART, text) is not None
+
+
+def first_action(text: str) -> Optional[Span]:
+    """Return the place of the first action outside comments and quoted text; None if there is none."""
+    actions = [_ACTION_COMMENT, _ACTION] if "{{" in text else []
+    if any(mark in text for mark in ("{%", "<%", "%{")):
+        actions.append(_STATEMENT)
+    if not actions:
+        return None
+    # Needed only after a parse error, so not compiled on import.
+    tokens = re.compile(f"{_COMMENT}|{_SINGLE_QUOTED}|{_DOUBLE_QUOTED}|(?P<action>{'|'.join(actions)})", re.DOTALL)
+    match = next((match for match in tokens.finditer(text) if match["action"]), None)
+    return Span(match.start(), match.end()) if match else None
 
 
 class AcceptedWorkload(NamedTuple):

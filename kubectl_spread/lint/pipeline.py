@@ -175,7 +175,7 @@ def _patches(results: Sequence[Result], codes: frozenset[str]) -> list[Finding]:
     may_be = any(len(result.subjects) > 0 for result in results) and len(results) > 1
     if "SPR201" not in codes or not may_be:
         return []
-    from kubectl_spread.lint.grouping.patches import missing_selectors
+    from kubectl_spread.lint.grouping.projects import missing_selectors
 
     return list(missing_selectors(results))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from kubectl_spread.objects.node_reason import NodeReason, NodeReasonKind
+from kubectl_spread.objects.node import NodeReason, NodeReasonKind
 from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
 from kubectl_spread.text.wording import join_with_and
 

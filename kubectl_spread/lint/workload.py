@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Optional
 
 from kubectl_spread.lint.finding import DocumentFix, Fix, ObjectRef, Place
-from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.reading.plain import fields

@@ -15,8 +15,9 @@ import asyncio
 import contextlib
 import logging
 import os
+import re
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterable
 from typing import Any, BinaryIO, cast, Optional
 
 from lsprotocol import types
@@ -27,16 +28,102 @@ from pygls.uris import to_fs_path
 
 from kubectl_spread import __version__
 from kubectl_spread.errors import SourceError
+from kubectl_spread.lint.finding import Finding
 from kubectl_spread.lsp.actions import actions, Desk, FIX_ALL, QUICK_FIX
 from kubectl_spread.lsp.changes import apply_changes as changed_text
 from kubectl_spread.lsp.client import Client, client_of
 from kubectl_spread.lsp.diagnostics import diagnostic
-from kubectl_spread.lsp.framing import FramedInput
-from kubectl_spread.lsp.hover import hover
-from kubectl_spread.lsp.positions import offset
-from kubectl_spread.lsp.refusal import of_parameters, Refusal
+from kubectl_spread.lsp.positions import offset, span_range
+from kubectl_spread.lsp.refusal import escape_for_display, of_parameters, Refusal, refusal_of
 from kubectl_spread.lsp.review import OpenDocument, Review, review_documents, ReviewedDocument
 from kubectl_spread.operations.inputs.documents import DocumentChecker
+from kubectl_spread.report.rules import markdown, page, title
+
+
+def hover(findings: Iterable[Finding], offset: int, client: Client) -> Optional[types.Hover]:
+    """Return the documentation of each rule with a finding at an offset; None without findings.
+
+    The range is the first finding's.
+    """
+    here = [finding for finding in findings if _is_at(finding, offset)]
+    if not here:
+        return None
+    rules = {finding.rule.code: finding.rule for finding in here}.values()
+    place = here[0].place
+    where = span_range(place.source, place.span, client.encoding)
+    if client.has_markdown:
+        text = "\n\n---\n\n".join(f"**{title(rule)}**\n\n{markdown(rule)}" for rule in rules)
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), where)
+    text = "\n\n".join(map(page, rules))
+    return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, text), where)
+
+
+def _is_at(finding: Finding, offset: int) -> bool:
+    """Return whether a finding is at an offset; an empty finding covers one character."""
+    start, end = finding.place.span
+    return start <= offset < max(end, start + 1)
+
+
+MOST_BYTES = 1 << 30  # of one message; no editor opens such a file
+_LONGEST = 1 << 13  # bytes of a header line
+
+_HEADER = re.compile(rb"(?P<name>[A-Za-z][A-Za-z0-9-]*):[ \t]*(?P<value>[^\r\n]*?)[ \t]*\r?\n")
+_LENGTH = re.compile(rb"[0-9]{1,10}")
+
+
+class FramedInput:
+    """Standard input as pygls reads it.
+
+    `problem` is the client's error that ended it, if any. `refuse` gets the reason for each message that is skipped.
+    """
+
+    def __init__(self, stream: BinaryIO, refuse: Callable[[Refusal], None]) -> None:
+        self._stream = stream
+        self._refuse = refuse
+        self._length = 0
+        self.problem = ""
+
+    def readline(self) -> bytes:
+        """Return the next header line, or an empty one at the end."""
+        line = self._stream.readline(_LONGEST)
+        if not line.strip():
+            return line
+        header = _HEADER.fullmatch(line)
+        if header is None:
+            return self._end(f"not a header of a message: {escape_for_display(line)}")
+        if header["name"].lower() != b"content-length":
+            return line
+        if not _LENGTH.fullmatch(header["value"]) or int(header["value"]) > MOST_BYTES:
+            return self._end(f"not a length of a message: Content-Length: {escape_for_display(header['value'])}")
+        self._length = int(header["value"])
+        return b"Content-Length: %d\r\n" % self._length
+
+    def read(self, size: int) -> bytes:
+        """Return the message of this size, or the next one in order; empty bytes if the client disconnected."""
+        body = self._body(size)
+        while body and (refusal := refusal_of(body)) is not None:
+            self._refuse(refusal)
+            body = self._body(self._next_length())
+        return body
+
+    def _body(self, size: int) -> bytes:
+        body = self._stream.read(size) if size else b""
+        if len(body) < size:
+            return self._end(f"the client ended in the middle of a message, after {len(body)} of {size} bytes")
+        return body
+
+    def _next_length(self) -> int:
+        """Read the headers of the next message, and return its length; 0 at the end."""
+        self._length = 0
+        while line := self.readline():
+            if not line.strip() and self._length:
+                return self._length
+        return 0
+
+    def _end(self, problem: str) -> bytes:
+        self.problem = problem
+        return b""
+
 
 _PAUSE_S = 0.2  # without a change, before a check starts
 

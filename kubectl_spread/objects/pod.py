@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Optional
 
 from kubectl_spread.objects.affinity import NodeAffinity, NodeRequirement, PodAffinityTerm, WeightedTerm
-from kubectl_spread.objects.amounts.sums import Sums
+from kubectl_spread.objects.amounts.quantity import Sums
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.taints import Toleration
 

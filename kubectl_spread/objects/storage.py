@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.amounts import quantity
-from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.csi_migration import driver_and_handle
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import mappings, strings
@@ -155,7 +155,7 @@ def claim(plain: Plain) -> Claim:
         _class_name(metadata, spec),
         frozenset(strings(spec.get("accessModes"))),
         quantity.parse(requests.get("storage") or 0),
-        None if selector is None else compile_selector(constraint_reader.label_selector(selector)),
+        None if selector is None else compile_selector(constraint.label_selector(selector)),
         spec.get("volumeMode") or "Filesystem",
         annotations.get(_SELECTED_NODE),
         (plain.get("status") or {}).get("phase") == "Lost",
@@ -170,7 +170,7 @@ def volume(plain: Plain) -> Volume:
     metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
     required = (spec.get("nodeAffinity") or {}).get("required")
     reference = spec.get("claimRef")
-    labels = constraint_reader.labels(metadata)
+    labels = constraint.labels(metadata)
     affinity = read.node_affinity({"requiredDuringSchedulingIgnoredDuringExecution": required})
     return Volume(
         metadata.get("name") or "",
@@ -237,6 +237,6 @@ def capacity(plain: Plain) -> Capacity:
     most = plain.get("capacity") if most is None else most
     return Capacity(
         plain.get("storageClassName") or "",
-        compile_selector(constraint_reader.label_selector(plain.get("nodeTopology"))),
+        compile_selector(constraint.label_selector(plain.get("nodeTopology"))),
         None if most is None else quantity.whole_units(quantity.parse(most)),
     )

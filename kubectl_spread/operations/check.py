@@ -232,7 +232,7 @@ def result_of(check: PreparedCheck) -> CheckResult:
     Raises:
         SourceError: the baseline cannot be read or written.
     """
-    from kubectl_spread.report.check import skipped
+    from kubectl_spread.report.check import text
 
     read, known = check.read, check.known
     judged = check.judge(read.results)
@@ -248,9 +248,9 @@ def result_of(check: PreparedCheck) -> CheckResult:
         check.settings,
         notes=(
             *new.notes,
-            *skipped.notes(read.results),
-            *skipped.unapplied_kinds(not_applied),
-            *skipped.claim_quotas(_claim_quotas(known, check.placements)),
+            *text.notes(read.results),
+            *text.unapplied_kinds(not_applied),
+            *text.claim_quotas(_claim_quotas(known, check.placements)),
         ),
         rollouts=() if check.rollouts is None else check.rollouts.results(),
         unread=known.cluster.unread if known is not None else (),

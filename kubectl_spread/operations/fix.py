@@ -173,7 +173,7 @@ def _apply(results: list[Result], findings_of: FindingsOf, *, settings: CheckSet
 
 def _warn(prepared: PreparedCheck, refusal: SkippedFix, place: Place) -> None:
     """Warn why a fix was not made, with the place in the file on disk."""
-    from kubectl_spread.report.check.findings import location
+    from kubectl_spread.report.check.text import location
 
     text = f"{location(place)}: {refusal.finding.rule.code} is not fixed: {refusal.reason}"
     notices.warn(prepared.settings.source.listener, text)

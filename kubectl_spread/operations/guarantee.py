@@ -11,7 +11,7 @@ from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, Sour
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommendation.by_shards import recommend_for_group
 from kubectl_spread.guarantee.recommendation.result import Recommendation, RecommendationRequest
-from kubectl_spread.guarantee.setup.groups import by_selectors, matches, scale
+from kubectl_spread.guarantee.setup.build import by_selectors, matches, scale
 from kubectl_spread.guarantee.setup.member import KINDS, Member
 from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus, worst
 from kubectl_spread.objects.pod import Pod

@@ -8,8 +8,7 @@ from typing import NamedTuple, Optional
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import NotFoundError
-from kubectl_spread.explain.disagreement import disagreement
-from kubectl_spread.explain.explanation import examine, ExaminedPod, Explanation, PodVerdict
+from kubectl_spread.explain.explanation import disagreement, examine, ExaminedPod, Explanation, PodVerdict
 from kubectl_spread.explain.node_view import node_view, NodeView
 from kubectl_spread.explain.reported_message import (
     compare_with_now,

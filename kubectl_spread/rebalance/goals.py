@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
-from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
+from kubectl_spread.objects.constraints.constraint import ConstraintCounts, DO_NOT_SCHEDULE
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors.selector import Selector

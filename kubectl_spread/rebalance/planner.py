@@ -3,22 +3,74 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
-from kubectl_spread.rebalance.background import drop_unused_labels
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.rebalance.board import Board, originals
 from kubectl_spread.rebalance.feasible import conflict
 from kubectl_spread.rebalance.goals import Goal, goals, NEVER
 from kubectl_spread.rebalance.search import Belief, Search, SearchLimits, SearchResult, useful
 from kubectl_spread.rebalance.tally import Tally
 from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 from kubectl_spread.simulate.running.status import counted_workloads, CountedWorkload
 from kubectl_spread.timeline.run import Watch
 from kubectl_spread.timeline.setup.owners import infer_owners
 from kubectl_spread.timeline.state import P
+
+
+def drop_unused_labels(cluster: Cluster, keys: Collection[OwnerKey], goals: Iterable[Goal]) -> Cluster:
+    """Return the cluster with pods that keep only the labels that matter for a plan.
+
+    Args:
+        cluster: the cluster facts.
+        keys: the workloads whose pods may be evicted, or that have unfinished work.
+        goals: the constraints that count their pods.
+    """
+    moving = {id(pod.cls): pod.cls for pod in cluster.pods if _is_moving(pod, keys, cluster)}.values()
+    if any(not cls.constraints for cls in moving):
+        return cluster  # Default constraints count by labels that Services select.
+    selectors = {goal.selector for goal in goals}
+    selectors.update(selector for cls in moving for selector in _selectors(cls))
+    for budget in cluster.budgets:
+        if any(budget.selector.matches(dict(cls.labels)) for cls in moving):
+            selectors.add(budget.selector)
+    known: dict[int, PodClass] = {}
+    pods = tuple(
+        pod if _is_moving(pod, keys, cluster) else pod._replace(cls=_reduced(pod.cls, selectors, known))
+        for pod in cluster.pods
+    )
+    return cluster._replace(pods=pods)
+
+
+def _is_moving(pod: Pod, keys: Collection[OwnerKey], cluster: Cluster) -> bool:
+    """Return whether a pod may be evicted, scheduled or removed."""
+    return not pod.node_name or pod.terminating or not pod.is_visible or cluster.top_owner(pod) in keys
+
+
+def _selectors(cls: PodClass) -> Iterator[Selector]:
+    """Yield the selectors by which a pod counts others."""
+    labels = dict(cls.labels)
+    yield from (effective_selector(item, labels) for item in cls.constraints)
+    for term in (*cls.pod_affinity, *cls.pod_anti_affinity):
+        yield term.selector
+    for _, term in (*cls.preferred_affinity, *cls.preferred_anti_affinity):
+        yield term.selector
+
+
+def _reduced(cls: PodClass, selectors: Collection[Selector], known: dict[int, PodClass]) -> PodClass:
+    """Return a class without labels if nothing selects it; `known` keeps results by the id of the class."""
+    found = known.get(id(cls))
+    if found is None:
+        labels = dict(cls.labels)
+        is_needed = cls.has_pod_affinity or any(selector.matches(labels) for selector in selectors)
+        found = known[id(cls)] = cls if is_needed else cls._replace(labels=())
+    return found
+
 
 MOVABLE = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")  # kinds that replace evicted pods
 _TRIES = 3_000  # Most evictions that one search tries.

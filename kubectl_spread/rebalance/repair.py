@@ -10,16 +10,19 @@ Each group's plan begins where the plans of the previous groups end.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.ownership import OwnedPods
+from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors.labels import Labels
-from kubectl_spread.rebalance import changes, evictions, obstacles, remedies, rollouts
-from kubectl_spread.rebalance.board import Board
-from kubectl_spread.rebalance.goals import Goal, is_broken
+from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.rebalance import changes, evictions, remedies, rollouts
+from kubectl_spread.rebalance.board import Board, UnsafeEviction
+from kubectl_spread.rebalance.feasible import conflict
+from kubectl_spread.rebalance.goals import Goal, is_broken, NEVER
 from kubectl_spread.rebalance.plan import (
     Coverage,
     EvictionPlan,
@@ -32,6 +35,7 @@ from kubectl_spread.rebalance.plan import (
 )
 from kubectl_spread.rebalance.planner import (
     GroupSearchResult,
+    MOVABLE,
     propose,
     RepairGroup,
     SearchOptions,
@@ -40,8 +44,138 @@ from kubectl_spread.rebalance.planner import (
 )
 from kubectl_spread.rebalance.search import FoundPlan
 from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.plugins.volumes.zone import topologies_of
 from kubectl_spread.simulate.running.status import ConstraintState, CountedWorkload, WorkloadStatus
 from kubectl_spread.timeline.run import Watch
+
+_KINDS = {
+    "refused": ObstacleKind.REFUSED,
+    "pending": ObstacleKind.PENDING,
+    "uncreated": ObstacleKind.UNCREATED,
+    "displaces": ObstacleKind.DISPLACES,
+    "unready": ObstacleKind.UNREADY,
+    "endless": ObstacleKind.ENDLESS,
+}
+
+
+def beforehand(known: Workloads, keys: Iterable[OwnerKey]) -> Iterator[Obstacle]:
+    """Yield the reasons that are clear without a search."""
+    of = {item.status.key: item.status for item in known.items}
+    for key in keys:
+        if key.kind not in MOVABLE:
+            yield Obstacle(ObstacleKind.CONTROLLER, key)
+        elif key not in known.cluster.controllers:
+            yield Obstacle(ObstacleKind.ABSENT, key)
+        lost = _with_unknown_claims(known.cluster, key)
+        if lost:
+            yield Obstacle(ObstacleKind.UNKNOWN_CLAIMS, key, lost)
+        for item in of[key].constraints:
+            if item.state is ConstraintState.VIOLATED and not item.counts.domains:
+                yield Obstacle(ObstacleKind.NO_DOMAIN, key, topology_keys=(item.topology_key,))
+            elif item.state is ConstraintState.PARTLY_COUNTED and item.uncounted is not None:
+                yield Obstacle(ObstacleKind.UNCOUNTED, key, item.uncounted.pods, topology_keys=(item.topology_key,))
+
+
+def _with_unknown_claims(cluster: Cluster, key: OwnerKey) -> tuple[str, ...]:
+    """Return the running pods of a workload whose claims are not in the facts. Ephemeral claims end with their pods."""
+    found = [
+        pod.name
+        for pod in cluster.bound_pods()
+        if pod.cls.volumes and cluster.top_owner(pod) == key
+        if any(
+            item.claim and not item.is_ephemeral and ObjectKey(pod.namespace, item.claim) not in cluster.storage.claims
+            for item in pod.cls.volumes
+        )
+    ]
+    return tuple(sorted(found))
+
+
+def of_search(known: Workloads, keys: Iterable[OwnerKey], proposal: GroupSearchResult) -> Iterator[Obstacle]:
+    """Yield the reasons that a search found."""
+    result, tally, board = proposal.result, proposal.tally, proposal.board
+    unsettled = [key for key in board.unsettled_workloads if key in keys]
+    if unsettled:
+        yield from (Obstacle(ObstacleKind.UNSETTLED, key) for key in unsettled)
+        return
+    yield from _unreachable(known.cluster, keys, proposal)
+    yield from pinned_pods(known.cluster, keys, {goal.status.topology_key for goal in tally.goals if goal.key in keys})
+    yield from _unsafe_evictions(result.troubles)
+    if proposal.most < min(result.at_least, proposal.movable + 1) < NEVER and proposal.most < proposal.movable:
+        yield Obstacle(ObstacleKind.TOO_MANY, number=result.at_least)
+    elif not result.is_over:
+        yield Obstacle(ObstacleKind.GAVE_UP, number=result.evictions)
+    elif result.evictions and not result.troubles:
+        yield Obstacle(ObstacleKind.RETURNS, number=result.evictions)
+
+
+def _unsafe_evictions(troubles: Iterable[UnsafeEviction]) -> Iterator[Obstacle]:
+    """Yield one obstacle for all pods whose eviction fails with the same message."""
+    evictions = tuple(troubles)
+    for kind, meaning in _KINDS.items():
+        same = [item for item in evictions if item.kind == kind]
+        for message in dict.fromkeys(item.message for item in same):
+            pods = tuple(dict.fromkeys(item.pod for item in same if item.message == message))
+            yield Obstacle(meaning, None, pods, message)
+
+
+def _unreachable(cluster: Cluster, keys: Iterable[OwnerKey], proposal: GroupSearchResult) -> Iterator[Obstacle]:
+    """Yield the constraints that no distribution of the movable pods satisfies."""
+    tally, states = proposal.tally, proposal.board.beginning.states
+    for at, goal in enumerate(tally.goals):
+        if any(tally.needs(state)[at].evictions > proposal.movable for state in states):
+            others = sorted({_text(workload_of(pod, cluster)) for pod in _others(goal, keys, cluster)})
+            yield Obstacle(ObstacleKind.UNREACHABLE, goal.key, tuple(others), topology_keys=(goal.status.topology_key,))
+    together = conflict(tally.goals, tally.counts(min(states)))
+    if together:
+        topology_keys = tuple(goal.status.topology_key for goal in together)
+        yield Obstacle(ObstacleKind.CONFLICT, together[0].key, topology_keys=topology_keys)
+
+
+def _others(goal: Goal, keys: Iterable[OwnerKey], cluster: Cluster) -> list[Pod]:
+    """Return the pods that a constraint counts and that do not belong to the workloads to repair."""
+    return [pod for pod in cluster.bound_pods() if goal.is_counted(pod.cls) and workload_of(pod, cluster) not in keys]
+
+
+def _text(key: OwnerKey) -> str:
+    return f"{key.kind} {key.namespace}/{key.name}"
+
+
+def pinned_pods(cluster: Cluster, keys: Iterable[OwnerKey], topology_keys: Iterable[str]) -> Iterator[Obstacle]:
+    """Yield the pods that volumes keep in their domain of a key."""
+    wanted = frozenset(keys)
+    nodes = {node.name: node for node in cluster.nodes}
+    for topology_key in sorted(topology_keys):
+        found: dict[OwnerKey, list[str]] = {}
+        for pod in cluster.bound_pods():
+            owner = cluster.top_owner(pod)
+            node = nodes.get(pod.node_name)
+            if owner not in wanted or owner is None or node is None or not pod.cls.volumes:
+                continue
+            if _reachable(pod, cluster, topology_key) == {node.labels.get(topology_key)}:
+                found.setdefault(owner, []).append(pod.name)
+        for owner, names in found.items():
+            yield Obstacle(ObstacleKind.PINNED, owner, tuple(sorted(names)), topology_keys=(topology_key,))
+
+
+def _reachable(pod: Pod, cluster: Cluster, topology_key: str) -> set[str | None]:
+    """Return the domains whose nodes all volumes of a pod allow."""
+    return {node.labels.get(topology_key) for node in cluster.nodes if _allows(pod, node, cluster)}
+
+
+def _allows(pod: Pod, node: Node, cluster: Cluster) -> bool:
+    storage = cluster.storage
+    for item in pod.cls.volumes:
+        claim = storage.claims.get(ObjectKey(pod.namespace, item.claim)) if item.claim else None
+        volume = storage.volumes.get(claim.volume_name) if claim is not None else None
+        if volume is None:
+            continue
+        zones = topologies_of(volume.labels)
+        if not volume.matches_node(node.labels) or not all(
+            zone.allows(node.labels, labels_are_one=True) for zone in zones
+        ):
+            return False
+    return True
+
 
 _SHARE = 0.8  # Share of a group's time for the search of evictions.
 _ROLLOUT_S = 10.0
@@ -136,7 +270,7 @@ class _Repairing:
         return now + (3600.0 if self._end is None else max(1.0, (self._end - now) / groups))
 
     def _repair(self, keys: tuple[OwnerKey, ...], deadline: float) -> Repair:
-        clear = tuple(obstacles.beforehand(self._known, keys))
+        clear = tuple(beforehand(self._known, keys))
         if clear:
             is_unknown = any(item.kind is ObstacleKind.UNKNOWN_CLAIMS for item in clear)
             restarts = None if is_unknown else self._restarts(keys, None, deadline)
@@ -147,7 +281,7 @@ class _Repairing:
         self._notes.update(proposal.board.world.notes)
         is_unsettled = bool(set(proposal.board.unsettled_workloads) & set(keys))
         plan = self._settling(keys) if is_unsettled else self._plan(keys, proposal)
-        reasons = () if plan is not None else tuple(obstacles.of_search(self._known, keys, proposal))
+        reasons = () if plan is not None else tuple(of_search(self._known, keys, proposal))
         restarts = None if is_unsettled else self._restarts(keys, plan, deadline)
         found = self._result(keys, plan, restarts=restarts, reasons=reasons)
         if found.verdict is RepairVerdict.EVICT:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_spread.objects.releases.behaviour import Behaviour, Impact
-from kubectl_spread.objects.releases.behaviours import table
+from kubectl_spread.objects.releases.behaviours import Behaviour, Impact, table
 from kubectl_spread.objects.releases.version import LATEST, MEASURED, nearest_release, Release
 
 _HEADINGS = {

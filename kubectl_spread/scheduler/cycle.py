@@ -11,8 +11,7 @@ from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.arrays import Bools, Int64s
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.releases.behaviours import NOMINATED_FIRST, REQUEST_SUMS
 from kubectl_spread.objects.releases.version import LATEST

@@ -23,9 +23,8 @@ from kubectl_spread.cluster.facts import (
 )
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster, key_of, OwnerKey
-from kubectl_spread.cluster.tables.arrays import unique
-from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
-from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
+from kubectl_spread.cluster.tables.columns import unique
+from kubectl_spread.objects.constraints.constraint import ConstraintCounts, TopologySpreadConstraint
 from kubectl_spread.objects.constraints.uncounted import find_uncounted, UncountedPods
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.releases.version import kubelet_minor

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, Generic, Optional, TypeVar
 
-from kubectl_spread.cluster.building.stored import admitted_workload, stored_workload
+from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, key_of, OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns

@@ -8,8 +8,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
-from kubectl_spread.cluster.tables.arrays import Bools
-from kubectl_spread.cluster.tables.node_columns import Topology
+from kubectl_spread.cluster.tables.columns import Bools, Topology
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors.labels import HOSTNAME

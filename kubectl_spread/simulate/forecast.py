@@ -16,8 +16,7 @@ from typing import NamedTuple, Optional, TypeGuard
 import numpy as np
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.tables.arrays import Int32s, Int64s
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.columns import Columns, Int32s, Int64s
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.cycle import Scheduler

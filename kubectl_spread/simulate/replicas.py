@@ -7,16 +7,15 @@ workload, and again after all workloads, as long as the cluster changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple, Optional
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, Optional, Protocol
 
 import numpy as np
 
-from kubectl_spread.cluster.building.stored import admitted_workload, stored_workload
+from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.tables.columns import Columns
-from kubectl_spread.cluster.tables.match_counter import MatchCounter
+from kubectl_spread.cluster.tables.columns import Columns, MatchCounter
 from kubectl_spread.explain.explanation import IgnoredFields
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import mappings
@@ -27,7 +26,7 @@ from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 from kubectl_spread.simulate.pending_claims import NewClaims, with_claims
-from kubectl_spread.simulate.placement import PlacedPod, Placement, RefusedPod
+from kubectl_spread.simulate.placement import EvictedPod, PlacedPod, Placement, RefusedPod, ReplacementPod
 from kubectl_spread.simulate.placing import first_by_name, Pick, Placer
 from kubectl_spread.simulate.running.controllers import (
     creates_no_pods,
@@ -38,9 +37,110 @@ from kubectl_spread.simulate.running.controllers import (
     with_controllers,
 )
 from kubectl_spread.simulate.running.queue import Queue
-from kubectl_spread.simulate.settle import settle
 from kubectl_spread.timeline.refusals import lasting_refusal, QuotaUsage, unknown_class, usage_at_start
 from kubectl_spread.timeline.results.certainty import Certainty
+
+_MOST_ROUNDS = 100  # Evictions end, as each makes room for a pod of higher priority.
+
+
+class PlacedWorkload(Protocol):
+    """A workload whose pods are placed."""
+
+    queue: Queue
+
+    def retry(self) -> None:
+        """Retry the refused pods."""
+
+
+def settle(placings: Sequence[PlacedWorkload], placer: Placer, *, evicts: bool, explains: bool) -> None:
+    """Retry the refused pods of every workload after every change, until the cluster no longer changes.
+
+    Args:
+        placings: in the order of their pods' priority.
+        placer: the cluster that they share.
+        evicts: also evict the victims of pods that preemption has nominated.
+        explains: whether re-created pods are explained.
+    """
+    evictor = _Evictor([placing.queue for placing in placings], placer, explains=explains)
+    for _ in range(_MOST_ROUNDS):
+        _retry(placings, evictor, placer)
+        if not evicts or not evictor.evict():
+            break
+    evictor.tell_outcomes()
+
+
+def _retry(placings: Sequence[PlacedWorkload], evictor: _Evictor, placer: Placer) -> None:
+    before = -1
+    while placer.changes > before:
+        before = placer.changes
+        for placing in placings:
+            placing.retry()
+        for queue in list(evictor.others.values()):
+            queue.retry()
+
+
+class _Evictor:
+    """Executor of preemption. It lets the controllers of evicted pods create replacements.
+
+    others: replacements from controllers outside the run, by namespace.
+    """
+
+    def __init__(self, queues: list[Queue], placer: Placer, *, explains: bool) -> None:
+        self._explains = explains
+        self._own = queues
+        self._placer = placer
+        self.others: dict[str, Queue] = {}
+        self._again: dict[str, Queue] = {}  # Queue of the replacement, by uid of the evicted pod.
+
+    @property
+    def _queues(self) -> list[Queue]:
+        return [*self._own, *self.others.values()]
+
+    def evict(self) -> bool:
+        """Carry out the planned preemptions, and return whether there were any."""
+        victims: dict[str, Pod] = {}
+        for queue in self._queues:
+            for preemption in queue.preemptions():
+                new = [victim for victim in preemption.victims if victim.uid not in victims]
+                victims.update({victim.uid: victim for victim in new})
+                queue.evictions += [EvictedPod(victim, preemption.pod.name) for victim in new]
+        if not victims:
+            return False
+        self._placer.evict(list(victims.values()))
+        for queue in self._queues:
+            if queue.preemptions():
+                queue.preempt()
+        for victim in sorted(victims.values(), key=lambda victim: -victim.cls.priority):
+            self._replace(victim)
+        return True
+
+    def _replace(self, victim: Pod) -> None:
+        """Let the controller of an evicted pod create a replacement; a bare pod is lost."""
+        own = next((queue for queue in self._queues if queue.lose(victim)), None)
+        if victim.owner is None:
+            return
+        if own is None:
+            own = self.others.setdefault(
+                victim.namespace, Queue(victim.namespace, self._placer, explains=self._explains)
+            )
+        self._again[victim.uid] = own
+        own.add(self._placer.recreate(victim))
+
+    def tell_outcomes(self) -> None:
+        """Add the outcome of the replacement to each eviction."""
+        for queue in self._queues:
+            queue.evictions = [
+                eviction._replace(again=_outcome(eviction.pod, self._again[eviction.pod.uid]))
+                if eviction.pod.uid in self._again
+                else eviction
+                for eviction in queue.evictions
+            ]
+
+
+def _outcome(victim: Pod, queue: Queue) -> ReplacementPod:
+    node = next((placed.node for placed in queue.placed if placed.pod == victim.name), "")
+    messages = (item.explanation.message for item in queue.pending if item.pod.name == victim.name)
+    return ReplacementPod(node, next(messages, ""))
 
 
 def place(

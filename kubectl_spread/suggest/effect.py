@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Optional
 
-from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
+from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import PreFilterState, soft_counts

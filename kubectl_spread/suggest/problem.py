@@ -14,7 +14,7 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.cluster.tables.label_groups import LabelGroup
 from kubectl_spread.explain.constraints.report import ConstraintReport, passes_all_but_spread
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
-from kubectl_spread.objects.amounts.int_or_percent import int_or_text, scaled_value
+from kubectl_spread.objects.amounts.quantity import int_or_text, scaled_value
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read

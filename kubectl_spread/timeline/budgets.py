@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget, OwnerKey
-from kubectl_spread.objects.amounts.int_or_percent import percentage, scaled_value
+from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.timeline.controllers import scale
 from kubectl_spread.timeline.state import Deletion, P, Stage, State

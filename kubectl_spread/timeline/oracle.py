@@ -14,7 +14,7 @@ from typing import NamedTuple, Optional, Union
 import numpy as np
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget, OwnerKey
-from kubectl_spread.cluster.tables.arrays import Int64s
+from kubectl_spread.cluster.tables.columns import Int64s
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult

@@ -20,8 +20,7 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.cluster.tables.arrays import Int64s
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.columns import Columns, Int64s
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
 from kubectl_spread.scheduler.framework.profile import Profile

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, TYPE_CHECKING
 
-from kubectl_spread.cluster.building.stored import limit_ranges
+from kubectl_spread.cluster.building.build import limit_ranges
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.admission import charges, limit_errors, pod_usage, Quantities, Quota, quota_error
 from kubectl_spread.objects.amounts.resources import is_scheduled

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.cluster.building.stored import admitted_workload, stored_workload
+from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget, JOB_INDEX, key_of, OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.affinity import NodeAffinity

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.validation import constraint_errors
 from tests.conformance import replay
 
@@ -52,8 +52,8 @@ def test_agrees_with_the_recording(family: str, text: str) -> None:
 
 def _check_validation(case: Case) -> None:
     (pod,) = case["incoming"]
-    labels = constraint_reader.labels(pod["metadata"])
-    errors = constraint_errors(constraint_reader.constraints(pod["spec"]), created_with=labels)
+    labels = constraint.labels(pod["metadata"])
+    errors = constraint_errors(constraint.constraints(pod["spec"]), created_with=labels)
 
     assert (case["expected"][0].get("invalid") or []) == [error.text() for error in errors]
 

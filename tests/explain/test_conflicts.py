@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
-from kubectl_spread.explain.requirements import conflicts as module
+from kubectl_spread.explain.requirements import decisive
 from kubectl_spread.explain.requirements.collect import requirements
-from kubectl_spread.explain.requirements.conflicts import conflict_sets
+from kubectl_spread.explain.requirements.decisive import conflict_sets
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from tests.explain.relaxed import asked, left
 from tests.explain.tight import tight_cases
@@ -89,8 +89,8 @@ def test_all_sets_are_found_the_smallest_first(found: list[Requirement]) -> None
     sets = conflict_sets(found, has_words=False)
 
     told = [tuple(item.at for item in conflict.requirements) for conflict in sets.sets]
-    assert told == expected[: module.MAX_SETS]
-    assert sets.more == max(0, len(expected) - module.MAX_SETS)
+    assert told == expected[: decisive.MAX_SETS]
+    assert sets.more == max(0, len(expected) - decisive.MAX_SETS)
     assert sets.is_complete
 
 

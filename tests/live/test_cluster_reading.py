@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from kubectl_spread import __version__, schemas
-from kubectl_spread.cli.completion import lines
+from kubectl_spread.cli.complete import lines
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.source import SourceFile

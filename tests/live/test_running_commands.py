@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 
 from kubectl_spread import schemas
-from kubectl_spread.cli.completion import lines
+from kubectl_spread.cli.complete import lines
 from kubectl_spread.cli.main import run
 from tests.apiserver import ApiServer
 from tests.cli.running_objects import constraint, deployment, node, pod, replica_set

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from kubectl_spread.lsp.framing import FramedInput
 from kubectl_spread.lsp.refusal import Refusal
+from kubectl_spread.lsp.server import FramedInput
 from tests.lsp.client import edited, editing, SERVER
 
 NOT_A_LENGTH = "not a length of a message: Content-Length: "

@@ -8,7 +8,7 @@ from kubectl_spread.lint.finding import Finding, Place, RuleMeta
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.rule import documentation
 from kubectl_spread.lsp.client import Client
-from kubectl_spread.lsp.hover import hover
+from kubectl_spread.lsp.server import hover
 from kubectl_spread.report.rules import title
 from kubectl_spread.text.source import SourceFile, Span
 

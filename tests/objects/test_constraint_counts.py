@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
+from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 
 
 def test_the_skew_is_the_most_minus_the_minimum() -> None:

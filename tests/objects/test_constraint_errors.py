@@ -7,7 +7,7 @@ from typing import Any, Optional
 import pytest
 
 from kubectl_spread.objects import validation
-from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.objects.releases.version import LATEST
 from kubectl_spread.objects.validation import constraint_errors

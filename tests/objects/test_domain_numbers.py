@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
+from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.constraints.domain_numbers import DomainNumbers
 
 DENSE: list[dict[str, int]] = [

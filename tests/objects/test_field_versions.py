@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.objects.constraints.constraint_reader import constraints
+from kubectl_spread.objects.constraints.constraint import constraints
 from kubectl_spread.objects.releases.field_versions import ignored_fields, stored_spec
 
 TERM = {"topologyKey": "zone", "matchLabelKeys": ["a"], "mismatchLabelKeys": ["b"], "namespaceSelector": {}}

@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 import pytest
 
-from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, parse_int64
 
 LABELS = {"app": "web", "tier": "", "rank": "5"}
@@ -45,13 +45,13 @@ def expression(operator: str, *values: str, key: str = "app") -> dict[str, Any]:
 )
 def test_a_selector_matches_when_all_its_requirements_hold(selector: Optional[dict[str, Any]], expected: bool) -> None:
     """A missing selector selects nothing, an empty one everything."""
-    assert expected == compile_selector(constraint_reader.label_selector(selector)).matches(LABELS)
+    assert expected == compile_selector(constraint.label_selector(selector)).matches(LABELS)
 
 
 @pytest.mark.parametrize(("selector", "expected"), [(None, False), ({}, True), ({"matchLabels": {"a": "b"}}, False)])
 def test_only_a_selector_without_requirements_is_empty(selector: Optional[dict[str, Any]], expected: bool) -> None:
     """The one that selects nothing is not."""
-    assert expected == compile_selector(constraint_reader.label_selector(selector)).is_empty
+    assert expected == compile_selector(constraint.label_selector(selector)).is_empty
 
 
 def test_a_selector_that_selects_nothing_cannot_be_narrowed() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.tables.columns import Columns
-from kubectl_spread.objects.amounts.sums import Sums
+from kubectl_spread.objects.amounts.quantity import Sums
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.scheduler.configuration.profiles import profiles

@@ -18,8 +18,8 @@ from kubectl_spread.cluster.facts import (
     UNBOUNDED,
 )
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.objects.constraints import constraint_reader
-from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
+from kubectl_spread.objects.constraints import constraint as constraint_reader
+from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.scheduler.configuration import profiles
 from kubectl_spread.simulate import replicas

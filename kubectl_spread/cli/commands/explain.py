@@ -160,9 +160,9 @@ def command(
 def _print_unread(cluster: Cluster, output: str) -> None:
     """Print the unreadable resources of the cluster below the text."""
     if output == "text" and cluster.unread:
-        from kubectl_spread.report import unread
+        from kubectl_spread.report import documents
 
-        click.echo(f"\n{unread.line(cluster.unread)}")
+        click.echo(f"\n{documents.line(cluster.unread)}")
 
 
 def _named(words: tuple[str, ...], ctx: click.Context) -> list[ObjectName]:

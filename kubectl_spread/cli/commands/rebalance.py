@@ -191,10 +191,10 @@ def _print(found: RebalanceResult, *, colour: bool, is_wide: bool) -> None:
     if found.is_interrupted:
         click.echo("\nThe search was interrupted: this is what is known so far.")
     if found.known.cluster.unread:
-        from kubectl_spread.report import unread
+        from kubectl_spread.report import documents
 
         has_plan = any(item.is_repaired for item in found.rebalance.repairs)
-        line = unread.line(found.known.cluster.unread)
+        line = documents.line(found.known.cluster.unread)
         click.echo(f"\n{line}{'; these objects can change the plan' if has_plan else ''}")
 
 

@@ -305,9 +305,9 @@ def _print(found: SimulateResult, style: _Style) -> None:
     rendered = text.render(found.simulation, width=_width(), colour=style.colour, is_wide=style.is_wide)
     click.echo(rendered, color=True)
     if unreadable:
-        from kubectl_spread.report import unread
+        from kubectl_spread.report import documents
 
-        click.echo(f"\n{unread.line(unreadable)}")
+        click.echo(f"\n{documents.line(unreadable)}")
 
 
 def _width() -> int:

@@ -215,11 +215,11 @@ def _print_policy(found: StatusResult, *, has_headers: bool, is_wide: bool) -> N
 def _print_unread(found: StatusResult) -> None:
     """Print the unreadable resources of the cluster below the table."""
     if found.cluster.unread:
-        from kubectl_spread.report import unread
+        from kubectl_spread.report import documents
 
-        missing = unread.of_workloads(found.cluster.unread)
+        missing = documents.of_workloads(found.cluster.unread)
         if missing:
-            click.echo(unread.line(missing))
+            click.echo(documents.line(missing))
 
 
 def _print_json(found: StatusResult) -> None:

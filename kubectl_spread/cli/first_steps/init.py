@@ -17,7 +17,7 @@ from kubectl_spread.text.wording import count_noun, safe
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from kubectl_spread.operations.setup.plan import FileChange, SetupPlan
+    from kubectl_spread.operations.init import FileChange, SetupPlan
 
 
 def _directories(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -56,8 +56,8 @@ def command(directory: str, color: str, write: bool) -> int:
       # Write it, then check the whole repository
       kubectl spread init --write && kubectl spread check --project
     """  # noqa: D301
-    from kubectl_spread.operations.setup.plan import plan_setup
-    from kubectl_spread.operations.setup.plan import write as write_files
+    from kubectl_spread.operations.init import plan_setup
+    from kubectl_spread.operations.init import write as write_files
 
     if not os.path.isdir(directory):
         raise SourceError(directory or '""', _problem(directory))

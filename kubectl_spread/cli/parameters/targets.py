@@ -61,7 +61,7 @@ def _selector(text: Optional[str], asked: Selection, ctx: click.Context) -> Opti
         return None
     if asked.targets:
         raise click.UsageError("name cannot be provided when a selector is specified", ctx)
-    from kubectl_spread.objects.selectors import selector_text
+    from kubectl_spread.objects.selectors import selector as selector_text
 
     try:
         return selector_text.parse(text)

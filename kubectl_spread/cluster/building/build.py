@@ -7,8 +7,6 @@ import json
 from collections.abc import Iterable
 from typing import Any, Union
 
-from kubectl_spread.cluster.building import build_events
-from kubectl_spread.cluster.building.build_storage import StorageBuilder
 from kubectl_spread.cluster.building.shapes import (
     ANNOTATIONS,
     CONTROLLERS,
@@ -31,17 +29,123 @@ from kubectl_spread.cluster.snapshot import (
     Service,
     StoredRevision,
 )
-from kubectl_spread.objects import admission
+from kubectl_spread.objects import admission, storage
 from kubectl_spread.objects.admission import LimitRange, Quota, RuntimeClass
-from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
 from kubectl_spread.objects.validation import selector_error
-from kubectl_spread.objects.workloads.workload import workload
+from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.text.scalars import natural
+
+
+class StorageBuilder:
+    """A collector of storage objects; of two with one name, the later wins."""
+
+    def __init__(self) -> None:
+        self._claims: dict[storage.ObjectKey, storage.Claim] = {}
+        self._volumes: dict[str, storage.Volume] = {}
+        self._classes: dict[str, storage.StorageClass] = {}
+        self._limits: dict[str, dict[str, int]] = {}
+        self._tracking: set[str] = set()
+        self._drivers: set[str] = set()
+        self._capacities: dict[storage.ObjectKey, storage.Capacity] = {}
+        self._attachments: dict[str, tuple[str, str]] = {}
+
+    def add(self, kind: str, name: str, plain: Plain) -> None:
+        """Add an object that decodes; objects of other kinds are ignored."""
+        if kind == "PersistentVolumeClaim":
+            claim = storage.claim(plain)
+            self._claims[claim.key] = claim
+        elif kind == "PersistentVolume":
+            self._volumes[name] = storage.volume(plain)
+        elif kind == "StorageClass":
+            self._classes[name] = storage.storage_class(plain)
+        else:
+            self._add_of_driver(kind, name, plain)
+
+    def _add_of_driver(self, kind: str, name: str, plain: Plain) -> None:
+        spec = plain.get("spec") or {}
+        if kind == "CSINode":
+            self._limits[name] = storage.csi_limits(plain)
+            self._drivers.update(driver.get("name") or "" for driver in mappings(spec.get("drivers")))
+        elif kind == "CSIDriver":
+            self._drivers.add(name)
+            self._tracking.update((name,) if spec.get("storageCapacity") else ())
+        elif kind == "CSIStorageCapacity":
+            namespace = (plain.get("metadata") or {}).get("namespace") or "default"
+            self._capacities[storage.ObjectKey(namespace, name)] = storage.capacity(plain)
+        elif kind == "VolumeAttachment":
+            volume = (spec.get("source") or {}).get("persistentVolumeName") or ""
+            self._attachments[name] = (spec.get("nodeName") or "", volume)
+
+    def update(self, other: StorageBuilder) -> None:
+        """Add everything that another builder collected."""
+        self._claims.update(other._claims)
+        self._volumes.update(other._volumes)
+        self._classes.update(other._classes)
+        self._limits.update(other._limits)
+        self._tracking.update(other._tracking)
+        self._drivers.update(other._drivers)
+        self._capacities.update(other._capacities)
+        self._attachments.update(other._attachments)
+
+    def storage(self) -> storage.Storage:
+        """Return everything collected, volumes in the order of their names."""
+        return storage.Storage(
+            self._claims,
+            dict(sorted(self._volumes.items())),
+            self._classes,
+            self._limits,
+            frozenset(self._tracking),
+            tuple(self._capacities.values()),
+            tuple(self._attachments.values()),
+            frozenset(self._drivers),
+        )
+
+
+def _about(reference: Plain) -> OwnerKey:
+    """Return the object of an event, which is in the namespace `default` if it names none."""
+    name, namespace = reference.get("name") or "", reference.get("namespace") or "default"
+    return OwnerKey(reference.get("kind") or "", namespace, name)
+
+
+def event(plain: Plain) -> ClusterEvent:
+    """Read an Event of v1 or of events.k8s.io/v1, whose fields have other names."""
+    series = plain.get("series") or {}
+    times = (
+        series.get("lastObservedTime"),
+        _first(plain, "lastTimestamp", "deprecatedLastTimestamp"),
+        _first(plain, "eventTime", "firstTimestamp"),
+    )
+    source = _first(plain, "source", "deprecatedSource") or {}
+    return ClusterEvent(
+        about=_about(_first(plain, "involvedObject", "regarding") or {}),
+        reason=_first(plain, "reason") or "",
+        message=_first(plain, "message", "note") or "",
+        kind=_first(plain, "type") or "",
+        times=series.get("count") or _first(plain, "count", "deprecatedCount") or 1,
+        last=next((time for time in times if time), ""),
+        source=source.get("component") or _first(plain, "reportingComponent", "reportingController") or "",
+    )
+
+
+def _first(plain: Plain, *names: str) -> Any:
+    """Return the first field that is set; None if none is."""
+    return next((plain[name] for name in names if plain.get(name)), None)
+
+
+def by_object(events: Iterable[ClusterEvent]) -> dict[OwnerKey, tuple[ClusterEvent, ...]]:
+    """Group events by the object they are about, the latest first."""
+    found: dict[OwnerKey, list[ClusterEvent]] = {}
+    for event in events:
+        found.setdefault(event.about, []).append(event)
+    return {about: tuple(sorted(own, key=lambda event: event.last, reverse=True)) for about, own in found.items()}
+
 
 Plain = dict[str, Any]
 
@@ -88,7 +192,7 @@ class ClusterBuilder:
         elif kind == "Pod":
             self.add_pod(read.pod(plain))
         elif kind == "Namespace":
-            self._namespaces[name] = constraint_reader.labels(metadata)
+            self._namespaces[name] = constraint.labels(metadata)
         elif kind == "Service" and not is_of_another_group(plain):
             self._services[f"{namespace}/{name}"] = Service(namespace, name, spec.get("selector"))
         elif kind == "PodDisruptionBudget":
@@ -97,7 +201,7 @@ class ClusterBuilder:
         elif kind in CONTROLLERS:
             self._add_controller(OwnerKey(str(kind), namespace, name), plain)
         elif kind == "Event":
-            self._events[f"{namespace}/{name}"] = build_events.event(plain)
+            self._events[f"{namespace}/{name}"] = event(plain)
         else:
             self._add_rare(str(kind), name, plain)
 
@@ -146,7 +250,7 @@ class ClusterBuilder:
             device_classes=self._device_classes,
             priority_classes={**Cluster(()).priority_classes, **self._priority_classes},
             controllers=self._counted(),
-            events=build_events.by_object(self._events.values()),
+            events=by_object(self._events.values()),
             limit_ranges=tuple(self._limit_ranges.values()),
             quotas=tuple(self._quotas.values()),
             runtime_classes=self._runtime_classes,
@@ -212,7 +316,7 @@ class ClusterBuilder:
             workload(plain, key.kind),
             conditions,
             spec,
-            constraint_reader.labels(metadata),
+            constraint.labels(metadata),
             {name: text for name, text in (metadata.get("annotations") or {}).items() if name in _OF_CONTROLLERS},
             _revision(metadata, status),
             _progress(status) if key.kind == "Job" else JobProgress(),
@@ -226,7 +330,7 @@ class ClusterBuilder:
                 tuple(LabelRequirement(label, "In", (value or "",)) for label, value in sorted(equal.items()))
             )
         elif key.kind in ("ReplicaSet", "StatefulSet"):
-            self._owner_selectors[key] = compile_selector(constraint_reader.label_selector(spec.get("selector")))
+            self._owner_selectors[key] = compile_selector(constraint.label_selector(spec.get("selector")))
 
 
 def _progress(status: Plain) -> JobProgress:
@@ -288,7 +392,7 @@ def _priority_class(plain: Plain) -> PriorityClass:
 
 
 def _budget(namespace: str, spec: Plain, status: Plain) -> DisruptionBudget:
-    selector = constraint_reader.label_selector(spec.get("selector"))
+    selector = constraint.label_selector(spec.get("selector"))
     return DisruptionBudget(
         namespace,
         compile_selector(selector),
@@ -308,3 +412,42 @@ def _int_or_text(value: Any) -> Union[int, str, None]:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def stored_workload(owner: Workload, minor: int) -> Workload:
+    """Return the workload without the fields of its pods that the API server of a release drops."""
+    spec = field_versions.stored_spec(owner.template.get("spec") or {}, minor).spec
+    return owner._replace(template={**owner.template, "spec": spec})
+
+
+def admitted_workload(owner: Workload, cluster: Cluster) -> Workload:
+    """Return the workload with the fields that the admission plugins LimitRanger, Priority and RuntimeClass add.
+
+    Source: pkg/kubeapiserver/options/plugins.go, AllOrderedPlugins (v1.36.2).
+    """
+    spec = owner.template.get("spec") or {}
+    ranges = limit_ranges(owner.namespace, cluster)
+    changed = admission.with_limits(spec, ranges) if ranges else spec
+    changed = admission.with_runtime_class(_with_priority(changed, cluster), cluster.runtime_classes)
+    return owner if changed is spec else owner._replace(template={**owner.template, "spec": changed})
+
+
+def limit_ranges(namespace: str, cluster: Cluster) -> tuple[LimitRange, ...]:
+    """Return the LimitRanges of a namespace, in the order of their names."""
+    found = [item for item in cluster.limit_ranges if item.namespace == namespace]
+    return tuple(sorted(found, key=lambda item: item.name))
+
+
+def _with_priority(spec: Plain, cluster: Cluster) -> Plain:
+    """Return a pod's spec with the priority of its class.
+
+    Source: plugin/pkg/admission/priority/admission.go, admitPod (v1.36.2).
+    """
+    classes = cluster.priority_classes
+    name = spec.get("priorityClassName") or ""
+    defaults = [item for item in classes.values() if item.is_default]
+    found = classes.get(name) if name else min(defaults, default=None)  # of several the lowest
+    if found is None or spec.get("priority") is not None:
+        return spec
+    policy = {"preemptionPolicy": found.preemption_policy} if found.preemption_policy else {}
+    return {**policy, **spec, "priority": found.value}

@@ -10,11 +10,10 @@ import numpy as np
 
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.cluster.tables.arrays import unique
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.columns import Columns, unique
 from kubectl_spread.explain.constraints.node_reasons import NodeReasons
 from kubectl_spread.explain.requirements.resources import Indices
-from kubectl_spread.objects.node_reason import NodeReason
+from kubectl_spread.objects.node import NodeReason
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.arrays import Bools, Int32s, Int64s, unique
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.columns import Bools, Columns, Int32s, Int64s, unique
 from kubectl_spread.explain.requirements.requirement import Requirement
-from kubectl_spread.objects.node_reason import NodeReason, NodeReasonKind
+from kubectl_spread.objects.node import NodeReason, NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult

@@ -9,23 +9,21 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.arrays import Bools, Int32s
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.columns import Bools, Columns, Int32s
 from kubectl_spread.explain.constraints import matching_pods, node_reasons
 from kubectl_spread.explain.constraints.matching_pods import CountedPods, IgnoredPods, MatchingPods, TerminatingPod
 from kubectl_spread.explain.constraints.node_reasons import NodeReasons, PodNodes
-from kubectl_spread.explain.constraints.notes import Note, notes
-from kubectl_spread.explain.constraints.origin import Origin, origin_of
+from kubectl_spread.explain.constraints.notes import Note, notes, Origin, origin_of
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.constraints.constraint import (
+    ConstraintCounts,
     DO_NOT_SCHEDULE,
     HONOR,
     IGNORE,
     SCHEDULE_ANYWAY,
     TopologySpreadConstraint,
 )
-from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
-from kubectl_spread.objects.node_reason import NodeReason, NodeReasonKind
+from kubectl_spread.objects.node import NodeReason, NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.version import LATEST
 from kubectl_spread.objects.selectors.selector import Selector

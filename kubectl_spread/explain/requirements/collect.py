@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.arrays import Bools, unique
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.columns import Bools, Columns, unique
 from kubectl_spread.explain.requirements import node, pod_affinity, resources, taints, volumes
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.explain.wording import first_sentences, nodes, short_list

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.cluster.tables.arrays import Bools, unique
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.columns import Bools, Columns, unique
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.explain.requirements.resources import Indices, pods_on_nodes
 from kubectl_spread.explain.wording import first_sentences, MOST_GROUPS, selector_text, summarize_nodes

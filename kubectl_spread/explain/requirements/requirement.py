@@ -6,7 +6,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple, NewType, Optional
 
-from kubectl_spread.cluster.tables.arrays import Bools
+from kubectl_spread.cluster.tables.columns import Bools
 from kubectl_spread.objects.taints import Taint
 
 RequirementId = NewType("RequirementId", str)

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.tables.arrays import Bools
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.columns import Bools, Columns
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.explain.wording import amount, short_list
 from kubectl_spread.objects.pod import HostPort, PodClass

@@ -7,8 +7,7 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.arrays import Bools
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.columns import Bools, Columns
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.explain.wording import summarize_nodes
 from kubectl_spread.objects.pod import PodClass

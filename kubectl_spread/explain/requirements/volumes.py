@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.arrays import Bools
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.columns import Bools, Columns
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.explain.requirements.resources import Indices, masks_by_reason, why_pods
 from kubectl_spread.explain.wording import first_sentences, requirement_text, short_list, summarize_nodes

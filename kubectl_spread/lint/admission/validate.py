@@ -1,23 +1,164 @@
-"""The API server's errors for an object, and for the pods that its controller creates."""
+"""The API server's errors for an object and the pods of its controller; constraints in places without effect."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+import functools
+import operator
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from typing import Any, cast, NamedTuple, Optional
 
-from kubectl_spread.lint.admission import fixes, hints, refusal, spelling, unresolved
-from kubectl_spread.lint.admission.misplaced import find_misplaced
-from kubectl_spread.lint.admission.unresolved import DecidedBy
-from kubectl_spread.lint.finding import Finding, Label, Place
+from kubectl_spread.lint.admission import fixes, hints, refusal
+from kubectl_spread.lint.admission import fixes as spelling
+from kubectl_spread.lint.finding import Finding, Label, Place, Severity
+from kubectl_spread.lint.placeholder import has_placeholder, is_filled_in
 from kubectl_spread.lint.workload import FIELD, is_live, Subject
-from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading import decode, workload_shape
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.validation import constraint_errors, FieldError, Rule
 from kubectl_spread.objects.workloads.created_labels import created_labels
-from kubectl_spread.objects.workloads.kinds import PodPlace
+from kubectl_spread.objects.workloads.kinds import EVERY, PodPlace, WorkloadKind
 from kubectl_spread.objects.workloads.manifest import Manifest
-from kubectl_spread.objects.workloads.workload import Workload, workload
+from kubectl_spread.objects.workloads.workload import is_partial, Workload, workload
+from kubectl_spread.text import node as nodes
 from kubectl_spread.text.node import Route
+
+
+class DecidedBy(Enum):
+    """The party that decides the final value of a field: the manifest, another tool, or a base."""
+
+    MANIFEST = "manifest"
+    TOOL = "tool"  # which fills in the value
+    SAME = "same"  # a tool as well, and it puts the same text everywhere
+    OTHER_FINDING = "otherFinding"  # a tool as well, and another finding reports it
+    BASE = "base"  # of a patch
+
+
+_WHERE_FILLED_IN = {
+    Rule.LABEL_SELECTOR_INVALID: DecidedBy.SAME,
+    Rule.MATCH_KEY_SYNTAX: DecidedBy.SAME,
+    Rule.MIN_DOMAINS_ON_SOFT: DecidedBy.OTHER_FINDING,
+    Rule.MAX_SKEW_NOT_POSITIVE: DecidedBy.OTHER_FINDING,  # a text is not a number: SPR113
+    Rule.MIN_DOMAINS_NOT_POSITIVE: DecidedBy.OTHER_FINDING,
+}
+
+
+def decider_of(manifest: Manifest, owner: Workload, *, error: FieldError, spec: Route) -> DecidedBy:
+    """Return who has yet to decide about the field of an error; `spec` is the route of the pod spec."""
+    route = (*spec, *error.route)
+    if error.rule is Rule.MIN_DOMAINS_ON_SOFT:
+        route = (*route[:-1], "whenUnsatisfiable")
+    entry, value = _written(manifest, route[: len(spec) + 2]), _written(manifest, route)
+    if isinstance(entry, dict) and "$patch" in entry:
+        return DecidedBy.BASE
+    if has_placeholder(entry):
+        return DecidedBy.OTHER_FINDING
+    if any(map(has_placeholder, (value, *error.route))):
+        return _WHERE_FILLED_IN.get(error.rule, DecidedBy.TOOL)
+    if value is None and is_filled_in(Place(manifest.document.source, manifest.place(route))):
+        return DecidedBy.TOOL
+    is_missing = value is None or error.rule is Rule.MATCH_KEYS_WITHOUT_SELECTOR
+    return DecidedBy.BASE if is_missing and is_partial(owner) else DecidedBy.MANIFEST
+
+
+def is_unrelated(problem: decode.Problem) -> bool:
+    """Return whether a value that does not decode is in a field of containers or volumes, not of constraints."""
+    return any(step in ("containers", "initContainers", "resources", "volumes") for step in problem.route)
+
+
+def is_directive(problem: decode.Problem) -> bool:
+    """Return whether an unknown field is a directive of a merge patch: `$patch`, `$setElementOrder/...`."""
+    return problem.kind is decode.ProblemKind.UNKNOWN and str(problem.route[-1]).startswith("$")
+
+
+def is_open(manifest: Manifest, problem: decode.Problem) -> bool:
+    """Return whether a value does not decode because a tool has yet to fill it in."""
+    return problem.kind is decode.ProblemKind.TYPE and has_placeholder(_written(manifest, problem.route))
+
+
+def without(manifest: Manifest, routes: Iterable[Route]) -> Manifest:
+    """Return the manifest with null in the place of values; null fits every type."""
+    found = manifest
+    for route in routes:
+        if found is manifest:
+            import copy  # 1 ms; few manifests have blanks
+
+            found = manifest._replace(plain=copy.deepcopy(manifest.plain))
+        holder = functools.reduce(operator.getitem, route[:-1], cast("Any", found.plain))
+        holder[route[-1]] = None
+    return found
+
+
+def as_information(finding: Finding) -> Finding:
+    """Return the finding as one about a value that is not what will be applied."""
+    return finding._replace(rule=finding.rule._replace(severity=Severity.INFO), hint=hints.PLACEHOLDER, repair=None)
+
+
+def _written(manifest: Manifest, route: Route) -> Any:
+    found = nodes.follow(manifest.document.root, (*manifest.route, *route))
+    return None if found is None else nodes.to_plain(found)
+
+
+_NAMES = (FIELD.lower(), FIELD.lower()[:-1])  # in lower case; also the singular
+
+
+def find_misplaced(manifest: Manifest, kind: WorkloadKind, places: list[PodPlace]) -> list[Finding]:
+    """Return findings for constraints in a place where the API server drops or refuses them."""
+    right = {(*place.spec, FIELD) for place in places}
+    if not manifest.route and _is_named_rightly(manifest, right):
+        return []
+    findings = []
+    for route in _routes_of_constraints(manifest.plain, ()):
+        if route in right or (kind.is_foreign and not any(_is_in(route, place) for place in places)):
+            continue  # outside its pods a foreign kind may use the name for something else
+        home = next((place for place in places if _is_in(route, place)), kind.usual_place())
+        field = decode.path_text(route)
+        finding = refusal.finding(
+            "SPR115",
+            manifest,
+            route,
+            message=refusal.unknown_field(manifest, field),
+            path=field,
+            hint=f"did you mean `{FIELD}`?"
+            if route[:-1] == home.spec
+            else f"move it to {decode.path_text((*home.spec, FIELD)).replace('.' + EVERY, EVERY)}",
+            key=True,
+        )
+        fix = fixes.for_misplaced(manifest, route, (*home.spec, FIELD)) if home in places else None
+        findings.append(refusal.with_fix(finding, fix, manifest))
+    return findings
+
+
+def _is_in(route: Route, place: PodPlace) -> bool:
+    return route[: len(place.template)] == place.template
+
+
+def _is_named_rightly(manifest: Manifest, right: set[Route]) -> bool:
+    """Return whether the text of the object names constraints only in the right places."""
+    text = manifest.document.text.lower()
+    return text.count(_NAMES[1]) == sum(_has(manifest.plain, route) for route in right)
+
+
+def _has(plain: Any, route: Route) -> bool:
+    """Return whether something is written at a route, null included."""
+    for step in route[:-1]:
+        plain = plain[step] if isinstance(step, int) else fields(plain).get(step)
+    return route[-1] in fields(plain)
+
+
+def _routes_of_constraints(plain: Any, route: Route) -> Iterator[Route]:
+    if isinstance(plain, dict):
+        for key, value in plain.items():
+            if key.lower() in _NAMES and route[:1] != ("metadata",):
+                yield (*route, key)
+            elif isinstance(value, (dict, list)):
+                yield from _routes_of_constraints(value, (*route, key))
+    elif isinstance(plain, list):
+        for index, item in enumerate(plain):
+            yield from _routes_of_constraints(item, (*route, index))
+
 
 Plain = dict[str, Any]
 
@@ -43,8 +184,8 @@ def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = N
     kind = manifest.workload_kind
     if kind is None:
         return CheckedObject([], [])
-    problems = [item for item in workload_shape.problems(kind, manifest.plain) if not unresolved.is_directive(item)]
-    open_routes = [item.route for item in problems if unresolved.is_open(manifest, item)]
+    problems = [item for item in workload_shape.problems(kind, manifest.plain) if not is_directive(item)]
+    open_routes = [item.route for item in problems if is_open(manifest, item)]
     findings = _undecodable_values(manifest, problems, open_routes)
     is_undecodable = any(item.kind is decode.ProblemKind.TYPE and item.route not in open_routes for item in problems)
     places = kind.places(manifest.plain)
@@ -52,7 +193,7 @@ def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = N
     if is_undecodable:
         return CheckedObject(findings, [], is_undecodable=True)
     subjects = []
-    manifest = unresolved.without(manifest, open_routes)
+    manifest = without(manifest, open_routes)
     codes = frozenset({"SPR113"} if open_routes else ())
     for place in places:
         owner = workload(manifest.plain, manifest.kind, at=place, namespace=namespace, is_foreign=kind.is_foreign)
@@ -79,9 +220,9 @@ def _check_pod_spec(
     constraints = constraint_reader.constraints(owner.template.get("spec") or {})
     errors = _field_errors(manifest, owner, place, constraints=constraints, minor=minor)
     lasting = errors if spec is None else _lasting(errors, manifest, owner, place, spec, minor)
-    openness = {id(error): unresolved.decider_of(manifest, owner, error=error, spec=place.spec) for error, _ in errors}
+    openness = {id(error): decider_of(manifest, owner, error=error, spec=place.spec) for error, _ in errors}
     findings = [
-        finding if openness[id(error)] is DecidedBy.MANIFEST else unresolved.as_information(finding)
+        finding if openness[id(error)] is DecidedBy.MANIFEST else as_information(finding)
         for error, finding in lasting
         if openness[id(error)] in (DecidedBy.MANIFEST, DecidedBy.TOOL)
     ]
@@ -200,7 +341,7 @@ def _undecodable_values(manifest: Manifest, problems: list[decode.Problem], open
     return [
         _undecodable(manifest, item, is_open=item.route in open_routes)
         for item in problems
-        if item.route not in open_routes or not unresolved.is_unrelated(item)
+        if item.route not in open_routes or not is_unrelated(item)
     ]
 
 
@@ -230,6 +371,6 @@ def _undecodable(manifest: Manifest, problem: decode.Problem, *, is_open: bool) 
         hint=hints.for_type(problem, value, written=written),
     )
     if is_open:
-        return unresolved.as_information(finding)
+        return as_information(finding)
     fix = fixes.for_type(problem, value=value, written=written)
     return refusal.with_fix(finding, fix, manifest)._replace(is_unreadable=True)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Optional, Protocol, TYPE_CHECKING, Union
 
-from kubectl_spread.lint.grouping import replica_range
-from kubectl_spread.lint.grouping.group import JoinedGroup, SelectorGroup
-from kubectl_spread.lint.grouping.kustomization import SetReplicas
-from kubectl_spread.lint.grouping.neighbours import Area, Neighbourhoods
-from kubectl_spread.lint.grouping.replica_range import ReplicaRange
+from kubectl_spread.lint.grouping.group import Area, JoinedGroup, Neighbourhoods, SelectorGroup
+from kubectl_spread.lint.grouping.kustomization import ReplicasOrigin, SetReplicas, UnknownReplicas
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import fields
@@ -22,6 +19,81 @@ from kubectl_spread.text.source import SourceFile
 
 if TYPE_CHECKING:
     from kubectl_spread.cluster.facts import ClusterFacts
+
+
+_KEDA_MINIMUM, _KEDA_MAXIMUM = 0, 100  # of a ScaledObject that names none
+
+
+class ReplicaRange(NamedTuple):
+    """The fewest and the most replicas of a workload; None if unknown.
+
+    `autoscaler` is the HorizontalPodAutoscaler or ScaledObject that sets them. `written` is the number in the manifest,
+    which an overlay may replace. `origins` are the places in kustomizations that set the number.
+    """
+
+    minimum: Optional[int]
+    maximum: Optional[int]
+    autoscaler: Optional[Manifest] = None
+    written: Optional[int] = None
+    origins: tuple[ReplicasOrigin, ...] = ()
+
+    @property
+    def likely(self) -> Optional[int]:
+        """Return the maximum; the number in the manifest if the maximum is unknown."""
+        return self.written if self.maximum is None else self.maximum
+
+
+def whole_number(value: Any, default: Optional[int]) -> Optional[int]:
+    """Return a whole number, 3.0 as well as 3, or the default."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value // 1:
+        return default
+    return int(value)
+
+
+def of_autoscaler(autoscaler: Manifest) -> ReplicaRange:
+    spec = fields(autoscaler.plain.get("spec"))
+    if autoscaler.kind == "ScaledObject":
+        least = whole_number(spec.get("minReplicaCount"), _KEDA_MINIMUM)
+        return ReplicaRange(least, whole_number(spec.get("maxReplicaCount"), _KEDA_MAXIMUM), autoscaler)
+    most = whole_number(spec.get("maxReplicas"), None)
+    return ReplicaRange(whole_number(spec.get("minReplicas"), 1), most, autoscaler)
+
+
+def of_overlay(overlay: SetReplicas, written: Optional[int]) -> ReplicaRange:
+    """Return the replicas that an overlay sets; those in the manifest if it sets none."""
+    count, origin = overlay
+    if isinstance(count, UnknownReplicas):
+        return ReplicaRange(None, None, written=written)
+    if count is None:
+        return ReplicaRange(written, written, written=written)
+    return ReplicaRange(count, count, written=written, origins=() if origin is None else (origin,))
+
+
+def widest_range(ranges: Sequence[ReplicaRange]) -> ReplicaRange:
+    """Return the range of a workload that several roots or overlays have, from the least to the most."""
+    if len(ranges) == 1:
+        return ranges[0]
+    least = [item.minimum for item in ranges if item.minimum is not None]
+    most = [item.maximum for item in ranges if item.maximum is not None]
+    autoscaler = next((item.autoscaler for item in ranges if item.autoscaler is not None), None)
+    written = [item.written for item in ranges if item.written is not None]
+    return ReplicaRange(
+        min(least) if len(least) == len(ranges) else None,
+        max(most) if len(most) == len(ranges) else None,
+        autoscaler,
+        max([*written, *most], default=None),
+        tuple(dict.fromkeys(origin for item in ranges for origin in item.origins)),
+    )
+
+
+def times(groups: ReplicaRange, size: int) -> ReplicaRange:
+    """Return the range of pods in so many groups."""
+    if size == 1:
+        return groups
+    least, most = (None if number is None else number * size for number in groups[:2])
+    written = None if groups.written is None else groups.written * size
+    return groups._replace(minimum=least, maximum=most, written=written)
+
 
 Plain = dict[str, Any]
 
@@ -181,20 +253,18 @@ class Project:
         if owner.is_foreign:
             return ReplicaRange(None, None)
         for autoscaler in self._autoscalers(runner):
-            return replica_range.times(replica_range.of_autoscaler(autoscaler), owner.group.size)
+            return times(of_autoscaler(autoscaler), owner.group.size)
         if owner.kind in _COUNT_THEMSELVES:
             return ReplicaRange(owner.replicas, owner.replicas)
         if owner.kind == "Service":
             return ReplicaRange(*knative_scale(owner.template))
-        written = replica_range.whole_number(fields(runner.plain.get("spec")).get("replicas"), None)
+        written = whole_number(fields(runner.plain.get("spec")).get("replicas"), None)
         if ("spec", "replicas") in runner.defaults:
-            return replica_range.times(ReplicaRange(None, None, written=written), owner.group.size)
+            return times(ReplicaRange(None, None, written=written), owner.group.size)
         overlaid = self._set_replicas(runner)
         if overlaid is None:
-            return replica_range.times(ReplicaRange(written, written, written=written), owner.group.size)
-        return replica_range.times(
-            replica_range.widest_range([replica_range.of_overlay(item, written) for item in overlaid]), owner.group.size
-        )
+            return times(ReplicaRange(written, written, written=written), owner.group.size)
+        return times(widest_range([of_overlay(item, written) for item in overlaid]), owner.group.size)
 
     def group_size(self, subject: Subject, constraint: TopologySpreadConstraint) -> Optional[int]:
         """Return how many pods a constraint counts at most, those of other workloads included; None if unknown.

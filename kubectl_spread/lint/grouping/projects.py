@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from typing import NamedTuple, Optional, TYPE_CHECKING
+import re
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
+from typing import NamedTuple, Optional, TYPE_CHECKING, Union
 
 from kubectl_spread.lint.check_source import Result
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.lint.grouping.project import Project, TargetCluster
-from kubectl_spread.lint.grouping.replica_range import ReplicaRange, widest_range
+from kubectl_spread.lint.grouping.project import Project, ReplicaRange, TargetCluster, widest_range
 from kubectl_spread.lint.grouping.roots import Held, Root, RootRules, roots
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.run_rules import findings_by_object
-from kubectl_spread.lint.workload import Subject
+from kubectl_spread.lint.workload import reference, Subject
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.text.node import Route
@@ -21,6 +21,7 @@ from kubectl_spread.text.source import SourceFile
 
 if TYPE_CHECKING:
     from kubectl_spread.cluster.facts import ClusterFacts
+
 
 _MOST_ROOTS = 20  # of one object; a file that hundreds of roots share is not checked hundreds of times
 
@@ -150,3 +151,202 @@ def _agreed(held: list[list[Finding]]) -> Iterator[Finding]:
 
 def _key(finding: Finding) -> tuple[object, ...]:
     return finding.rule.code, finding.path, finding.place.span
+
+
+_WORD = r"[A-Za-z0-9]+"
+
+
+class CopyPath(NamedTuple):
+    """An object that may have copies: the steps of its path, and its identity; None if it has none."""
+
+    steps: tuple[str, ...]
+    key: Optional[Hashable]
+
+
+class _Variant(NamedTuple):
+    """A set of compatible objects, by number, and the words in the paths of objects that have rivals."""
+
+    members: tuple[int, ...]
+    words: frozenset[str] = frozenset()
+
+
+class _Unit(NamedTuple):
+    """A file or directory: its name, the keys of its objects, and its variants."""
+
+    name: str
+    keys: frozenset[Hashable]
+    variants: tuple[_Variant, ...]
+
+
+class Variants(NamedTuple):
+    """Sets of objects, by number, without two of one key; each object is in at least one.
+
+    `rivals` are the paths of the outermost files and directories that have rivals, by the objects in them.
+    """
+
+    sets: list[list[int]]
+    rivals: dict[int, tuple[str, ...]]
+
+
+def variants(placed: Sequence[CopyPath]) -> Variants:
+    """Return the largest sets of objects that fit together."""
+    keys = [item.key for item in placed if item.key is not None]
+    if len(set(keys)) == len(keys):
+        return Variants([list(range(len(placed)))], {})
+    rivals: dict[int, tuple[str, ...]] = {}
+    unit = _unit("", range(len(placed)), placed, depth=0, found=rivals)
+    return Variants([sorted(variant.members) for variant in unit.variants], rivals)
+
+
+def _unit(
+    name: str, numbers: Iterable[int], placed: Sequence[CopyPath], *, depth: int, found: dict[int, tuple[str, ...]]
+) -> _Unit:
+    """Return the file or directory at a depth of a path; record the objects with rivals in `found`."""
+    numbers = list(numbers)
+    keys = [key for number in numbers if (key := placed[number].key) is not None]
+    if len(set(keys)) == len(keys):
+        return _Unit(name, frozenset(keys), (_Variant(tuple(numbers)),))
+    inner: dict[Union[str, int], list[int]] = {}
+    for number in numbers:
+        steps = placed[number].steps
+        inner.setdefault(steps[depth] if depth < len(steps) else number, []).append(number)
+    units = [
+        _unit(step, members, placed, depth=depth + 1, found=found) if isinstance(step, str) else _single(placed, step)
+        for step, members in inner.items()
+    ]
+    rivals = _rivals(units)
+    for members, others in zip(inner.values(), rivals, strict=True):
+        if others:
+            found.update((number, placed[number].steps[: depth + 1]) for number in members)
+    return _Unit(name, frozenset(keys), tuple(_joined(units, rivals)))
+
+
+def _single(placed: Sequence[CopyPath], number: int) -> _Unit:
+    key = placed[number].key
+    return _Unit("", frozenset(() if key is None else (key,)), (_Variant((number,)),))
+
+
+def _joined(units: list[_Unit], rivals: list[set[int]]) -> list[_Variant]:
+    """Return the variants of a directory, from the variants of its entries."""
+    found: list[_Variant] = []
+    covered: set[tuple[int, int]] = set()
+    for at, unit in enumerate(units):
+        is_free = not rivals[at] and len(unit.variants) == 1
+        for which in range(0 if is_free else len(unit.variants)):
+            if (at, which) not in covered:
+                chosen = _chosen(units, rivals, at=at, which=which)
+                covered.update(chosen.items())
+                found.append(_union(units, rivals, chosen))
+    return found or [_union(units, rivals, dict.fromkeys(range(len(units)), 0))]
+
+
+def _rivals(units: list[_Unit]) -> list[set[int]]:
+    """Return, for each unit, the numbers of the units that share a key with it."""
+    owners: dict[Hashable, list[int]] = {}
+    for at, unit in enumerate(units):
+        for key in unit.keys:
+            owners.setdefault(key, []).append(at)
+    shared = {frozenset(group) for group in map(tuple, owners.values()) if len(group) > 1}
+    rivals: list[set[int]] = [set() for _ in units]
+    for group in shared:
+        for at in group:
+            rivals[at] |= group
+    for at, found in enumerate(rivals):
+        found.discard(at)
+    return rivals
+
+
+def _chosen(units: list[_Unit], rivals: list[set[int]], *, at: int, which: int) -> dict[int, int]:
+    """Return the variant of each other unit that fits a variant of one unit best."""
+    words = units[at].variants[which].words | (_words(units[at].name) if rivals[at] else frozenset())
+    chosen = {at: which}
+    blocked = {at, *rivals[at]}
+    open_ones = [other for other in range(len(units)) if other not in blocked]
+    for other in sorted(open_ones, key=lambda item: -_likeness(units[item], words) if rivals[item] else 1):
+        if other in blocked:
+            continue
+        choices = units[other].variants
+        chosen[other] = max(range(len(choices)), key=lambda item: len(choices[item].words & words))
+        blocked |= rivals[other]
+    return chosen
+
+
+def _likeness(unit: _Unit, words: frozenset[str]) -> int:
+    return len(_words(unit.name) & words)
+
+
+def _union(units: list[_Unit], rivals: list[set[int]], chosen: dict[int, int]) -> _Variant:
+    members: list[int] = []
+    words: set[str] = set()
+    for at, which in sorted(chosen.items()):
+        members += units[at].variants[which].members
+        words |= units[at].variants[which].words
+        words |= _words(units[at].name) if rivals[at] else frozenset()
+    return _Variant(tuple(members), frozenset(words))
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(re.findall(_WORD, name.lower()))
+
+
+_MISSING_SELECTOR = "SPR201"
+_LEVELS_UP = 3  # the first takes the separator off
+
+
+def missing_selectors(results: Sequence[Result]) -> Iterator[Finding]:
+    """Yield constraints of patches that have no selector, on no workload that they are merged into."""
+    targets: dict[tuple[str, str], list[Subject]] = {}
+    for subject in (subject for result in results for subject in result.subjects if not subject.is_partial):
+        targets.setdefault((subject.workload.kind, subject.workload.name), []).append(subject)
+    for patch in (patch for result in results for patch in _patches(result)):
+        same_name = targets.get((patch.workload.kind, patch.workload.name), ())
+        bases = [base for base in same_name if _is_in_reach(patch, base)]
+        if bases:
+            yield from _missing(patch, bases)
+
+
+def _patches(result: Result) -> Iterator[Subject]:
+    """Yield the patches with constraints in a source, those inside other documents included."""
+    worlds = () if result.outside is None else (world for world in result.outside.worlds if world.has_patches)
+    nested = (subject for world in worlds for subject in world.subjects)
+    yield from (subject for subject in (*result.subjects, *nested) if subject.is_partial and subject.constraints)
+
+
+def _is_in_reach(patch: Subject, base: Subject) -> bool:
+    """Return whether a patch may apply to a workload, by their namespaces and directories.
+
+    An overlay is two directories below the directory that it shares with its base: `overlays/production` and `base`.
+    """
+    namespaces = {patch.manifest.namespace, base.manifest.namespace} - {""}
+    above = _directory(patch)
+    for _ in range(_LEVELS_UP):
+        above = os.path.dirname(above)
+    return len(namespaces) < 2 and _directory(base).startswith(os.path.join(above, ""))
+
+
+def _directory(subject: Subject) -> str:
+    """Return the directory of the file, with a separator at its end."""
+    return os.path.join(os.path.dirname(os.path.abspath(subject.manifest.document.source.name)), "")
+
+
+def _missing(patch: Subject, bases: Sequence[Subject]) -> Iterator[Finding]:
+    for constraint in patch.constraints:
+        if constraint.label_selector is not None or constraint.match_label_keys or not constraint.topology_key:
+            continue
+        if any(_selects(base, constraint.topology_key) for base in bases):
+            continue
+        route = patch.route(constraint, "labelSelector")
+        names = " and ".join(sorted({f"{base.workload.kind} `{base.workload.name}`" for base in bases}))
+        yield Finding(
+            RULES[_MISSING_SELECTOR],
+            f"the pods are not spread: labelSelector is missing, and {names} has none for this topologyKey either",
+            patch.place(route),
+            reference(patch.manifest),
+            patch.path(route),
+            bases[0].selector_hint(),
+        )
+
+
+def _selects(base: Subject, topology_key: str) -> bool:
+    """Return whether the constraint that a patch is merged into has a selector; topologyKey is the merge key."""
+    return any(item.label_selector is not None for item in base.constraints if item.topology_key == topology_key)

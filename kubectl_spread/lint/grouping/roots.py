@@ -13,7 +13,8 @@ from enum import Enum
 from types import MappingProxyType
 from typing import NamedTuple, Optional
 
-from kubectl_spread.lint.grouping import copies
+from kubectl_spread.lint.grouping import projects
+from kubectl_spread.lint.grouping.group import Area
 from kubectl_spread.lint.grouping.kustomization import (
     FILE_NAMES,
     Kustomization,
@@ -21,7 +22,6 @@ from kubectl_spread.lint.grouping.kustomization import (
     UnknownReplicas,
     with_components,
 )
-from kubectl_spread.lint.grouping.neighbours import Area
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.manifest import Manifest
@@ -217,7 +217,7 @@ def _reached(chain: Chain, known: Mapping[str, Kustomization]) -> Iterator[tuple
 
 def _split(root: Root, inside: list[Held]) -> list[Root]:
     """Yield one root for each variant of its content."""
-    found = copies.variants([copies.CopyPath(_steps(item), item.key) for item in inside])
+    found = projects.variants([projects.CopyPath(_steps(item), item.key) for item in inside])
     rivals = {inside[number].manifest.document.source.name: "/".join(steps) for number, steps in found.rivals.items()}
     return [root._replace(held=tuple(inside[number] for number in numbers), rivals=rivals) for numbers in found.sets]
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Optional, TYPE_CHECKING
+from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
+from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
+from kubectl_spread.lint.finding import Severity
 from kubectl_spread.lint.grouping.project import Project
+from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.workload import FIELD, Subject
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.workloads.workload import Workload
 
-if TYPE_CHECKING:  # without cluster facts there are none of these
+if TYPE_CHECKING:
     from kubectl_spread.cluster.facts import ConstraintFacts, PlacedReplicas
 
 
@@ -59,3 +62,38 @@ def with_field(workload: Workload, constraint: TopologySpreadConstraint, **field
     written = list(mappings(spec.get(FIELD)))
     written[constraint.position] = {**written[constraint.position], **fields}
     return workload._replace(template={**workload.template, "spec": {**spec, FIELD: written}})
+
+
+class Unreachable(NamedTuple):
+    """A constraint with counted domains where no node takes the pod, and how bad that is."""
+
+    constraint: TopologySpreadConstraint
+    account: ConstraintFacts
+    domains: list[DomainFacts]
+    severity: Severity
+
+
+def unreachable_domains(subject: Subject, project: Project) -> Iterator[Unreachable]:
+    """Yield counted domains that no pod can go to; SPR307 reports those outside the pod's node affinity."""
+    for constraint, account in hard_constraint_facts(subject, project):
+        domains = [domain for domain in account.unreachable if domain.chosen]
+        if not domains or len(account.unreachable) == len(account.counted_domains) or account.is_below_min_domains:
+            continue
+        severity = _severity(subject, project, constraint=constraint, account=account)
+        if severity is not None:
+            yield Unreachable(constraint, account, domains, severity)
+
+
+def _severity(
+    subject: Subject, project: Project, *, constraint: TopologySpreadConstraint, account: ConstraintFacts
+) -> Optional[Severity]:
+    """Return error if pods stay Pending because of it, warning if those of an update or autoscaler would."""
+    became = outcome(subject, project)
+    if became is not None and became.is_preempting:
+        return None  # an evicted pod may make room there
+    if became is not None and became.falls_short and became.pods > account.room:
+        return Severity.ERROR
+    most = project.replicas(subject).maximum
+    if most is None or most + surge(subject, constraint, most) > account.room:
+        return Severity.WARNING
+    return None

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 
+from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import mappings, strings
+from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
 from kubectl_spread.text.node import Route
+
+if TYPE_CHECKING:
+    from kubectl_spread.cluster.facts import AntiAffinity
+
 
 Plain = dict[str, Any]
 
@@ -146,3 +152,36 @@ def host_ports(subject: Subject) -> Iterator[Route]:
         for number, port in enumerate(mappings(container.get("ports"))):
             if port.get(field):
                 yield (*subject.spec_route, "containers", index, "ports", number, field)
+
+
+def narrowest(subject: Subject, project: Project) -> Optional[AntiAffinity]:
+    """Return the anti-affinity that lets the fewest pods in."""
+    if project.facts is None or subject.refusals:
+        return None
+    return min(project.facts.anti_affinities(subject.workload), key=lambda bound: bound.room, default=None)
+
+
+def route_of(subject: Subject, bound: AntiAffinity) -> Route:
+    """Return the route of the term's topologyKey."""
+    return (*subject.spec_route, "affinity", "podAntiAffinity", REQUIRED, bound.position, "topologyKey")
+
+
+def stays_pending(subject: Subject) -> bool:
+    """Return whether a pod without room waits for good: pods of Jobs end, other schedulers may differ."""
+    is_job = subject.workload.kind in ("Job", "CronJob")
+    return not is_job and subject.spec.get("schedulerName") in (None, "", "default-scheduler")
+
+
+def allowed_values(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> frozenset[str]:
+    """Return the values that node affinity allows, if they are fewer than minDomains; else an empty set."""
+    if (
+        subject.workload.kind == "DaemonSet"
+        or subject.spec.get("nodeName")  # SPR210
+        or constraint.min_domains is None
+        or constraint.node_affinity_policy == IGNORE
+        or not field_versions.stores("minDomains", project.target.minor)
+        or not subject.is_in_its_group(constraint)
+    ):
+        return frozenset()
+    values = node_values(subject, constraint.topology_key)
+    return values if values is not None and len(values) < constraint.min_domains else frozenset()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.amounts.int_or_percent import percentage, scaled_value
+from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH

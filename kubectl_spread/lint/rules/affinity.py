@@ -8,9 +8,8 @@ from typing import Any, Optional
 
 from kubectl_spread.cluster.facts import RolloutFacts
 from kubectl_spread.lint.finding import Fix, Label, Place, RuleFinding, Severity
-from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.grouping.replica_range import ReplicaRange
-from kubectl_spread.lint.queries import anti_affinity, misspelt_keys, pod_requirements
+from kubectl_spread.lint.grouping.project import Project, ReplicaRange
+from kubectl_spread.lint.queries import misspelt_keys, pod_requirements
 from kubectl_spread.lint.queries.on_cluster import constraint_facts, outcome
 from kubectl_spread.lint.queries.pod_requirements import OwnTerm, PREFERRED
 from kubectl_spread.lint.rule import (
@@ -20,7 +19,7 @@ from kubectl_spread.lint.rule import (
 )
 from kubectl_spread.lint.wording import domain, domains, in_each_domain, stays_or_stay
 from kubectl_spread.lint.workload import Subject
-from kubectl_spread.objects.amounts.int_or_percent import percentage, scaled_value
+from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.releases import field_versions
@@ -102,9 +101,9 @@ def anti_affinity_cap(subject: Subject, project: Project) -> Iterator[RuleFindin
     replicas = project.replicas(subject)
     if replicas.autoscaler is None or replicas.minimum is None or replicas.maximum is None:
         return
-    bound = anti_affinity.narrowest(subject, project)
+    bound = pod_requirements.narrowest(subject, project)
     if bound is not None and replicas.minimum <= bound.room < replicas.maximum:
-        route = anti_affinity.route_of(subject, bound)
+        route = pod_requirements.route_of(subject, bound)
         yield RuleFinding(
             f"{count_noun(replicas.maximum - bound.room, 'replica')} would stay Pending if the "
             f"{replicas.autoscaler.kind} asks for its maximum of {replicas.maximum}. Required pod anti-affinity "
@@ -442,10 +441,10 @@ def preferred_affinity_fights(subject: Subject, project: Project) -> Iterator[Ru
 )
 def replicas_exceed_anti_affinity(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find anti-affinity that has no domain for some replica; the narrowest of several."""
-    bound = anti_affinity.narrowest(subject, project)
+    bound = pod_requirements.narrowest(subject, project)
     became = outcome(subject, project) if bound is not None and bound.room else None
     if bound is not None and became is not None and became.falls_short and became.pods > bound.room:
-        route = anti_affinity.route_of(subject, bound)
+        route = pod_requirements.route_of(subject, bound)
         left = became.pods - bound.room
         yield RuleFinding(
             f"{left} of {count_noun(became.pods, 'pod')} {stays_or_stay(left)} Pending. Required pod anti-affinity "

@@ -8,8 +8,7 @@ from typing import Any
 from kubectl_spread.lint.finding import Fix, Label, Place, RuleFinding, Severity
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries import pod_requirements
-from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts, outcome
-from kubectl_spread.lint.queries.unreachable import unreachable_domains
+from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts, outcome, unreachable_domains
 from kubectl_spread.lint.rule import CLUSTER_AUTOSCALER, KARPENTER, object_rule, UNSAFE, workload_rule
 from kubectl_spread.lint.topology_keys import CAPACITY_TYPES, intended_key, is_unknown
 from kubectl_spread.lint.wording import workload_name

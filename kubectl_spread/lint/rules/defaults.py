@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-from kubectl_spread.lint import scheduler_args
-from kubectl_spread.lint.finding import Fix, RuleFinding, Severity
+from kubectl_spread.lint.finding import Fix, Place, RuleFinding, Severity
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.queries.pod_requirements import host_ports, node_values, PREFERRED, REQUIRED
 from kubectl_spread.lint.rule import object_rule, SAFE, SCHEDULER, UNSAFE, workload_rule
@@ -20,11 +19,93 @@ from kubectl_spread.objects.constraints.constraint import (
     TopologySpreadConstraint,
 )
 from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.field_errors import FieldPlace, LocatedError
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
 from kubectl_spread.objects.workloads.manifest import Manifest
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS
+from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.edit import Append, Drop, Put
+from kubectl_spread.text.node import Route
+from kubectl_spread.text.wording import did_you_mean
+
+Plain = dict[str, Any]
+
+_GROUP = "kubescheduler.config.k8s.io"
+_STRICT = "v1"  # the only version that refuses unknown fields
+
+
+class Args(NamedTuple):
+    """The args of one profile, with their place."""
+
+    plain: Plain
+    here: FieldPlace
+
+
+def decodable_args(manifest: Manifest) -> Iterator[Args]:
+    """Yield the args that kube-scheduler can decode."""
+    for args in _args(manifest):
+        if not _problems(manifest, args):
+            yield args
+
+
+def decoding_findings(manifest: Manifest) -> Iterator[RuleFinding]:
+    """Yield findings about args that kube-scheduler cannot decode."""
+    for args in _args(manifest):
+        for problem in _problems(manifest, args):
+            message = f"decoding args for plugin {names.POD_TOPOLOGY_SPREAD}: {problem.message}"
+            at = LocatedError((*args.here.route, *problem.route), message)
+            yield finding_of(manifest, at, hint=_hint(problem), key=problem.kind is decode.ProblemKind.UNKNOWN)
+
+
+def errors(manifest: Manifest, rule: spread_args.SpreadArgsRule) -> Iterator[LocatedError]:
+    """Yield the errors of one rule in args that decode."""
+    for plain, here in decodable_args(manifest):
+        yield from (error.problem for error in spread_args.errors(plain, here) if error.rule is rule)
+
+
+def finding_of(manifest: Manifest, problem: LocatedError, *, hint: str = "", key: bool = False) -> RuleFinding:
+    """Return an error as a finding."""
+    return RuleFinding(problem.message, place(manifest, problem.route, key=key), decode.path_text(problem.route), hint)
+
+
+def place(manifest: Manifest, route: Route, *, key: bool = False) -> Place:
+    """Return the place of a route."""
+    return Place(manifest.document.source, manifest.place(route, key=key))
+
+
+def _args(manifest: Manifest) -> Iterator[Args]:
+    group, _, version = manifest.api_version.partition("/")
+    if group != _GROUP:
+        return
+    for index, profile in _mappings(manifest.plain.get("profiles")):
+        for at, item in _mappings(profile.get("pluginConfig")):
+            args = item.get("args")
+            if item.get("name") == names.POD_TOPOLOGY_SPREAD and isinstance(args, dict):
+                if version == "v1alpha2" and args.get("defaultConstraints"):
+                    args = {**args, "defaultingType": spread_args.LIST}  # it has no such field
+                yield Args(args, FieldPlace(("profiles", index, "pluginConfig", at, "args")))
+
+
+def _problems(manifest: Manifest, args: Args) -> list[decode.Problem]:
+    is_strict = manifest.api_version.endswith(f"/{_STRICT}")
+    found = decode.problems(args.plain, spread_args.SHAPE)
+    return [problem for problem in found if is_strict or problem.kind is decode.ProblemKind.TYPE]
+
+
+def _hint(problem: decode.Problem) -> str:
+    if problem.kind is decode.ProblemKind.TYPE:
+        return ""
+    known = spread_args.SHAPE.fields if len(problem.route) == 1 else decode.TOPOLOGY_SPREAD_CONSTRAINT.fields
+    return did_you_mean(problem.route[-1], known)
+
+
+def _mappings(value: Any) -> Iterator[tuple[int, Plain]]:
+    """Yield the mappings in a list, with their positions; nothing else of this file is validated."""
+    for index, item in enumerate(value if isinstance(value, list) else ()):
+        if isinstance(item, dict):
+            yield index, item
+
 
 _KINDS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 _DEFAULTS_SINCE = 20
@@ -184,9 +265,9 @@ def _value(constraint: TopologySpreadConstraint, name: str) -> str:
 )
 def default_has_selector(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find selectors of default constraints."""
-    for error in scheduler_args.errors(manifest, spread_args.SpreadArgsRule.DEFAULT_HAS_SELECTOR):
+    for error in errors(manifest, spread_args.SpreadArgsRule.DEFAULT_HAS_SELECTOR):
         fix = Fix("remove labelSelector", (Drop(error.route),), is_safe=True)
-        yield scheduler_args.finding_of(manifest, error, hint="remove labelSelector", key=True)._replace(fix=fix)
+        yield finding_of(manifest, error, hint="remove labelSelector", key=True)._replace(fix=fix)
 
 
 @object_rule(
@@ -198,15 +279,15 @@ def default_has_selector(manifest: Manifest, project: Project) -> Iterator[RuleF
 )
 def system_with_constraints(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find lists that System forbids."""
-    for error in scheduler_args.errors(manifest, spread_args.SpreadArgsRule.SYSTEM_WITH_CONSTRAINTS):
+    for error in errors(manifest, spread_args.SpreadArgsRule.SYSTEM_WITH_CONSTRAINTS):
         fix = Fix("write defaultingType: List", (Put(error.route, spread_args.LIST),))
-        yield scheduler_args.finding_of(manifest, error, hint="write defaultingType: List")._replace(fix=fix)
+        yield finding_of(manifest, error, hint="write defaultingType: List")._replace(fix=fix)
 
 
 @object_rule("SPR803", "hard-default", "a default constraint is DoNotSchedule", Severity.WARNING, kinds=SCHEDULER)
 def hard_default(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints in lists that count; not where System forbids the list (SPR802)."""
-    for args, here in scheduler_args.decodable_args(manifest):
+    for args, here in decodable_args(manifest):
         if args.get("defaultingType") != spread_args.LIST:
             continue
         for index, constraint in enumerate(args.get("defaultConstraints") or ()):
@@ -215,7 +296,7 @@ def hard_default(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
                 yield RuleFinding(
                     "pods without constraints of their own may stay Pending, and cluster-autoscaler adds no node "
                     "for them: it does not know this default",
-                    scheduler_args.place(manifest, route),
+                    place(manifest, route),
                     decode.path_text(route),
                     "use ScheduleAnyway",
                 )
@@ -224,11 +305,11 @@ def hard_default(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
 @object_rule("SPR804", "default-invalid", "kube-scheduler does not start with its default constraints", kinds=SCHEDULER)
 def default_invalid(manifest: Manifest, project: Project) -> Iterator[RuleFinding]:
     """Find what does not decode, and what is not valid."""
-    yield from scheduler_args.decoding_findings(manifest)
-    for error in scheduler_args.errors(manifest, spread_args.SpreadArgsRule.DEFAULT_INVALID):
+    yield from decoding_findings(manifest)
+    for error in errors(manifest, spread_args.SpreadArgsRule.DEFAULT_INVALID):
         is_item = isinstance(error.route[-1], int)  # the later of two
         at = error._replace(route=(*error.route, "topologyKey")) if is_item else error
-        yield scheduler_args.finding_of(manifest, at)
+        yield finding_of(manifest, at)
 
 
 @workload_rule(

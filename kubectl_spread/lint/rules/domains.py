@@ -4,29 +4,66 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Optional
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.facts import DomainFacts
 from kubectl_spread.lint.finding import Fix, Label, RuleFinding, Severity
 from kubectl_spread.lint.fixing import fix_builders
 from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.queries import min_domains, pod_requirements
-from kubectl_spread.lint.queries.impossible import find_conflict
-from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts, with_fewest_replicas, with_field
+from kubectl_spread.lint.queries import pod_requirements
+from kubectl_spread.lint.queries.on_cluster import (
+    constraint_facts,
+    hard_constraint_facts,
+    lacks_nowhere,
+    outcome,
+    Unreachable,
+    unreachable_domains,
+    with_fewest_replicas,
+    with_field,
+)
 from kubectl_spread.lint.queries.pod_requirements import has_one_domain
 from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.queries.shadowed import shadowed_constraints
-from kubectl_spread.lint.queries.unreachable import Unreachable, unreachable_domains
 from kubectl_spread.lint.rule import UNSAFE, workload_rule
 from kubectl_spread.lint.wording import domain, domains, in_one_domain, named_domains, node_reasons, stays_or_stay
 from kubectl_spread.lint.workload import Subject
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE, TopologySpreadConstraint
-from kubectl_spread.objects.node_reason import NodeReasonKind
+from kubectl_spread.objects.node import NodeReasonKind
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.text.edit import Put
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import count_noun, join_with_and
+
+if TYPE_CHECKING:
+    from kubectl_spread.cluster.facts import Impossible, PlacedReplicas
+
+
+class Unsatisfiable(NamedTuple):
+    """The fewest replicas of a workload as `check` places them, and the best that any placement can do."""
+
+    outcome: PlacedReplicas
+    best: Impossible
+
+
+def find_conflict(subject: Subject, project: Project) -> Optional[Unsatisfiable]:
+    """Return why the hard constraints together leave a pod Pending; None if a placement exists or one alone does."""
+    if project.facts is None or not subject.hard or subject.refusals:
+        return None
+    became = outcome(subject, project)
+    if became is None or not became.falls_short or _has_single_cause(subject, project, pods=became.pods):
+        return None
+    best = project.facts.impossible(with_fewest_replicas(subject, project))
+    return None if best is None else Unsatisfiable(became, best)
+
+
+def _has_single_cause(subject: Subject, project: Project, *, pods: int) -> bool:
+    """Return whether one constraint or anti-affinity alone leaves too little room, which other rules report."""
+    hard = [account for constraint, account in constraint_facts(subject, project) if constraint.is_hard]
+    if not all(lacks_nowhere(account) for account in hard) or any(account.room < pods for account in hard):
+        return True
+    bound = pod_requirements.narrowest(subject, project)
+    return bound is not None and bound.room < pods
 
 
 @workload_rule(
@@ -86,12 +123,12 @@ def single_allowed_domain(subject: Subject, project: Project) -> Iterator[RuleFi
 def _severity(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> Optional[Severity]:
     """Return an error where pods stay Pending in every cluster."""
     least = project.replicas(subject).minimum
-    is_too_many = least is not None and least > constraint.max_skew and min_domains.stays_pending(subject)
+    is_too_many = least is not None and least > constraint.max_skew and pod_requirements.stays_pending(subject)
     return Severity.ERROR if is_too_many and _is_capped(subject, constraint, project) else None
 
 
 def _is_capped(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> bool:
-    return constraint.is_hard and bool(min_domains.allowed_values(subject, constraint, project))
+    return constraint.is_hard and bool(pod_requirements.allowed_values(subject, constraint, project))
 
 
 def _effect(subject: Subject, constraint: TopologySpreadConstraint, project: Project) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kubectl_spread.lint.finding import RuleFinding, Severity
 from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.queries import min_domains
+from kubectl_spread.lint.queries import pod_requirements
 from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts, outcome
 from kubectl_spread.lint.queries.rollout import surge
 from kubectl_spread.lint.rule import (
@@ -53,7 +53,7 @@ def min_domains_above_replicas(subject: Subject, project: Project) -> Iterator[R
 def min_domains_out_of_reach(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find hard constraints that wait for a domain which no node may be in."""
     for constraint in subject.hard:
-        values = min_domains.allowed_values(subject, constraint, project)
+        values = pod_requirements.allowed_values(subject, constraint, project)
         if not values or len(values) < 2:
             continue
         replicas = project.replicas(subject)
@@ -70,7 +70,7 @@ def min_domains_out_of_reach(subject: Subject, project: Project) -> Iterator[Rul
             subject.path(route),
             f"write minDomains: {len(values)}, or allow more values",
             severity=None
-            if least is not None and least > room and min_domains.stays_pending(subject)
+            if least is not None and least > room and pod_requirements.stays_pending(subject)
             else Severity.WARNING,
         )
 
@@ -86,7 +86,11 @@ def too_few_domains(subject: Subject, project: Project) -> Iterator[RuleFinding]
     """Find hard constraints that wait for a domain which the cluster does not have."""
     for constraint, account in hard_constraint_facts(subject, project):
         number, key = len(account.counted_domains), constraint.topology_key
-        if not account.is_below_min_domains or not number or min_domains.allowed_values(subject, constraint, project):
+        if (
+            not account.is_below_min_domains
+            or not number
+            or pod_requirements.allowed_values(subject, constraint, project)
+        ):
             continue
         became = outcome(subject, project)
         if became is None or not became.falls_short or became.pods <= account.room:

@@ -21,7 +21,7 @@ from kubectl_spread.lint.rule import (
 )
 from kubectl_spread.lint.wording import workload_name
 from kubectl_spread.lint.workload import FIELD, Subject
-from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.decode import LABEL_SELECTOR, TOPOLOGY_SPREAD_CONSTRAINT

@@ -4,14 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_spread.lint.finding import RuleFinding, Severity
+from kubectl_spread.lint.finding import Label, RuleFinding, Severity
 from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.queries import new_fields
 from kubectl_spread.lint.rule import (
     workload_rule,
 )
 from kubectl_spread.lint.workload import FIELD, Subject
+from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.releases.version import FIELD_SINCE
+from kubectl_spread.text.node import Route
+
+
+def unknown_fields(subject: Subject, minor: int) -> Iterator[tuple[str, list[Route]]]:
+    """Yield the fields that an API server 1.`minor` does not keep, and their routes."""
+    for name in FIELD_SINCE:
+        places = [
+            subject.route(item, name) for item in subject.constraints if name in field_versions.lost_fields(item, minor)
+        ]
+        if places:
+            yield name, places
+
+
+def effect(name: str, minor: int, *, server: str) -> str:
+    """Return what happens to the pods because an API server 1.`minor`, called `server`, does not keep a field."""
+    without = f"the pods are scheduled as if `{name}` were not set"
+    since = FIELD_SINCE[name]
+    if minor < field_versions.KNOWN_SINCE[name]:
+        return f"{without}, or the object is refused: {server} does not know the field, which works from 1.{since} on"
+    return f"{without}: {server} silently drops the field, whose feature gate is off until 1.{since}"
+
+
+def labels_of_others(subject: Subject, places: list[Route]) -> tuple[Label, ...]:
+    """Return labels for the other constraints with the field."""
+    return tuple(Label(subject.place(route, key=True), "also here") for route in places)
 
 
 @workload_rule("SPR601", "field-unknown-to-version", "a field is newer than the target version of Kubernetes")
@@ -20,13 +45,13 @@ def field_unknown_to_version(subject: Subject, project: Project) -> Iterator[Rul
     minor = project.target.minor
     if minor is None:
         return
-    for name, places in new_fields.unknown_fields(subject, minor):
+    for name, places in unknown_fields(subject, minor):
         yield RuleFinding(
-            new_fields.effect(name, minor, server=f"Kubernetes 1.{minor}"),
+            effect(name, minor, server=f"Kubernetes 1.{minor}"),
             subject.place(places[0], key=True),
             subject.path(places[0]),
             "remove the field, or use this manifest only for newer clusters",
-            new_fields.labels_of_others(subject, places[1:]),
+            labels_of_others(subject, places[1:]),
         )
 
 
@@ -40,13 +65,13 @@ def field_unknown_to_server(subject: Subject, project: Project) -> Iterator[Rule
         return
     minor = f"1.{server.minor}"
     api_server = f"the API server ({minor})" if server.is_certain else f"an API server as old as its kubelets ({minor})"
-    for name, places in new_fields.unknown_fields(subject, server.minor):
+    for name, places in unknown_fields(subject, server.minor):
         yield RuleFinding(
-            new_fields.effect(name, server.minor, server=api_server),
+            effect(name, server.minor, server=api_server),
             subject.place(places[0], key=True),
             subject.path(places[0]),
             f"remove the field, or upgrade to 1.{FIELD_SINCE[name]}",
-            new_fields.labels_of_others(subject, places[1:]),
+            labels_of_others(subject, places[1:]),
             severity=None if server.is_certain else Severity.WARNING,
         )
 

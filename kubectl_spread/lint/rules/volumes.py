@@ -3,20 +3,105 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
 from kubectl_spread.lint.finding import Label, Place, RuleFinding, Severity
 from kubectl_spread.lint.fixing import fix_builders
 from kubectl_spread.lint.grouping.project import Project
-from kubectl_spread.lint.queries import volumes
 from kubectl_spread.lint.queries.on_cluster import hard_constraint_facts
-from kubectl_spread.lint.queries.volumes import ClaimTemplate
 from kubectl_spread.lint.rule import UNSAFE, workload_rule
 from kubectl_spread.lint.wording import domain, list_names
 from kubectl_spread.lint.workload import Subject
+from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.workloads.manifest import Manifest
+from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import count_noun
+
+Plain = dict[str, Any]
+
+# Their disks can be attached in one zone.
+_ZONAL = frozenset(
+    (
+        "cinder.csi.openstack.org",
+        "disk.csi.azure.com",
+        "diskplugin.csi.alibabacloud.com",
+        "ebs.csi.aws.com",
+        "ebs.csi.eks.amazonaws.com",
+        "kubernetes.io/aws-ebs",
+        "kubernetes.io/azure-disk",
+        "kubernetes.io/cinder",
+        "kubernetes.io/gce-pd",
+        "pd.csi.storage.gke.io",
+    )
+)
+_REDUNDANT = "_zrs"  # the end of the kind of an Azure disk that all zones share
+
+
+class ClaimTemplate(NamedTuple):
+    """The spec of a claim that is made for each pod, and its route."""
+
+    spec: Plain
+    route: Route
+
+    @property
+    def is_shared(self) -> bool:
+        """Return whether many nodes may use the volume at a time, as network file systems allow and disks do not."""
+        modes = self.spec.get("accessModes")
+        return isinstance(modes, list) and bool(modes) and set(map(str, modes)) <= {"ReadWriteMany", "ReadOnlyMany"}
+
+
+def claim_templates(subject: Subject) -> Iterator[ClaimTemplate]:
+    """Yield the claims of a StatefulSet."""
+    if subject.workload.kind == "StatefulSet":
+        for index, item in enumerate(subject.controller.get("volumeClaimTemplates") or ()):
+            spec = fields(fields(item).get("spec"))
+            yield ClaimTemplate(spec, ("spec", "volumeClaimTemplates", index, "spec"))
+
+
+def ephemeral_claims(subject: Subject) -> Iterator[ClaimTemplate]:
+    """Yield the claims of generic ephemeral volumes."""
+    for index, volume in enumerate(subject.spec.get("volumes") or ()):
+        template = fields(fields(fields(volume).get("ephemeral")).get("volumeClaimTemplate"))
+        if template:
+            route = (*subject.spec_route, "volumes", index, "ephemeral", "volumeClaimTemplate", "spec")
+            yield ClaimTemplate(fields(template.get("spec")), route)
+
+
+def class_of(claim: ClaimTemplate, project: Project) -> Optional[Manifest]:
+    """Return the StorageClass of a claim, None where the input does not have it."""
+    classes = project.of_kind("StorageClass")
+    name = claim.spec.get("storageClassName")
+    found = [item for item in classes if (_is_default(item) if name is None else item.name == name)]
+    return found[0] if len(found) == 1 else None
+
+
+def is_zonal(storage_class: Manifest) -> bool:
+    """Return whether volumes of a class are usable in one zone only."""
+    parameters = fields(storage_class.plain.get("parameters"))
+    if any(str(value).lower().endswith(_REDUNDANT) for value in parameters.values()):
+        return False
+    if storage_class.plain.get("provisioner") in _ZONAL:
+        return True
+    terms = storage_class.plain.get("allowedTopologies")
+    entries = [entry for term in (terms if isinstance(terms, list) else ()) for entry in _entries(term)]
+    return any(is_zone(str(fields(entry).get("key"))) for entry in entries)
+
+
+def is_zone(key: str) -> bool:
+    """Return whether a label is the zone, also under the name of a storage driver."""
+    return key.endswith("/zone")
+
+
+def _entries(term: Any) -> list[Any]:
+    found = fields(term).get("matchLabelExpressions")
+    return found if isinstance(found, list) else []
+
+
+def _is_default(storage_class: Manifest) -> bool:
+    annotations = fields(fields(storage_class.plain.get("metadata")).get("annotations"))
+    return annotations.get("storageclass.kubernetes.io/is-default-class") == "true"
+
 
 _ZONES = 3  # of a region, as a rule
 
@@ -33,12 +118,12 @@ _ZONES = 3  # of a region, as a rule
 def zonal_volume_lock(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find StatefulSets with more pods than zones, volumes of one zone, and an even spread demanded."""
     replicas = project.replicas(subject).maximum
-    claims = [claim for claim in volumes.claim_templates(subject) if _is_tied(claim, project)]
+    claims = [claim for claim in claim_templates(subject) if _is_tied(claim, project)]
     if replicas is None or replicas <= _ZONES or not claims:
         return
     for constraint in subject.hard:
         is_strict = constraint.max_skew == 1 and (constraint.min_domains or 1) < replicas
-        if is_strict and volumes.is_zone(constraint.topology_key) and subject.is_in_its_group(constraint):
+        if is_strict and is_zone(constraint.topology_key) and subject.is_in_its_group(constraint):
             route = subject.route(constraint, "whenUnsatisfiable")
             yield RuleFinding(
                 f"a pod that fails may stay Pending for good. Its volume ties it to its zone, and with {replicas} "
@@ -55,8 +140,8 @@ def _is_tied(claim: ClaimTemplate, project: Project) -> bool:
     """Return whether a volume may be usable in one zone only, according to the input."""
     if claim.is_shared:
         return False
-    known = volumes.class_of(claim, project)
-    return known is None or volumes.is_zonal(known)
+    known = class_of(claim, project)
+    return known is None or is_zonal(known)
 
 
 _MODE = "volumeBindingMode"
@@ -75,9 +160,9 @@ def immediate_binding(subject: Subject, project: Project) -> Iterator[RuleFindin
     if project.replicas(subject).likely in (0, 1):
         return
     keys = [item.topology_key for item in subject.constraints if subject.is_in_its_group(item)]
-    if not any(volumes.is_zone(key) for key in keys):
+    if not any(is_zone(key) for key in keys):
         return
-    for claim in (*volumes.claim_templates(subject), *volumes.ephemeral_claims(subject)):
+    for claim in (*claim_templates(subject), *ephemeral_claims(subject)):
         storage_class = _immediate(claim, project)
         if storage_class is not None:
             route = (*claim.route, "storageClassName")
@@ -94,8 +179,8 @@ def immediate_binding(subject: Subject, project: Project) -> Iterator[RuleFindin
 
 def _immediate(claim: ClaimTemplate, project: Project) -> Optional[Manifest]:
     """Return the class of a claim, if its volumes are made at once and in one zone."""
-    found = volumes.class_of(claim, project)
-    if found is None or found.plain.get(_MODE) not in (None, "Immediate") or not volumes.is_zonal(found):
+    found = class_of(claim, project)
+    if found is None or found.plain.get(_MODE) not in (None, "Immediate") or not is_zonal(found):
         return None
     return found
 
@@ -110,7 +195,7 @@ def _immediate(claim: ClaimTemplate, project: Project) -> Optional[Manifest]:
 )
 def volumes_exclude_domain(subject: Subject, project: Project) -> Iterator[RuleFinding]:
     """Find claims whose class keeps pods out of counted domains."""
-    claims = [*volumes.claim_templates(subject), *volumes.ephemeral_claims(subject)]
+    claims = [*claim_templates(subject), *ephemeral_claims(subject)]
     if project.facts is None or not claims or project.facts.has_claims(subject.workload):
         return
     most = project.replicas(subject).maximum

@@ -10,14 +10,15 @@ import copy
 from collections.abc import Container, Iterator, Sequence
 from typing import Any, Optional
 
-from kubectl_spread.lint.admission import fixes, hints, spelling
+from kubectl_spread.lint.admission import fixes, hints
+from kubectl_spread.lint.admission import fixes as spelling
 from kubectl_spread.lint.finding import Finding, Fix, Place
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.lint.placeholder import has_placeholder, is_filled_in
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.run_rules import check_subject
 from kubectl_spread.lint.workload import FIELD, reference, repair, Subject
-from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.constraints.constraint_lists import ConstraintList
 from kubectl_spread.objects.constraints.operators import operator_of

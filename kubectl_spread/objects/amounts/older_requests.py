@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from kubectl_spread.objects.amounts import quantity, resources
+from kubectl_spread.objects.amounts.quantity import Sums
 from kubectl_spread.objects.amounts.resources import (
     CPU,
     DEFAULT_MEMORY,
@@ -18,7 +19,6 @@ from kubectl_spread.objects.amounts.resources import (
     Requests,
     units,
 )
-from kubectl_spread.objects.amounts.sums import Sums
 from kubectl_spread.objects.reading.plain import mappings
 
 Plain = dict[str, Any]

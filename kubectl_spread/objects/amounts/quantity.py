@@ -4,13 +4,17 @@ A quantity is an int in thousandths of its unit. The API server, too, rounds eve
 thousandth before it adds entries (`SetDefaults_ResourceList`).
 
 Source: staging/src/k8s.io/apimachinery/pkg/api/resource/quantity.go, suffix.go (v1.36.2).
+
+Source: staging/src/k8s.io/apimachinery/pkg/util/intstr/intstr.go, GetScaledValueFromIntOrPercent (v1.36.2).
+Difference: an invalid value is None, not an error.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from typing import Any
+from enum import Enum
+from typing import Any, Optional, Union
 
 FORMAT_WRONG = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 NUMERIC_WRONG = "unable to parse numeric part of quantity"
@@ -120,3 +124,38 @@ def _number_text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
         return str(int(value))
     return repr(value)
+
+
+class Sums(Enum):
+    """The way to add up the requests of a pod's containers. Each name is the feature that its release introduced."""
+
+    PER_CONTAINER = 1  # each amount rounded up; the overhead's CPU of a pod to be placed in whole cores
+    WITHOUT_OVERHEAD = 2  # as PER_CONTAINER, and the overhead of a pod to be placed does not score
+    EXACT = 3  # exact; for scores the containers and the init containers of a bound pod apart
+    SIDECARS = 4  # the sidecars of bound pods count in scores
+    RESIZED = 5  # a resize counts with the maximum of its requests
+    POD_LEVEL = 6  # the pod's own resources come before those of its containers
+
+
+_PERCENT = r"([0-9]{1,9})%\Z"  # compiled on first use
+
+
+def percentage(value: Any) -> Optional[int]:
+    """Return the number of a text like `25%`; None for anything else."""
+    match = re.match(_PERCENT, value) if isinstance(value, str) else None
+    return None if match is None else int(match[1])
+
+
+def int_or_text(value: Any, default: Union[int, str]) -> Union[int, str]:
+    """Return a number or a text as it is; the default for anything else, which no API server stores."""
+    return value if isinstance(value, str) or type(value) is int else default
+
+
+def scaled_value(value: Any, total: int, *, round_up: bool) -> Optional[int]:
+    """Return a number, at least 0, or a percentage of a total."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return max(0, value)
+    percent = percentage(value)
+    if percent is None:
+        return None
+    return -(-total * percent // 100) if round_up else total * percent // 100

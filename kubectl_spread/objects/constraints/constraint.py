@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.objects.selectors.selector import LabelSelector
+from kubectl_spread.objects.constraints.domain_numbers import DomainNumbers
+from kubectl_spread.objects.reading.plain import mappings, strings
+from kubectl_spread.objects.selectors.selector import LabelRequirement, LabelSelector
 
 DO_NOT_SCHEDULE = "DoNotSchedule"
 SCHEDULE_ANYWAY = "ScheduleAnyway"
@@ -36,3 +39,99 @@ class TopologySpreadConstraint(NamedTuple):
     @property
     def is_hard(self) -> bool:
         return self.when_unsatisfiable == DO_NOT_SCHEDULE
+
+
+class ConstraintCounts(NamedTuple):
+    """Matching pods of a constraint in each eligible domain.
+
+    domains: value of the topology key -> matching pods, sorted by value.
+    is_below_min_domains: there are fewer eligible domains than minDomains, so that the global minimum is 0.
+    """
+
+    domains: Mapping[str, int]
+    is_below_min_domains: bool = False
+
+    @property
+    def most(self) -> int:
+        """Return the matching pods of the fullest domain; 0 without domains."""
+        domains = self.domains
+        return domains.largest if isinstance(domains, DomainNumbers) else max(domains.values(), default=0)
+
+    @property
+    def fullest(self) -> str:
+        """Return the first domain that has the most; empty without domains."""
+        most = self.most
+        return next((value for value, number in self.domains.items() if number == most), "")
+
+    @property
+    def smallest(self) -> int:
+        """Return the matching pods of the emptiest domain, minDomains aside; 0 without domains."""
+        domains = self.domains
+        return domains.smallest if isinstance(domains, DomainNumbers) else min(domains.values(), default=0)
+
+    @property
+    def minimum(self) -> int:
+        """Return the global minimum, with which the scheduler compares each domain."""
+        return 0 if self.is_below_min_domains else self.smallest
+
+    @property
+    def smallest_in(self) -> tuple[str, ...]:
+        """Return the domains that have the smallest count."""
+        smallest = self.smallest
+        return tuple(value for value, number in self.domains.items() if number == smallest)
+
+    @property
+    def minimum_in(self) -> tuple[str, ...]:
+        """Return the domains that hold the global minimum; none if minDomains makes it 0."""
+        return () if self.is_below_min_domains else self.smallest_in
+
+    @property
+    def skew(self) -> Optional[int]:
+        """Return the matching pods of the fullest domain minus the global minimum; None without domains."""
+        return self.most - self.minimum if self.domains else None
+
+
+Plain = dict[str, Any]
+
+
+def labels(metadata: Plain) -> dict[str, str]:
+    """Return `metadata.labels`; a null value is the empty string."""
+    written = metadata.get("labels")
+    return {key: value or "" for key, value in written.items()} if written else {}
+
+
+def constraints(spec: Plain) -> tuple[TopologySpreadConstraint, ...]:
+    """Return `spec.topologySpreadConstraints` in order."""
+    entries = mappings(spec.get("topologySpreadConstraints"))
+    return tuple([_constraint(index, entry) for index, entry in enumerate(entries)])
+
+
+def label_selector(plain: Optional[Plain]) -> Optional[LabelSelector]:
+    """Read a LabelSelector; None stays None, which selects nothing."""
+    if plain is None:
+        return None
+    equal = plain.get("matchLabels") or {}
+    return LabelSelector(
+        tuple(sorted([(key, value or "") for key, value in equal.items()])),
+        tuple(map(requirement, mappings(plain.get("matchExpressions")))),
+    )
+
+
+def requirement(plain: Plain) -> LabelRequirement:
+    """Read one entry of `matchExpressions` or `matchFields`."""
+    return LabelRequirement(plain.get("key") or "", plain.get("operator") or "", strings(plain.get("values")))
+
+
+def _constraint(position: int, plain: Plain) -> TopologySpreadConstraint:
+    min_domains = plain.get("minDomains")
+    return TopologySpreadConstraint(  # perf: without the names of the fields
+        position,
+        int(plain.get("maxSkew") or 0),
+        plain.get("topologyKey") or "",
+        plain.get("whenUnsatisfiable") or "",
+        label_selector(plain.get("labelSelector")),
+        strings(plain.get("matchLabelKeys")),
+        None if min_domains is None else int(min_domains),
+        plain.get("nodeAffinityPolicy"),
+        plain.get("nodeTaintsPolicy"),
+    )

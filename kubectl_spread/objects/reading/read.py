@@ -12,7 +12,7 @@ from typing import Any, Optional
 from kubectl_spread.objects.affinity import NodeAffinity, NodeSelectorTerm, PodAffinityTerm, PreferredTerm, WeightedTerm
 from kubectl_spread.objects.amounts import resources
 from kubectl_spread.objects.amounts.older_requests import older_requests
-from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.csi_migration import driver_and_handle
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import HostPort, OlderRequests, Owner, Pod, PodClass, PodVolume
@@ -35,7 +35,7 @@ def node(plain: Plain) -> Node:
     )
     return Node(
         name=metadata.get("name") or "",
-        labels=constraint_reader.labels(metadata),
+        labels=constraint.labels(metadata),
         taints=taints,
         unschedulable=bool(spec.get("unschedulable")),
         allocatable=resources.allocatable(status),
@@ -131,7 +131,7 @@ def _pod_name(metadata: Plain) -> str:
 
 def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> PodClass:
     """Return all fields that plugins may read of a pod."""
-    pod_labels = constraint_reader.labels(metadata)
+    pod_labels = constraint.labels(metadata)
     requests = resources.pod_requests(spec, status)
     affinity = spec.get("affinity") or {}
     to_pods, against_pods = affinity.get("podAffinity") or {}, affinity.get("podAntiAffinity") or {}
@@ -148,7 +148,7 @@ def pod_class(namespace: str, metadata: Plain, spec: Plain, status: Plain) -> Po
         preferred_affinity=_preferred(to_pods, namespace, pod_labels),
         preferred_anti_affinity=_preferred(against_pods, namespace, pod_labels),
         tolerations=tuple(map(toleration, mappings(spec.get("tolerations")))),
-        constraints=constraint_reader.constraints(spec),
+        constraints=constraint.constraints(spec),
         host_ports=_host_ports(spec),
         priority=int(spec.get("priority") or 0),
         preemption_policy=spec.get("preemptionPolicy") or "",
@@ -228,7 +228,7 @@ def _pod_affinity_term(plain: Plain, namespace: str, pod_labels: dict[str, str])
 
     Source: pkg/registry/core/pod/strategy.go, applyMatchLabelKeysAndMismatchLabelKeys (v1.36.2).
     """
-    selector = compile_selector(constraint_reader.label_selector(plain.get("labelSelector")))
+    selector = compile_selector(constraint.label_selector(plain.get("labelSelector")))
     named = {requirement.key for requirement in selector.requirements or ()}
     for field, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")):
         for key in strings(plain.get(field)):
@@ -241,7 +241,7 @@ def _pod_affinity_term(plain: Plain, namespace: str, pod_labels: dict[str, str])
         plain.get("topologyKey") or "",
         selector,
         namespaces,
-        None if namespace_selector is None else compile_selector(constraint_reader.label_selector(namespace_selector)),
+        None if namespace_selector is None else compile_selector(constraint.label_selector(namespace_selector)),
     )
 
 
@@ -258,8 +258,8 @@ def toleration(plain: Plain) -> Toleration:
 
 def _term(plain: Plain) -> NodeSelectorTerm:
     return NodeSelectorTerm(
-        tuple(map(constraint_reader.requirement, mappings(plain.get("matchExpressions")))),
-        tuple(map(constraint_reader.requirement, mappings(plain.get("matchFields")))),
+        tuple(map(constraint.requirement, mappings(plain.get("matchExpressions")))),
+        tuple(map(constraint.requirement, mappings(plain.get("matchFields")))),
     )
 
 

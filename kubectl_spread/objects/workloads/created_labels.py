@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.workloads.workload import (
     group_member,
     POD_TEMPLATE_HASH,
@@ -18,7 +18,7 @@ from kubectl_spread.objects.workloads.workload import (
 def created_labels(owner: Workload, ordinal: int = 0) -> dict[str, str]:
     """Return the labels of a pod of this workload at creation, the controller's included."""
     return {
-        **constraint_reader.labels(owner.template.get("metadata") or {}),
+        **constraint.labels(owner.template.get("metadata") or {}),
         **_controller_labels(owner, ordinal, replica_name(owner, ordinal)),
     }
 
@@ -97,7 +97,7 @@ def _config_labels(owner: Workload) -> dict[str, str]:
 def _knative_labels(owner: Workload) -> dict[str, str]:
     """Return the labels of a revision's Deployment; `app` is the template's if it has one."""
     revision = knative_revision(owner)
-    own = constraint_reader.labels(owner.template.get("metadata") or {})
+    own = constraint.labels(owner.template.get("metadata") or {})
     prefix = "serving.knative.dev"
     return {
         "app": own.get("app", revision),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.pod import Owner, Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
@@ -77,7 +77,7 @@ def controller_selector(owner: Workload) -> Selector:
     written = owner.selector
     if owner.kind == "Service":  # its pods carry the UID of the revision; here the name takes its place
         written = {"matchLabels": {"serving.knative.dev/revisionUID": knative_revision(owner)}}
-    selector = compile_selector(constraint_reader.label_selector(written))
+    selector = compile_selector(constraint.label_selector(written))
     label = _BY_REPLICA_SET.get(owner.kind)
     return selector.plus(LabelRequirement(label, "In", (created_labels(owner).get(label, ""),))) if label else selector
 

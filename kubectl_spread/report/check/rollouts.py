@@ -7,8 +7,8 @@ from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.report.explain.reasons.cause import cause
-from kubectl_spread.report.simulation import story
-from kubectl_spread.report.simulation.words import share
+from kubectl_spread.report.simulation import text as story
+from kubectl_spread.report.simulation.text import share
 from kubectl_spread.report.table import paint
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.text.wording import comma_list, count_noun, safe

@@ -2,21 +2,124 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.lint.finding import Finding
+from kubectl_spread.lint.finding import Finding, ObjectRef, Place, Severity
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.report import table
-from kubectl_spread.report.check import findings as finding_text
 from kubectl_spread.report.check.report import CheckReport, RunningResults
-from kubectl_spread.text.wording import safe
+from kubectl_spread.report.table import hang_indent, NARROWEST, paint
+from kubectl_spread.text.source import Position
+from kubectl_spread.text.wording import count_noun, safe
+
+if TYPE_CHECKING:
+    from kubectl_spread.lint.check_source import Result
+
+
+_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_MAX_LINE = 160
+
+
+def lines(finding: Finding, width: Optional[int] = None, *, colour: bool) -> list[str]:
+    """Return a finding: place and message, the object, the source line with a caret, the hint.
+
+    Sentences wrap at `width`, and the source line is cut; None does neither.
+    """
+    severity = finding.rule.severity
+    head = f"{paint(severity.value, _STYLES[severity], colour=colour)} {finding.rule.code} {finding.rule.name}"
+    out = hang_indent([f"{location(finding.place)}: {head}"], width, hanging="    ")
+    out += hang_indent([f"  {safe(finding.message)}", *_origin(finding)], width)
+    out += _excerpt(finding.place, width, colour=colour)
+    out += hang_indent((f"  {location(label.place)}: {safe(label.text)}" for label in finding.related), width)
+    if finding.hint:
+        hint = f"  {paint('hint:', 'bold', colour=colour)} {safe(finding.hint)}"
+        out += hang_indent([hint], width, hanging=" " * len("hint: "))
+    return out
+
+
+def _origin(finding: Finding) -> Iterator[str]:
+    """Yield the object of a finding, and the template that its text was rendered from."""
+    if finding.object.kind:
+        yield f"  in {object_text(finding.object)}"
+    if finding.place.template:
+        yield f"  {rendered_from(finding.place)}"
+
+
+def location(place: Place) -> str:
+    """Return `file:line:column`, which terminals and editors make a link of."""
+    line, column = place.source.position(place.span.start)
+    return f"{safe(place.source.name)}:{line}:{column}"
+
+
+def message(finding: Finding) -> str:
+    """Return the message, the template and the hint of a finding, for formats that show nothing else."""
+    parts = (finding.message, rendered_from(finding.place), f"hint: {finding.hint}" if finding.hint else "")
+    return "\n".join(part for part in parts if part)
+
+
+def rendered_from(place: Place) -> str:
+    """Return `from shop/templates/web.yaml`; empty if the text was not rendered. The template's line is unknown."""
+    return f"from {safe(place.template)}" if place.template else ""
+
+
+def object_text(ref: ObjectRef) -> str:
+    """Return `Deployment shop/web`, with the namespace only if the manifest sets it."""
+    name = f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name
+    return safe(f"{ref.kind} {name or '(without a name)'}")
+
+
+class Excerpt(NamedTuple):
+    """The line of a place, and the range of the marked characters."""
+
+    number: int
+    text: str
+    start: int
+    width: int
+
+
+def excerpt(place: Place, most: int = _MAX_LINE) -> Optional[Excerpt]:
+    """Return the line of a place, cut to `most` characters around the place; None if it is blank."""
+    return _cut_line(place, place.source.position(place.span.start), most)
+
+
+def _cut_line(place: Place, position: Position, most: int) -> Optional[Excerpt]:
+    """Return the line at a position, which is the beginning of a place."""
+    line, column = position
+    text = place.source.line(line)
+    if not text.strip():
+        return None
+    width = max(1, min(place.span.end, place.span.start + len(text) - column + 1) - place.span.start)
+    start = column - 1
+    if len(text) > most:
+        cut = max(0, start - most // 2)
+        text, start = text[cut : cut + most], start - cut
+        width = max(1, min(width, len(text) - start))
+    return Excerpt(line, _printable(text.rstrip()), start, width)
+
+
+def _printable(text: str) -> str:
+    """Return a text with blanks in place of control characters."""
+    return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)
+
+
+def _excerpt(place: Place, width: Optional[int], *, colour: bool) -> list[str]:
+    position = place.source.position(place.span.start)
+    number = str(position.line)
+    room = _MAX_LINE if width is None else max(width, NARROWEST) - len(f"  {number} | ")
+    found = _cut_line(place, position, min(_MAX_LINE, room))
+    if found is None:
+        return []
+    caret = paint("^" * found.width, "red", colour=colour)
+    return [f"  {number} | {found.text}", f"  {' ' * len(number)} | {' ' * found.start}{caret}"]
+
 
 _OUT_OF_REACH = "SPR903"
 
 
 def render(report: CheckReport) -> str:
     """Return blocks with an empty line between them."""
-    blocks = [finding_text.lines(finding, report.width, colour=report.colour) for finding in report.findings]
+    blocks = [lines(finding, report.width, colour=report.colour) for finding in report.findings]
     others = (table.hang_indent(block, report.width) for block in _blocks_after_findings(report))
     return "\n\n".join("\n".join(block) for block in (*blocks, *others))
 
@@ -28,9 +131,9 @@ def _blocks_after_findings(report: CheckReport) -> Iterator[list[str]]:
     if report.running is not None:
         yield from _running(report, report.running)
     if report.unread:
-        from kubectl_spread.report import unread
+        from kubectl_spread.report import documents
 
-        yield [unread.line(report.unread)]
+        yield [documents.line(report.unread)]
 
 
 def _placements(report: CheckReport) -> list[list[str]]:
@@ -89,14 +192,62 @@ def render_concise(report: CheckReport) -> str:
 
         lines += [f"Rollout: {rollouts.sentence(item)}" for item in report.rollouts if item.is_stuck]
     if report.unread:
-        from kubectl_spread.report import unread
+        from kubectl_spread.report import documents
 
-        lines.append(unread.line(report.unread))
+        lines.append(documents.line(report.unread))
     return "\n".join(lines)
 
 
 def _line(finding: Finding) -> str:
-    origin = finding_text.rendered_from(finding.place)
-    where, rule = finding_text.location(finding.place), finding.rule
+    origin = rendered_from(finding.place)
+    where, rule = location(finding.place), finding.rule
     text = f"{where}: {rule.severity.value} {rule.code} {safe(finding.message)}"
     return f"{text} ({origin})" if origin else text
+
+
+_NAMED = 3  # files that a line names
+
+
+def notes(results: Sequence[Result]) -> tuple[str, ...]:
+    """Return the lines for people; none if all was read."""
+    templates = [result for result in results if result.is_template]
+    naming = [result.source.name for result in templates if _names_constraints(result)]
+    texts = [
+        f"{place.source.name}:{place.source.position(place.span.start).line}"
+        for result in results
+        if result.outside is not None
+        for place in result.outside.skipped
+    ]
+    found = []
+    if templates:
+        verb = "names" if len(naming) == 1 else "name"
+        which = f", {len(naming)} of them {verb} a constraint: {_listed(naming)}" if naming else ""
+        found.append(f"{count_noun(len(templates), 'template')} not checked{which}")
+    if texts:
+        what = "text that names" if len(texts) == 1 else "texts that name"
+        found.append(
+            f"{len(texts)} {what} constraints and {'is' if len(texts) == 1 else 'are'} not YAML, "
+            f"not checked: {_listed(texts)}"
+        )
+    return tuple(found)
+
+
+def unapplied_kinds(kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the line about kinds that decide about new pods, and that the cluster facts do not hold."""
+    return (f"the cluster facts hold no {' and no '.join(kinds)} objects, so none is applied",) if kinds else ()
+
+
+def claim_quotas(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the line about quotas that may refuse the claims of pods."""
+    quotas = "quota" if len(names) == 1 else "quotas"
+    text = f"{quotas} {', '.join(names)} {'limits' if len(names) == 1 else 'limit'} claims, which are not counted"
+    return (f"{text}: the API server may refuse some of them",) if names else ()
+
+
+def _names_constraints(result: Result) -> bool:
+    return any(finding.rule.code == "SPR002" for finding in result.findings)
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

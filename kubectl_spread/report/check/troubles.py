@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple, Optional
 
-from kubectl_spread.report import unread
+from kubectl_spread.report import documents
 from kubectl_spread.report.check import cluster, rollouts
 from kubectl_spread.report.check.placements import headline
 from kubectl_spread.report.check.report import CheckReport
@@ -52,7 +52,7 @@ def of_cluster(report: CheckReport) -> Iterator[Trouble]:
             subject = " ".join(safe(f"{key.kind} {key.namespace}/{key.name}") for key in result.keys)
             yield Trouble("Rollout", subject, f"Rollout: {rollouts.sentence(result)}")
     if report.unread:
-        yield Trouble("Partly known", "cluster", unread.line(report.unread), is_failure=False, is_unread=True)
+        yield Trouble("Partly known", "cluster", documents.line(report.unread), is_failure=False, is_unread=True)
 
 
 def _title(placement: Placement) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.explain.constraints.notes import Note, NoteKind
-from kubectl_spread.explain.constraints.origin import Origin, OriginKind
+from kubectl_spread.explain.constraints.notes import Note, NoteKind, Origin, OriginKind
 from kubectl_spread.explain.wording import short_list
 from kubectl_spread.objects.taints import OUTAGES
 from kubectl_spread.text.wording import count_noun

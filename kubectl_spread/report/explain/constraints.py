@@ -12,7 +12,7 @@ from kubectl_spread.explain.constraints.report import ConstraintReport, DomainRe
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.lint.wording import node_reason, node_reasons
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE
-from kubectl_spread.objects.node_reason import NodeReason
+from kubectl_spread.objects.node import NodeReason
 from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.report.explain import constraint_words
 from kubectl_spread.report.explain.verdict import deletion_text

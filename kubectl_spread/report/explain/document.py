@@ -6,14 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import ClusterEvent
-from kubectl_spread.explain.claims import ClaimTrouble
 from kubectl_spread.explain.constraints.matching_pods import IgnoredPods
 from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport, Holder
-from kubectl_spread.explain.explanation import Explanation, NodeReport
+from kubectl_spread.explain.explanation import ClaimTrouble, Explanation, NodeReport
 from kubectl_spread.explain.node_view import NodeView
 from kubectl_spread.explain.reported_message import MessageComparison, ReportedMessage
-from kubectl_spread.explain.requirements.conflicts import Conflict
-from kubectl_spread.explain.requirements.decisive import Cause
+from kubectl_spread.explain.requirements.decisive import Cause, Conflict
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.lint.wording import node_reason, node_reasons

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kubectl_spread.explain.constraints.report import ConstraintReport
-from kubectl_spread.explain.requirements.conflicts import Conflict
+from kubectl_spread.explain.requirements.decisive import Conflict
 from kubectl_spread.report.explain import constraints, nodes, suggestions, text
 from kubectl_spread.report.explain import document as explain_document
 from kubectl_spread.report.explain.pod_report import PodReport

@@ -17,8 +17,8 @@ from kubectl_spread.policy.policy import Policy
 from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.policy.wording import rule_text
 from kubectl_spread.report.documents import API_VERSION
+from kubectl_spread.report.documents import document as unread_document
 from kubectl_spread.report.guarantee import gaps, recommendation, words
-from kubectl_spread.report.unread import document as unread_document
 
 Plain = dict[str, Any]
 

@@ -10,7 +10,7 @@ from kubectl_spread.guarantee.witness import Witness
 from kubectl_spread.policy.policy import Regime
 from kubectl_spread.policy.wording import domain, rule_text
 from kubectl_spread.report.guarantee import gaps, recommendation, words
-from kubectl_spread.report.simulation.words import name
+from kubectl_spread.report.simulation.text import name
 from kubectl_spread.report.table import paint, Style, table, wrap
 from kubectl_spread.text.wording import comma_list, count_noun
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from kubectl_spread.lint.finding import Finding, Place, Severity
-from kubectl_spread.report.check import findings as finding_text
+from kubectl_spread.report.check import text
 from kubectl_spread.report.check.report import CheckReport, PageFacts, RunningResults
 from kubectl_spread.report.pages import page
 from kubectl_spread.text.wording import count_noun
@@ -45,19 +45,19 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "tone": _SEVERITIES[finding.rule.severity],
         "code": finding.rule.code,
         "name": finding.rule.name,
-        "where": finding_text.location(finding.place),
-        "origin": finding_text.rendered_from(finding.place),
-        "object": finding_text.object_text(finding.object) if finding.object.kind else "",
+        "where": text.location(finding.place),
+        "origin": text.rendered_from(finding.place),
+        "object": text.object_text(finding.object) if finding.object.kind else "",
         "message": finding.message,
         "hint": finding.hint,
         "excerpt": _marked(finding.place),
-        "related": [f"{finding_text.location(label.place)}: {label.text}" for label in finding.related],
+        "related": [f"{text.location(label.place)}: {label.text}" for label in finding.related],
     }
 
 
 def _marked(place: Place) -> Optional[dict[str, Any]]:
     """Return the line of a finding in three parts, without its indentation."""
-    found = finding_text.excerpt(place)
+    found = text.excerpt(place)
     if found is None:
         return None
     end = found.start + found.width
@@ -142,9 +142,9 @@ def _rollout_lines(report: CheckReport) -> list[dict[str, Any]]:
 def _unread(report: CheckReport) -> str:
     if not report.unread:
         return ""
-    from kubectl_spread.report import unread
+    from kubectl_spread.report import documents
 
-    return unread.line(report.unread)
+    return documents.line(report.unread)
 
 
 def _workloads(report: CheckReport, facts: PageFacts) -> list[dict[str, Any]]:

@@ -10,14 +10,13 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.rebalance.plan import ConstraintChange, Rebalance, Repair, RepairVerdict
-from kubectl_spread.report import unread as unread_text
+from kubectl_spread.report import documents
 from kubectl_spread.report.pages import page
-from kubectl_spread.report.pages.charts import bars, Chart
-from kubectl_spread.report.pages.drawing import draw, Drawing, DrawnPod, Look, Shape
+from kubectl_spread.report.pages.drawing import bars, Chart, draw, Drawing, DrawnPod, Look, Shape
 from kubectl_spread.report.pages.pods import ClusterPods
 from kubectl_spread.report.rebalance import commands
 from kubectl_spread.report.rebalance.text import landing_nodes, RepairText, span
-from kubectl_spread.report.simulation.words import name
+from kubectl_spread.report.simulation.text import name
 from kubectl_spread.text.wording import count_noun
 
 Plain = dict[str, Any]
@@ -47,7 +46,7 @@ def render(
         repairs=[_repair(item, cluster, pods) for item in found.repairs],
         cut_short=found.is_cut_short,
         notes=found.notes,
-        unread=unread_text.line(unread),
+        unread=documents.line(unread),
     )
 
 

@@ -7,15 +7,23 @@ from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError
-from kubectl_spread.report import unread as unread_text
+from kubectl_spread.report import documents
 from kubectl_spread.report.pages import page
-from kubectl_spread.report.pages.frames import frames_of
-from kubectl_spread.report.pages.moments import Artist
+from kubectl_spread.report.pages.moments import Artist, frames_of
 from kubectl_spread.report.simulation import replicas, scenarios
 from kubectl_spread.report.simulation.scenarios import ScenarioResult
-from kubectl_spread.report.simulation.story import EventNames
-from kubectl_spread.report.simulation.text import numbers, skew
-from kubectl_spread.report.simulation.words import certainty, depends_on, name, plural, pods, share, VERDICTS
+from kubectl_spread.report.simulation.text import (
+    certainty,
+    depends_on,
+    EventNames,
+    name,
+    numbers,
+    plural,
+    pods,
+    share,
+    skew,
+    VERDICTS,
+)
 from kubectl_spread.timeline.results.frames import Frame, Moment, StepFrames
 from kubectl_spread.timeline.results.summary import (
     Ending,
@@ -63,7 +71,7 @@ def render(
             notes=simulation.notes,
             is_interrupted=simulation.is_interrupted,
             errors=[str(error) for error in errors],
-            unread=unread_text.line(unread) if unread else "",
+            unread=documents.line(unread) if unread else "",
         )
     )
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, Unread
-from kubectl_spread.report import unread as unread_text
-from kubectl_spread.report.pages import charts, page
+from kubectl_spread.report import documents
+from kubectl_spread.report.pages import drawing, page
 from kubectl_spread.report.pages.drawing import draw
 from kubectl_spread.report.pages.pods import ClusterPods, map_key
 from kubectl_spread.report.status import policy as policy_text
@@ -37,7 +37,7 @@ def render(
     ordered = sorted(statuses, key=rank)
     header = table.header(has_namespace=True, is_wide=False)
     rows = [row.cells for row in table.rows(ordered[:_MOST_ROWS], has_namespace=True, is_wide=False)]
-    missing = unread_text.of_workloads(unread)
+    missing = documents.of_workloads(unread)
     return page.render(
         "status.html",
         source,
@@ -49,7 +49,7 @@ def render(
         more_rows=max(0, len(ordered) - _MOST_ROWS),
         workloads=[picture(status, cluster, pods) for status in ordered[:most]],
         more=max(0, len(ordered) - most),
-        unread=unread_text.line(missing) if missing else "",
+        unread=documents.line(missing) if missing else "",
         kept_policy=None if policy is None else _policy(policy),
     )
 
@@ -79,7 +79,7 @@ def picture(status: WorkloadStatus, cluster: Cluster, pods: ClusterPods) -> dict
         "tone": tone(status),
         "numbers": _numbers(status),
         "drawing": draw(key, pods.nodes(key), pods.drawn_pods(status.key, status.constraints)),
-        "charts": [charts.chart(item) for item in status.constraints],
+        "charts": [drawing.chart(item) for item in status.constraints],
         "messages": _messages(status),
         "why": status.why,
         "lines": [],
@@ -94,7 +94,7 @@ def rank(status: WorkloadStatus) -> int:
 def worst(status: WorkloadStatus) -> Optional[ConstraintState]:
     """Return the worst state of a workload's constraints."""
     states = [item.state for item in status.constraints]
-    return min(states, key=lambda state: _ORDER[charts.badge(state)[1]], default=None)
+    return min(states, key=lambda state: _ORDER[drawing.badge(state)[1]], default=None)
 
 
 def tone(status: WorkloadStatus) -> str:
@@ -102,7 +102,7 @@ def tone(status: WorkloadStatus) -> str:
     if not status.is_fine:
         return "bad"
     state = worst(status)
-    return "soft" if state is None else charts.badge(state)[1]
+    return "soft" if state is None else drawing.badge(state)[1]
 
 
 def _title(statuses: Collection[WorkloadStatus]) -> str:

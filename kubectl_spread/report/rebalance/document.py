@@ -22,9 +22,9 @@ from kubectl_spread.rebalance.plan import (
     UnclearBudget,
 )
 from kubectl_spread.report.documents import API_VERSION
+from kubectl_spread.report.documents import document as unread_document
 from kubectl_spread.report.rebalance import commands, reasons
 from kubectl_spread.report.rebalance.words import unclear_budget
-from kubectl_spread.report.unread import document as unread_document
 
 Plain = dict[str, Any]
 

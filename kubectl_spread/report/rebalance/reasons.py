@@ -6,7 +6,7 @@ from collections import Counter
 
 from kubectl_spread.rebalance.plan import Obstacle, ObstacleKind, Remedy, RemedyKind
 from kubectl_spread.report.rebalance.words import series
-from kubectl_spread.report.simulation.words import name, plural
+from kubectl_spread.report.simulation.text import name, plural
 
 _MOST_NAMES = 5
 

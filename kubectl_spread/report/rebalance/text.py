@@ -21,7 +21,7 @@ from kubectl_spread.rebalance.plan import (
 )
 from kubectl_spread.report.rebalance import commands, reasons
 from kubectl_spread.report.rebalance.words import series, unclear_budget
-from kubectl_spread.report.simulation.words import name, plural
+from kubectl_spread.report.simulation.text import name, plural
 from kubectl_spread.report.table import paint, table, wrap
 
 _MOST_DOMAINS = 12

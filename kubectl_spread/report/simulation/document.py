@@ -8,8 +8,8 @@ from typing import Any, Optional
 from kubectl_spread.cluster.snapshot import OwnerKey, Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report.documents import API_VERSION
-from kubectl_spread.report.simulation import story
-from kubectl_spread.report.unread import document as unread_document
+from kubectl_spread.report.documents import document as unread_document
+from kubectl_spread.report.simulation import text
 from kubectl_spread.timeline.results.answer import TraceEvent
 from kubectl_spread.timeline.results.domain_pods import Range
 from kubectl_spread.timeline.results.summary import (
@@ -174,7 +174,7 @@ def _witness(played: PlayedStep, before: tuple[PlayedStep, ...]) -> Optional[Pla
             {"object": _key(pod.owner), "pod": pod.name, "revision": pod.number or None, "node": pod.node or None}
             for pod in summary.begin
         ],
-        "text": story.way_to_get_stuck(played, before),
+        "text": text.way_to_get_stuck(played, before),
         "events": [_event(event) for part in summary.witness for event in part],
     }
 

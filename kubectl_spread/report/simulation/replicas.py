@@ -8,7 +8,7 @@ from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.simulation.document import Ranges
-from kubectl_spread.report.simulation.words import name, span, VERDICTS
+from kubectl_spread.report.simulation.text import name, span, VERDICTS
 from kubectl_spread.report.table import table, wrap
 from kubectl_spread.timeline.results.domain_pods import Range
 from kubectl_spread.timeline.results.summary import PlayedStep, Verdict, WorkloadSummary

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Optional
 
-from kubectl_spread.report.simulation import story
-from kubectl_spread.report.simulation.extremes import extremes
-from kubectl_spread.report.simulation.words import (
-    certainty,
-    depends_on,
-    name,
-    plural,
-    pods,
-    sampled,
-    share,
-    span,
-    VERDICTS,
-)
+from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.report.table import paint, table, wrap
+from kubectl_spread.text.wording import safe
+from kubectl_spread.timeline.results.answer import TraceEvent
 from kubectl_spread.timeline.results.domain_pods import DomainPods, Range
 from kubectl_spread.timeline.results.summary import (
+    Ending,
     PlayedStep,
     Simulation,
     StepSummary,
@@ -27,6 +20,251 @@ from kubectl_spread.timeline.results.summary import (
     WorkloadSpread,
     WorkloadSummary,
 )
+from kubectl_spread.timeline.state import EventKind
+
+_MOST_PLACES = 12
+
+
+def way_to_get_stuck(played: PlayedStep, before: Sequence[PlayedStep]) -> list[str]:
+    """Return the way to get stuck, sentence by sentence.
+
+    Args:
+        played: the step that may get stuck.
+        before: the steps before it; a step with only one outcome becomes one sentence.
+    """
+    steps = [*before, played][-len(played.summary.witness) :]
+    found: list[str] = []
+    names = EventNames(event for part in played.summary.witness for event in part)
+    for step, events in zip(steps, played.summary.witness, strict=True):
+        is_plain = step is not played and len(step.summary.endings) == 1
+        found += names.sentences(() if is_plain else events, step.text)
+    return [*found, *_ends(played)]
+
+
+def _ends(played: PlayedStep) -> list[str]:
+    """Return which pods have no node at the end."""
+    named = Counter((pod.owner, pod.name) for pod in played.summary.stuck)
+    found = []
+    for (owner, pod), number in named.items():
+        if owner is not None and pod.endswith("-*"):
+            found.append(f"{number} new {'pod' if number == 1 else 'pods'} of {owner.name} {_finds(number)}")
+        else:
+            found.append(f"Pod {pod} {_finds(number)}")
+    return found
+
+
+def _finds(number: int) -> str:
+    return "finds no node, and stays Pending." if number == 1 else "find no node, and stay Pending."
+
+
+def places_before(played: PlayedStep) -> str:
+    """Return the places of the pods that a step concerns, before it begins; empty if there are many."""
+    concerned = {item.key for item in played.summary.workloads if item.is_concerned}
+    places = Counter((pod.owner, pod.node) for pod in played.summary.begin if pod.owner in concerned)
+    if not 0 < len(places) <= _MOST_PLACES:
+        return ""
+    parts = [
+        f"{plural(number, 'pod')} of {owner.name if owner else ''} {f'on {node}' if node else 'Pending'}"
+        for (owner, node), number in sorted(places.items(), key=lambda item: (str(item[0][0]), item[0][1]))
+    ]
+    return f"At the start: {', '.join(parts)}."
+
+
+class EventNames:
+    """Names of pods. They include the revision only if there are several."""
+
+    def __init__(self, events: Iterable[TraceEvent]) -> None:
+        revisions: dict[Optional[OwnerKey], set[int]] = {}
+        for event in events:
+            revisions.setdefault(event.owner, set()).add(event.revision)
+        self._mixed = {owner for owner, found in revisions.items() if len(found - {0}) > 1}
+
+    def sentences(self, events: Iterable[TraceEvent], text: str) -> list[str]:
+        """Return one sentence for each event; merge equal sentences that follow each other."""
+        found = [(f"`{text}` is accepted.", 1)]
+        for event in events:
+            if event.kind is EventKind.DONE:
+                continue
+            sentence = self.sentence(event)
+            if found[-1][0] == sentence:
+                found[-1] = (sentence, found[-1][1] + 1)
+            else:
+                found.append((sentence, 1))
+        return [sentence if times == 1 else f"{sentence[:-1]} ({times} times)." for sentence, times in found]
+
+    def sentence(self, event: TraceEvent) -> str:
+        """Return the sentence about an event that is not a step of the user."""
+        sentence = _SENTENCES[event.kind](event, self._pod(event))
+        return f"{sentence[0].upper()}{sentence[1:]}" if sentence.startswith(("a pod of ", "pod ")) else sentence
+
+    def _pod(self, event: TraceEvent) -> str:
+        owner = event.owner
+        if owner is None:
+            return f"pod {event.pod}"
+        revision = f" (revision {event.revision})" if owner in self._mixed and event.revision else ""
+        return f"{f'a pod of {owner.name}' if event.pod.endswith('-*') else f'pod {event.pod}'}{revision}"
+
+
+def _created(event: TraceEvent, pod: str) -> str:
+    return f"{pod} is created." if event.owner is None else f"{name(event.owner)} creates {pod}."
+
+
+def _scheduled(event: TraceEvent, pod: str) -> str:
+    if not event.others:
+        return f"{pod} goes to {event.node}."
+    return f"{pod} goes to {event.node}, which scores the same as {plural(event.others, 'other node')}."
+
+
+def _ready(event: TraceEvent, pod: str) -> str:
+    return f"{pod} on {event.node} becomes ready."
+
+
+def _deleted(event: TraceEvent, pod: str) -> str:
+    return f"{pod} on {event.node} is deleted." if event.node else f"{pod}, which is Pending, is deleted."
+
+
+def _gone(event: TraceEvent, pod: str) -> str:
+    return f"{pod} on {event.node} is gone."
+
+
+def _scaled(event: TraceEvent, _pod: str) -> str:
+    if event.text:
+        return f"Autoscaler {event.text} scales {name(event.owner)} to {plural(event.size, 'pod')}."
+    return f"{name(event.owner)} scales revision {event.revision} to {plural(event.size, 'pod')}."
+
+
+def _evicted(event: TraceEvent, pod: str) -> str:
+    return f"{pod} is evicted from {event.node}."
+
+
+def _refused(event: TraceEvent, pod: str) -> str:
+    return f"The eviction of {pod} on {event.node} is refused forever: {event.text}."
+
+
+def _preempted(event: TraceEvent, pod: str) -> str:
+    return f"{pod} on {event.node} is preempted by a pod of higher priority."
+
+
+_SENTENCES = {
+    EventKind.CREATED: _created,
+    EventKind.SCHEDULED: _scheduled,
+    EventKind.READY: _ready,
+    EventKind.DELETED: _deleted,
+    EventKind.GONE: _gone,
+    EventKind.SCALED: _scaled,
+    EventKind.EVICTED: _evicted,
+    EventKind.REFUSED: _refused,
+    EventKind.PREEMPTED: _preempted,
+}
+
+
+def extremes(summary: StepSummary, key: OwnerKey, spread: WorkloadSpread) -> str:
+    """Return `best outcome: a=1 b=1; worst: a=2 b=0`; empty if the outcomes are equally good."""
+    values = [domain.value for domain in spread.domains]
+    found = [item for item in summary.endings if spread.topology_key in item.counts.get(key, {})]
+    if len(found) < 2 or not 0 < len(values) <= _MOST_DOMAINS:
+        return ""
+    ranked = sorted((_rank(item, _numbers_extremes(item, key, spread, values)), at) for at, item in enumerate(found))
+    (best, first), (worst, last) = ranked[0], ranked[-1]
+    if best == worst:
+        return ""
+    texts = [_text(found[at], values, _numbers_extremes(found[at], key, spread, values)) for at in (first, last)]
+    return f"best outcome: {texts[0]}; worst: {texts[1]}"
+
+
+def _numbers_extremes(ending: Ending, key: OwnerKey, spread: WorkloadSpread, values: list[str]) -> list[int]:
+    counts = ending.counts[key][spread.topology_key]
+    return [sum(counts.get(value, {}).values()) for value in values]
+
+
+def _rank(ending: Ending, numbers: list[int]) -> tuple[bool, int, int]:
+    """Return a number that is lower for a better outcome: complete, with more pods, evenly spread."""
+    return (not ending.is_complete, -sum(numbers), max(numbers) - min(numbers))
+
+
+def _text(ending: Ending, values: list[str], numbers: list[int]) -> str:
+    counts = " ".join(f"{safe(value)}={number}" for value, number in zip(values, numbers, strict=True))
+    return counts if ending.is_complete else f"{counts}, incomplete"
+
+
+VERDICTS = {
+    Verdict.COMPLETES: "completes",
+    Verdict.NOT_KNOWN: "not known",
+    Verdict.MAY_GET_STUCK: "may get stuck",
+    Verdict.GETS_STUCK: "gets stuck",
+}
+
+
+def span(found: Range) -> str:
+    """Return `2`, or `1 to 2`."""
+    return str(found.least) if found.least == found.most else f"{found.least} to {found.most}"
+
+
+def plural(number: int, noun: str) -> str:
+    """Return `1 pod`, `2 pods`, with commas between thousands."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def pods(found: Range) -> str:
+    """Return `1 pod`, `1 to 2 pods`."""
+    return f"{span(found)} pod" if found == Range(1, 1) else f"{span(found)} pods"
+
+
+def name(key: Optional[OwnerKey]) -> str:
+    """Return `Deployment shop/web`."""
+    return "" if key is None else f"{key.kind} {key.namespace}/{key.name}"
+
+
+def share(part: int, whole: int) -> str:
+    """Return the share of outcomes: `in 2 of 3 outcomes`; empty if there is only one outcome."""
+    if whole < 2:
+        return ""
+    return "in every outcome" if part == whole else f"in {part:,} of {whole:,} outcomes"
+
+
+def depends_on(gap: str) -> str:
+    """Return a line about something that makes the verdict `not known`."""
+    return f"not simulated, and the outcome depends on it: {gap}"
+
+
+def sampled(step: StepSummary) -> str:
+    """Return the words before numbers that hold for some outcomes only; empty if all outcomes are known."""
+    return "" if step.is_exact else "in the sampled runs " if step.runs > 1 else "in one sampled run "
+
+
+def certainty(step: StepSummary) -> str:
+    """Return the extent of the search, and the limits of its answer."""
+    visited = f"({plural(step.states, 'state')} visited)"
+    if not step.endings:
+        return f"The search ended before it found an outcome {visited}."
+    if step.is_exact:
+        return f"{_found(step)} {visited}."
+    if not step.runs:
+        return f"Other outcomes are possible {visited}."
+    most = max(step.endings, key=lambda ending: ending.runs)
+    how = f"{most.runs:,} of {step.runs:,} sampled runs end" if step.runs > 1 else "The one sampled run ends"
+    return f"{how} {_numbers(most)}; other outcomes are possible {visited}."
+
+
+def _numbers(ending: Ending) -> str:
+    """Return the pods in each domain, `2-2-2`, if the ending is about one workload with few domains; else `so`."""
+    for by_key in list(ending.counts.values())[:1] if len(ending.counts) == 1 else ():
+        for topology_key, counts in by_key.items():
+            values = ending.domains[topology_key]
+            if len(values) <= _MOST_DOMAINS:
+                return "-".join(str(sum(counts.get(value, {}).values())) for value in values)
+    return "so"
+
+
+def _found(step: StepSummary) -> str:
+    number = len(step.endings)
+    if number > 1:
+        return f"There are {number:,} different outcomes, all of them found"
+    ranges = [domain.after for item in step.workloads for spread in item.spreads for domain in spread.domains]
+    if any(found.least < found.most for found in ranges):
+        return "There is one outcome, apart from the names of interchangeable domains"
+    return "There is one outcome"
+
 
 _STYLES = {
     Verdict.COMPLETES: "green",
@@ -206,8 +444,8 @@ class _Step:
     def _story(self) -> Iterator[str]:
         if not self.summary.witness:
             return
-        lines = story.way_to_get_stuck(self.played, self.simulation.steps[: self.at - 1])
-        begin = story.places_before(self.played)
+        lines = way_to_get_stuck(self.played, self.simulation.steps[: self.at - 1])
+        begin = places_before(self.played)
         yield "The shortest way to get stuck:" if self.summary.is_exact else "A way to get stuck:"
         if begin:
             yield from wrap(begin, self.width, indent="  ", hanging="  ")

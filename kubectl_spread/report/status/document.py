@@ -8,9 +8,9 @@ from typing import Any, Optional
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report.documents import API_VERSION
+from kubectl_spread.report.documents import document as unread_document
 from kubectl_spread.report.explain.constraints import selector_text
 from kubectl_spread.report.status.policy import document as policy_document
-from kubectl_spread.report.unread import document as unread_document
 from kubectl_spread.simulate.running.policies import PolicyStatus
 from kubectl_spread.simulate.running.status import ConstraintStatus, WorkloadStatus
 

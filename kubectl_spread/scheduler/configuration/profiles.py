@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.releases import behaviours
@@ -122,7 +122,7 @@ def _spread(args: Plain, release: Release) -> PodTopologySpread:
     if (args.get("defaultingType") or "System") == "System":
         has_defaults = behaviours.SYSTEM_DEFAULTS.of(release)
         return PodTopologySpread(SpreadArgs(None if has_defaults else ()), release)
-    defaults = constraint_reader.constraints({"topologySpreadConstraints": args.get("defaultConstraints") or ()})
+    defaults = constraint.constraints({"topologySpreadConstraints": args.get("defaultConstraints") or ()})
     return PodTopologySpread(SpreadArgs(defaults), release)
 
 

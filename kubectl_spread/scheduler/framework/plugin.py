@@ -16,8 +16,7 @@ from typing import NamedTuple, Optional, Protocol, runtime_checkable, TypeGuard,
 import numpy as np
 from numpy.typing import NDArray
 
-from kubectl_spread.cluster.tables.arrays import Bools, Int64s
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.scheduler.framework.status import Reason
 

@@ -9,8 +9,7 @@ from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.arrays import Int64s
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.columns import Columns, Int64s
 from kubectl_spread.objects.affinity import NodeAffinity as Affinity
 from kubectl_spread.objects.affinity import NodeRequirement, NodeSelectorTerm, PreferredTerm
 from kubectl_spread.objects.pod import PodClass

@@ -10,8 +10,7 @@ from typing import Union
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.arrays import Bools
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.columns import Bools, Columns
 from kubectl_spread.objects.pod import HostPort, Pod, PodClass
 from kubectl_spread.scheduler.framework.plugin import Bits, FilterState, no_bits, Skip
 from kubectl_spread.scheduler.framework.status import Code, Reason

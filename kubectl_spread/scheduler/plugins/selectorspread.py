@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.arrays import Int64s
-from kubectl_spread.cluster.tables.columns import Columns
-from kubectl_spread.cluster.tables.match_counter import MatchCounter
+from kubectl_spread.cluster.tables.columns import Columns, Int64s, MatchCounter
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.version import Release
 from kubectl_spread.objects.selectors.labels import Labels, REGION, ZONE

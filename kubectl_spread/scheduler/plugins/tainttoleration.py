@@ -9,8 +9,7 @@ from typing import Union
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.arrays import Int64s
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.columns import Columns, Int64s
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import TAINT_REASON
 from kubectl_spread.objects.releases.version import LATEST, Release

@@ -3,29 +3,121 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Optional
 
-from kubectl_spread.cluster.building.stored import admitted_workload, stored_workload
+import numpy as np
+
+from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
-from kubectl_spread.objects.amounts.int_or_percent import scaled_value
+from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s
+from kubectl_spread.explain.constraints.report import passes_all_but_spread
+from kubectl_spread.objects.amounts.quantity import scaled_value
+from kubectl_spread.objects.constraints import constraint
+from kubectl_spread.objects.constraints.uncounted import find_uncounted
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.objects.workloads.created_labels import created_labels
 from kubectl_spread.objects.workloads.replica import replica
+from kubectl_spread.objects.workloads.workload import revision_label, Workload
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
 from kubectl_spread.scheduler.unsupported import unsupported_features
-from kubectl_spread.simulate.rollouts import room
-from kubectl_spread.simulate.rollouts.current import old_pods
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.simulate.rollouts.search import Budget, RolloutQuestion, RolloutSearch, without
-from kubectl_spread.simulate.running.controllers import running_pods
+from kubectl_spread.simulate.running.controllers import newest_hash, running_pods
 from kubectl_spread.timeline import likeness, steps
 from kubectl_spread.timeline.results.certainty import Basis
 from kubectl_spread.timeline.results.summary import Verdict
+
+
+def is_enough(
+    pod_class: PodClass, filtered: FilterResult, *, pods: int, others: Iterable[tuple[PodClass, int]]
+) -> bool:
+    """Return whether every new pod of a rollout finds a node.
+
+    Args:
+        pod_class: of a new pod.
+        filtered: its nodes in the cluster before the rollout.
+        pods: the most new pods at a time.
+        others: pods that may take room, and their numbers.
+    """
+    if filtered.rejection is not None or not _is_simple(pod_class):
+        return False
+    slots = _free_slots(pod_class, filtered.columns) * passes_all_but_spread(filtered)
+    around = list(others)
+    taken = sum(number * _slots_of(other, pod_class) for other, number in around)
+    hard = _hard(filtered)
+    if not hard:
+        return int(slots.sum()) >= pods + taken
+    pods += sum(number for _, number in around)
+    return len(hard) == 1 and _has_room(hard[0], slots, pods=pods, taken=taken)
+
+
+def _is_simple(pod_class: PodClass) -> bool:
+    """Return whether other pods matter to a pod only by spread constraints and by room."""
+    is_bound_by_others = pod_class.pod_affinity or pod_class.pod_anti_affinity or pod_class.host_ports
+    return not is_bound_by_others and not pod_class.volumes and not pod_class.gates
+
+
+def _hard(filtered: FilterResult) -> list[DomainCounts]:
+    states = [item.state for item in filtered.plugin_results if isinstance(item.state, PreFilterState)]
+    return [counts for state in states for counts in state.counts]
+
+
+def _free_slots(pod_class: PodClass, columns: Columns) -> Int64s:
+    """Return how many more pods of a class each node has room for, int64 (N,)."""
+    slots: Int64s = columns.slots() - columns.pod_count
+    for resource, amount in columns.with_summed_requests(pod_class).requests:
+        if amount > 0:
+            free = columns.allocatable_of(resource) - columns.requested_of(resource)
+            slots = np.minimum(slots, free // amount)
+    return np.maximum(slots, 0)
+
+
+def _has_room(counts: DomainCounts, slots: Int64s, *, pods: int, taken: int) -> bool:
+    now = counts.now()
+    domains = len(now.domains)
+    if not domains or now.is_below_min_domains or counts.constraint.self_match_num != 1:
+        return False
+    matching = sum(now.domains.values()) + pods
+    codes = counts.topology.codes
+    included: Bools = counts.included & (codes >= 0)
+    room = np.bincount(codes[included], weights=slots[included], minlength=len(counts.topology.values))
+    least = min(int(room[code]) for code in np.flatnonzero(counts.eligible))
+    return least > matching // domains + taken
+
+
+def _slots_of(other: PodClass, pod_class: PodClass) -> int:
+    """Return how many pods of a class find no room because of another pod."""
+    wanted = dict(pod_class.requests)
+    return 1 + max((-(-amount // wanted[name]) for name, amount in other.requests if wanted.get(name)), default=1)
+
+
+def old_pods(key: OwnerKey, controller: Controller, owned: OwnedPods) -> list[Pod]:
+    """Return the running pods of an older revision, by label or else by the constraints that do not count them."""
+    owner = controller.workload
+    own = running_pods(owner, owned)
+    newest = newest_hash(owner, own, owned.cluster)
+    label, prefix = revision_label(owner), f"{owner.name}-" if key.kind == "StatefulSet" else ""
+    values = {pod.uid: dict(pod.cls.labels).get(label, "").removeprefix(prefix) for pod in own}
+    if newest and any(values.values()):
+        return [pod for pod in own if values[pod.uid] != newest]
+    return _not_counted(owner, own)
+
+
+def _not_counted(owner: Workload, own: list[Pod]) -> list[Pod]:
+    """Return the running pods that a constraint of the template does not count."""
+    labels = created_labels(owner)
+    missed = (find_uncounted(item, own, labels) for item in constraint.constraints(owner.template.get("spec") or {}))
+    names = {name for found in missed if found is not None for name in found.pods}
+    return [pod for pod in own if pod.name in names]
+
 
 _NEW = "new pod"
 _CLAIMS = "claims that are not in the cluster facts"
@@ -129,7 +221,7 @@ class RolloutChecker:
             others: pods that are created besides, and their numbers.
         """
         filtered = self._scheduler.filter(Pod(_NEW, _NEW, pod_class))
-        return room.is_enough(pod_class, filtered, pods=pods, others=[*self._waiting, *others])
+        return is_enough(pod_class, filtered, pods=pods, others=[*self._waiting, *others])
 
     @cached_property
     def _scheduler(self) -> Scheduler:

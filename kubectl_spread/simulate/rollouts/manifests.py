@@ -10,9 +10,9 @@ from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of, OwnerKe
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
 from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.rollouts.checker import most_pods, RolloutChecker, rolls
-from kubectl_spread.simulate.rollouts.groups import connected_groups
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.simulate.rollouts.search import Budget, RolloutQuestion, RolloutSearch, without
 from kubectl_spread.simulate.running.controllers import is_changed
@@ -22,6 +22,38 @@ from kubectl_spread.timeline.results.domain_pods import Range
 from kubectl_spread.timeline.results.summary import StepSummary, Verdict
 from kubectl_spread.timeline.run import Limits, Mode, play
 from kubectl_spread.timeline.setup import reading
+
+
+def connected_groups(classes: Sequence[PodClass], cluster: Cluster) -> list[list[int]]:
+    """Return the positions of pod classes, grouped: each class of a group is connected to another of it."""
+    group_of = list(range(len(classes)))
+    for at, pod_class in enumerate(classes):
+        for other in range(at):
+            if group_of[other] != group_of[at] and _matter(pod_class, classes[other], cluster):
+                old = group_of[other]
+                group_of = [group_of[at] if group == old else group for group in group_of]
+    found: dict[int, list[int]] = {}
+    for at, group in enumerate(group_of):
+        found.setdefault(group, []).append(at)
+    return list(found.values())
+
+
+def _matter(one: PodClass, other: PodClass, cluster: Cluster) -> bool:
+    """Return whether a selector of a class matches the pods of the other one."""
+    shared_port = bool(set(one.host_ports) & set(other.host_ports))
+    return shared_port or _selects(one, other, cluster) or _selects(other, one, cluster)
+
+
+def _selects(one: PodClass, other: PodClass, cluster: Cluster) -> bool:
+    labels, own = dict(other.labels), dict(one.labels)
+    if one.namespace == other.namespace and any(
+        effective_selector(item, own).matches(labels) for item in one.constraints
+    ):
+        return True
+    namespace = cluster.namespaces.get(other.namespace, {}) if isinstance(cluster.namespaces, dict) else {}
+    terms = (*one.pod_affinity, *one.pod_anti_affinity)
+    return any(term.matches(other.namespace, labels, namespace) for term in terms)
+
 
 _MOST_SETTLED = 200  # Most pods that are created for the next rollouts.
 _SETTLE_STATES = 4_000

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Optional
 
-from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
+from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.simulate.first_replica import CountedConstraint
 from kubectl_spread.timeline.scale_down import remaining_pods, RemainingPods
 

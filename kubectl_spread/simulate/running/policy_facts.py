@@ -54,7 +54,7 @@ class PolicyFacts:
         self, policy: Policy, workload: Workload, cluster: Cluster, *, profiles: Mapping[str, Profile]
     ) -> Iterator[GroupResult]:
         from kubectl_spread.guarantee.prove import prove
-        from kubectl_spread.guarantee.setup.groups import by_selectors, matches, scale
+        from kubectl_spread.guarantee.setup.build import by_selectors, matches, scale
         from kubectl_spread.guarantee.setup.member import KINDS
         from kubectl_spread.guarantee.verdict import Effort
 

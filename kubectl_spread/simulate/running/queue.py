@@ -5,8 +5,15 @@ from __future__ import annotations
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.explain.claims import ClaimProblem, ClaimTrouble
-from kubectl_spread.explain.explanation import explain_filtered, Explanation, GATED, PodVerdict, without_scheduler
+from kubectl_spread.explain.explanation import (
+    ClaimProblem,
+    ClaimTrouble,
+    explain_filtered,
+    Explanation,
+    GATED,
+    PodVerdict,
+    without_scheduler,
+)
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis

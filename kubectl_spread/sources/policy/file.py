@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.reading.decode import short_path
 from kubectl_spread.objects.selectors.labels import key_errors, value_errors
 from kubectl_spread.objects.selectors.selector import compile_selector, Selector
@@ -101,7 +101,7 @@ class _Reading:
                 self._refuse(place, f"{operator} {'needs' if needs else 'takes no'} values")
         if not self._document.fits:
             return None
-        return compile_selector(constraint_reader.label_selector(self._value(route)))
+        return compile_selector(constraint.label_selector(self._value(route)))
 
     def _replicas(self, route: Route) -> Optional[ReplicaBounds]:
         text = self._text(route)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import ClusterError, RefusedError
-from kubectl_spread.objects.selectors import selector_text
+from kubectl_spread.objects.selectors import selector as selector_text
 from kubectl_spread.objects.selectors.labels import Labels
 from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.objects.workloads.kinds import KINDS

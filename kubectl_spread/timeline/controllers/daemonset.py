@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple, Optional
 
-from kubectl_spread.objects.amounts.int_or_percent import scaled_value
+from kubectl_spread.objects.amounts.quantity import scaled_value
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.taints import NO_EXECUTE

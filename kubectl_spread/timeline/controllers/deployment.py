@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import NamedTuple, Optional
 
-from kubectl_spread.objects.amounts.int_or_percent import scaled_value
+from kubectl_spread.objects.amounts.quantity import scaled_value
 from kubectl_spread.timeline.controllers import replicaset
 from kubectl_spread.timeline.draft import Draft
 from kubectl_spread.timeline.state import Deletion, EventKind, Move, P, Stage

@@ -12,7 +12,7 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.arrays import Int64s
+from kubectl_spread.cluster.tables.columns import Int64s
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.plugins import names

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.cluster.building.stored import admitted_workload, stored_workload
+from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, JOB_INDEX, JOB_TRACKING, OwnerKey
 from kubectl_spread.objects.pod import Pod, PodClass

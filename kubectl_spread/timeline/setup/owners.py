@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from kubectl_spread.cluster.ownership import inferred_deployment
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of, OwnerKey
-from kubectl_spread.objects.constraints import constraint_reader
+from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.pod import Owner, Pod
 from kubectl_spread.objects.selectors.selector import compile_selector, Selector
 from kubectl_spread.objects.workloads.replica import controller_selector
@@ -71,7 +71,7 @@ def _adopting_sets(cluster: Cluster, controllers: Mapping[OwnerKey, Controller])
     orphans = [key for key in cluster.controllers if key.kind == "ReplicaSet" and key not in cluster.owners]
     deployments = [key for key in controllers if key.kind == "Deployment"] if orphans else []
     selectors = {
-        key: compile_selector(constraint_reader.label_selector(controllers[key].workload.selector))
+        key: compile_selector(constraint.label_selector(controllers[key].workload.selector))
         for key in deployments
         if controllers[key].workload.selector
     }

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Controller
-from kubectl_spread.objects.amounts.int_or_percent import int_or_text
+from kubectl_spread.objects.amounts.quantity import int_or_text
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.timeline.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.timeline.world import World

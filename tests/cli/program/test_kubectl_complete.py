@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kubectl_spread.cli.completion import lines
+from kubectl_spread.cli.complete import lines
 from tests.test_startup import HEAVY
 
 SHOP = str(Path(__file__).parents[3] / "examples" / "shop" / "cluster.yaml")
@@ -107,8 +107,7 @@ def test_completing_says_nothing_else_and_never_fails() -> None:
 def test_completing_imports_nothing_heavy(words: tuple[str, ...]) -> None:
     """Neither numpy nor the client, for it happens at every key."""
     code = (
-        "import sys; from kubectl_spread.cli.completion import lines; lines(sys.argv[1:]); "
-        "print(*sys.modules, sep='\\n')"
+        "import sys; from kubectl_spread.cli.complete import lines; lines(sys.argv[1:]); print(*sys.modules, sep='\\n')"
     )
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
 

@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from kubectl_spread.lint.check_source import check_source
-from kubectl_spread.lint.template import first_action
+from kubectl_spread.lint.check_source import check_source, first_action
 from kubectl_spread.text.source import SourceFile
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kubectl_spread.lint.finding import Finding, Severity
-from kubectl_spread.report.check.findings import message
 from kubectl_spread.report.check.report import CheckReport
+from kubectl_spread.report.check.text import message
 from kubectl_spread.text.wording import safe
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}

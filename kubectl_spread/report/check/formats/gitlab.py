@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kubectl_spread.lint.finding import Finding, Severity
-from kubectl_spread.report.check.findings import rendered_from
 from kubectl_spread.report.check.report import CheckReport
+from kubectl_spread.report.check.text import rendered_from
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
 

@@ -9,7 +9,7 @@ from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import DocumentFix, Finding, Place
 from kubectl_spread.report.check.report import CheckReport
 from kubectl_spread.report.documents import API_VERSION, dumps, escape_json
-from kubectl_spread.report.unread import document as unread_document
+from kubectl_spread.report.documents import document as unread_document
 from kubectl_spread.text.source import Span
 
 if TYPE_CHECKING:  # these load numpy

@@ -6,8 +6,8 @@ A case fails for an error or a warning. An info is the output of a case that pas
 from __future__ import annotations
 
 from kubectl_spread.lint.finding import Finding, Severity
-from kubectl_spread.report.check.findings import location, rendered_from
 from kubectl_spread.report.check.report import CheckReport
+from kubectl_spread.report.check.text import location, rendered_from
 from kubectl_spread.report.junit import case, Suites
 
 

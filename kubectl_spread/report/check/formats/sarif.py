@@ -12,9 +12,9 @@ from kubectl_spread import __version__
 from kubectl_spread.lint.finding import Finding, Place, RuleMeta, Safety, Severity
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.rule import documentation
-from kubectl_spread.report.check.findings import message
 from kubectl_spread.report.check.formats.gitlab import fingerprints
 from kubectl_spread.report.check.report import CheckReport
+from kubectl_spread.report.check.text import message
 from kubectl_spread.report.rules import markdown
 from kubectl_spread.text.source import Span
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Optional
 
-from kubectl_spread.explain.claims import ClaimProblem, ClaimTrouble
 from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport
-from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.explain.explanation import ClaimProblem, ClaimTrouble, Explanation
 from kubectl_spread.explain.requirements.decisive import Cause, UnmetRequirement
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE

@@ -7,7 +7,7 @@ from typing import Optional
 import numpy as np
 
 from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.explain.requirements.conflicts import Conflict
+from kubectl_spread.explain.requirements.decisive import Conflict
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.report.table import wrap
 from kubectl_spread.text.wording import comma_list, count_noun, safe

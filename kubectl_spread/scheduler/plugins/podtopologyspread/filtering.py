@@ -14,11 +14,8 @@ from typing import Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.arrays import Bools, Int64s
-from kubectl_spread.cluster.tables.columns import Columns
-from kubectl_spread.cluster.tables.match_counter import MatchCounter
-from kubectl_spread.cluster.tables.node_columns import Topology
-from kubectl_spread.objects.constraints.constraint_counts import ConstraintCounts
+from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s, MatchCounter, Topology
+from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.releases.behaviours import (
     DRY_RUN_COUNTS_INCLUDED,

@@ -13,8 +13,7 @@ from typing import NamedTuple, Optional, Union
 import numpy as np
 
 from kubectl_spread.cluster.storage import StorageState
-from kubectl_spread.cluster.tables.arrays import Bools
-from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.columns import Bools, Columns
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume

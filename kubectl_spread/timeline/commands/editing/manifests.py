@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from kubectl_spread.cluster.building import apply_manifests
-from kubectl_spread.cluster.building.build import autoscaler
+from kubectl_spread.cluster.building.build import admitted_workload, autoscaler
 from kubectl_spread.cluster.building.shapes import LAST_APPLIED
-from kubectl_spread.cluster.building.stored import admitted_workload
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.objects.reading import read

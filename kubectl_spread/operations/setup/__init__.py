@@ -1,1 +1,0 @@
-"""Setting up a repository for `check` and pre-commit."""
