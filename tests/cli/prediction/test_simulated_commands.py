@@ -147,3 +147,14 @@ def test_the_node_of_a_drain_that_a_budget_refuses_stays_cordoned(capsys: pytest
     at = lines.index("Evictions that stay refused:")
     assert lines[at + 1].startswith("  web-* on node-b1: The disruption budget web needs 2 healthy pods")
     assert lines[at + 2] == "node-b1 stays cordoned."
+
+
+@pytest.mark.slow
+def test_a_scale_to_ten_thousand_pods_is_answered(capsys: pytest.CaptureFixture[str]) -> None:
+    """Six nodes have room for 660 pods; the numbers are those of the one outcome."""
+    snapshot = Path(__file__).parents[2] / "cases" / "engine" / "ten-thousand.json"
+
+    assert run(["simulate", "scale", "deploy/web", "--replicas=10000", "--snapshot", str(snapshot)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "scale deploy/web --replicas=10000: gets stuck"
+    assert lines[3] == "  660 of 10,000 pods ready, 9340 Pending"
