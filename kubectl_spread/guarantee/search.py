@@ -1,7 +1,7 @@
 """A search through the states of a group for violations of rules.
 
 States are visited in the order of their distance, so that the first violation is a nearest one. If there are too many
-states, those that come closer to a violation are visited first, for a while.
+states, states closer to a violation are visited first, for a while.
 """
 
 from __future__ import annotations

@@ -255,7 +255,7 @@ class Judge:
         """Return the nodes of the problem's pod in all outcomes, also on interchangeable nodes.
 
         The pod keeps its name until it is replaced. A DaemonSet's pod stays bound to its node, and a replaced pod of
-        another workload may be any of those that did not run at the start.
+        another workload may be any pod that did not run at the start.
         """
         pod, found = self.problem.pod, dict[str, None]()
         pinned = required_node(pod.cls)

@@ -344,7 +344,7 @@ def with_partial(chosen: list[TriedChange], found: Iterable[TriedChange], most: 
 
 
 def most_obvious(failed: Iterable[tuple[Change, Setback]]) -> list[tuple[Change, Setback]]:
-    """Return the first changes that an expert would try, each of another kind, of those that do not help."""
+    """Return the most obvious changes that do not help, one of each kind."""
     by_family: dict[str, tuple[Change, Setback]] = {}
     for change, setback in sorted(failed, key=lambda item: (item[0].parts, item[0].rank, item[0].weight)):
         if setback.why is not Why.NOT_APPLICABLE and change.parts == 1:

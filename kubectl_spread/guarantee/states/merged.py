@@ -71,7 +71,7 @@ class MergedSpace(Space):
             for separation in item.separations:
                 matched = {
                     other.owner for at, other in enumerate(self._space.group.kinds) if separation.matches[at]
-                }  # Pods of all revisions have the labels of a selector, but for that of their revision.
+                }  # Pods of all revisions match a selector, apart from the revision label.
                 others = sum(_most_of(self._space.group.owners[owner]) for owner in matched)
                 found.append((separation.domain_of, others - 1 if kind.owner in matched else others))
         return sorted(set(found))

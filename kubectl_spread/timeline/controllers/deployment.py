@@ -314,7 +314,7 @@ def to_be_ready(pods: Iterable[P], owner: int) -> list[P]:
 
 
 def excess(world: World, pods: Sequence[P], owner: int, own: DeploymentState) -> list[replicaset.Shrinking]:  # noqa: ARG001
-    """Return the ReplicaSets that have too many pods, without those that have chosen which they delete.
+    """Return the ReplicaSets that have too many pods and have not chosen which to delete.
 
     Each ranks its pods on what it sees: any part of what the others have deleted (getIndirectlyRelatedPods).
     """

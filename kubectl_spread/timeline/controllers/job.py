@@ -33,7 +33,7 @@ class FailureAction(Enum):
 class JobSpec(NamedTuple):
     """Spec of a Job.
 
-    replicas: its number of pods at a time, without those that have succeeded before. completed: the indexes that need
+    replicas: its number of pods at a time; earlier successes do not count. completed: the indexes that need
     no pod. backoff_limit: failures that it endures; None for any number. on_disruption: consequence of a pod that an
     eviction, preemption or a taint removes. waits_for_end: a pod is replaced once it is gone.
     """
