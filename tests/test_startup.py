@@ -133,7 +133,7 @@ def test_json_imports_no_yaml_parser(tmp_path: Path) -> None:
 def test_explaining_a_message_imports_no_parser_and_nothing_heavy() -> None:
     imported = imported_by("explain", "--message", "0/3 nodes are available: 3 Insufficient cpu.")
 
-    assert "kubectl_spread.messages.parse" in imported
+    assert "kubectl_spread.explain.messages.parse" in imported
     assert set() == imported & {*HEAVY, PARSER}
 
 

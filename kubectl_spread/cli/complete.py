@@ -85,7 +85,7 @@ def _beginning(words: dict[str, str], incomplete: str) -> list[CompletionItem]:
 
 def topology_keys(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the short names of topology keys and the well-known labels."""
-    from kubectl_spread.policy.parse import LONG_KEYS
+    from kubectl_spread.guarantee.policy.parse import LONG_KEYS
 
     names = {name: key for key, name in LONG_KEYS.items()}
     found = [_item(name, key) for name, key in names.items()] + [_item(key) for key in LONG_KEYS]
@@ -94,7 +94,7 @@ def topology_keys(_ctx: click.Context, _param: click.Parameter, incomplete: str)
 
 def steps(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return a verb with its second word, then kubectl's candidates: TYPE/NAME, or the name of a node."""
-    from kubectl_spread.timeline.commands.grammar import GROUPS, VERBS
+    from kubectl_spread.kubectl.grammar import GROUPS, VERBS
 
     before = tuple(ctx.params.get(param.name or "") or ())
     if not before:

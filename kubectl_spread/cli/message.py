@@ -28,7 +28,7 @@ def explain_message(text: str, output: str, *, colour: bool, is_alone: bool) -> 
         )
     if output == "html":
         raise click.UsageError("--message supports -o text and json only", click.get_current_context())
-    from kubectl_spread.messages.parse import parse_all
+    from kubectl_spread.explain.messages.parse import parse_all
     from kubectl_spread.report import messages as report
 
     if text == "-":

@@ -264,7 +264,7 @@ def _of_running(running: RunningResults, *, is_all: bool) -> list[str]:
 
 def _of_rollouts(results: tuple[RolloutResult, ...]) -> list[str]:
     """Return the numbers of rollouts that get stuck, may get stuck, or are not known."""
-    from kubectl_spread.timeline.results.summary import Verdict
+    from kubectl_spread.engine.results.summary import Verdict
 
     numbers = {
         "stuck": sum(item.verdict is Verdict.GETS_STUCK for item in results),

@@ -32,7 +32,7 @@ from kubectl_spread.scheduler.preemption import post_filter, PostFilterResult
 from kubectl_spread.scheduler.unsupported import unsupported_features
 
 if TYPE_CHECKING:
-    from kubectl_spread.messages.message import Part, ReasonKind
+    from kubectl_spread.explain.messages.message import Part, ReasonKind
 
 
 class Disagreement(NamedTuple):
@@ -50,8 +50,8 @@ def disagreement(message: str, refusals: Iterable[Status]) -> Disagreement | Non
 
     `refusals` are the results of the nodes that do not fit here, one for each node.
     """
-    from kubectl_spread.messages.message import Component
-    from kubectl_spread.messages.parse import parse
+    from kubectl_spread.explain.messages.message import Component
+    from kubectl_spread.explain.messages.parse import parse
 
     found = parse(message)
     if found.component is not Component.SCHEDULER or not found.is_of_nodes or not found.parts:
@@ -68,7 +68,7 @@ def _unexplained(parts: tuple[Part, ...], refusals: Iterable[Status]) -> tuple[P
 
 def _parts_of(refusals: Iterable[Status]) -> tuple[Part, ...]:
     """Return the refusals as the scheduler would list them."""
-    from kubectl_spread.messages.parse import parse
+    from kubectl_spread.explain.messages.parse import parse
 
     reasons = Counter(reason for refusal in refusals for reason in refusal.reasons)
     listed = ", ".join(f"{number} {reason}" for reason, number in reasons.items())

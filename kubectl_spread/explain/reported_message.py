@@ -16,8 +16,8 @@ from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import Storage
 
 if TYPE_CHECKING:  # hundreds of regular expressions
-    from kubectl_spread.messages.compare import Comparison
-    from kubectl_spread.messages.message import MinorRange
+    from kubectl_spread.explain.messages.compare import Comparison
+    from kubectl_spread.explain.messages.message import MinorRange
 
 _FAILED_SCHEDULING = "FailedScheduling"
 _SECONDS = len("2006-01-02T15:04:05")
@@ -126,8 +126,8 @@ def compare_with_now(
 def _compared(
     explanation: Explanation, reported: ReportedMessage, cluster: Cluster, *, minor: int
 ) -> MessageComparison:
-    from kubectl_spread.messages.compare import compare, ComparisonResult
-    from kubectl_spread.messages.parse import parse
+    from kubectl_spread.explain.messages.compare import compare, ComparisonResult
+    from kubectl_spread.explain.messages.parse import parse
 
     message = parse(reported.message)
     era = message.era if message.era is not None and not message.era.first <= minor <= message.era.last else None

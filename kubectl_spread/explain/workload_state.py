@@ -7,9 +7,9 @@ from typing import NamedTuple, Optional
 from kubectl_spread.cluster.building.build import admitted_workload
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.engine.refusals import lasting_refusal, usage_at_start
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.workload import replica_name
-from kubectl_spread.timeline.refusals import lasting_refusal, usage_at_start
 
 
 class CreationFailure(NamedTuple):

@@ -14,7 +14,7 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.guarantee.gap import GapEffect
 from kubectl_spread.guarantee.model import Alive, Filters, GroupModel, KindFilters, Spread
-from kubectl_spread.policy.rule import PolicyRule, RuleKind
+from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
 
 
 class BoundKind(Enum):

@@ -11,9 +11,9 @@ from enum import Enum
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.engine.controllers.deployment import DeploymentSpec
 from kubectl_spread.guarantee.gap import Gap, GapEffect, has_effect
-from kubectl_spread.policy.policy import ReplicaBounds
-from kubectl_spread.timeline.controllers.deployment import DeploymentSpec
+from kubectl_spread.guarantee.policy.policy import ReplicaBounds
 
 BITS: int = 12  # of a kind's number of pods on a node, in an integer
 MOST_PODS: int = (1 << BITS) - 1  # of one kind

@@ -11,6 +11,8 @@ from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.guarantee.bound import bounds, prove_placement
 from kubectl_spread.guarantee.gap import Gap, GapEffect, GapKind
 from kubectl_spread.guarantee.model import Alive, Disruption, Filters, GroupModel, LossKind
+from kubectl_spread.guarantee.policy.policy import Regime, REGIMES
+from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.guarantee.regime_search import is_sure, RegimeSearch
 from kubectl_spread.guarantee.search import Question
 from kubectl_spread.guarantee.setup.build import disruptions, GroupBuilder
@@ -29,8 +31,6 @@ from kubectl_spread.guarantee.verdict import (
     RuleVerdict,
 )
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.policy.policy import Regime, REGIMES
-from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.scheduler.framework.profile import Profile
 
 _STAGES = {

@@ -8,13 +8,13 @@ from typing import Optional
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.guarantee.event import TransitionKind
 from kubectl_spread.guarantee.gap import GapEffect, GapKind
+from kubectl_spread.guarantee.policy.policy import Regime
+from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.guarantee.search import ProofLimits, Question, Search
 from kubectl_spread.guarantee.states.merged import merge_names
 from kubectl_spread.guarantee.states.space import Space
 from kubectl_spread.guarantee.verdict import Effort, limit_of, Method, ProofStatus, RuleVerdict
 from kubectl_spread.guarantee.witness import Witness, witness
-from kubectl_spread.policy.policy import Regime
-from kubectl_spread.policy.rule import PolicyRule, RuleKind
 
 _NEAR = 10_000  # states that are visited before other ways are tried
 _WALK = 20_000  # states of the directed searches of all questions together

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Optional
 
 from kubectl_spread.guarantee.event import Event, State, TransitionKind
+from kubectl_spread.guarantee.policy.rule import RuleKind
 from kubectl_spread.guarantee.states.space import Space
-from kubectl_spread.policy.rule import RuleKind
 
 _EVERY = 16  # states between two reports of their number
 

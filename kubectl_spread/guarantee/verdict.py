@@ -9,9 +9,9 @@ from typing import NamedTuple, Optional
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.guarantee.bound import Bound
 from kubectl_spread.guarantee.gap import Gap
+from kubectl_spread.guarantee.policy.policy import Regime
+from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.guarantee.witness import Witness
-from kubectl_spread.policy.policy import Regime
-from kubectl_spread.policy.rule import PolicyRule, RuleKind
 
 
 class ProofStatus(Enum):

@@ -8,11 +8,11 @@ from typing import NamedTuple, Optional
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.guarantee.event import State, TransitionKind
 from kubectl_spread.guarantee.model import BITS, LossKind, MOST_PODS, total_of
+from kubectl_spread.guarantee.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState
+from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.guarantee.search import trace, TraceStep
 from kubectl_spread.guarantee.states.space import Space
 from kubectl_spread.guarantee.way_ordinals import way_ordinals
-from kubectl_spread.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState
-from kubectl_spread.policy.rule import PolicyRule, RuleKind
 
 _MANY_CHANCES = 12
 

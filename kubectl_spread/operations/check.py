@@ -25,6 +25,7 @@ from kubectl_spread.operations.inputs.rule_choice import InputPaths, RuleChoice
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
     from kubectl_spread.cluster.facts import ClusterFacts
     from kubectl_spread.cluster.snapshot import Unread
+    from kubectl_spread.guarantee.policy.policy import Policy as PlacementPolicy
     from kubectl_spread.lint.check_source import Result
     from kubectl_spread.lint.finding import Finding
     from kubectl_spread.lint.grouping.roots import RootRules
@@ -32,7 +33,6 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.lint.selection.policy import Config, LintPolicy
     from kubectl_spread.objects.workloads.workload import Workload
     from kubectl_spread.operations.inputs.selection import Selection
-    from kubectl_spread.policy.policy import Policy as PlacementPolicy
     from kubectl_spread.report.check.report import RunningResults
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.simulate.rollouts.manifests import ManifestRollouts

@@ -7,7 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, Optional, Protocol
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.engine.steps import CreatePod
 from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, SourceError
+from kubectl_spread.guarantee.policy.parse import short_key, SHORT_KEYS
+from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, Regime, REGIMES, ReplicaBounds
+from kubectl_spread.guarantee.policy.rule import PolicyRule
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommendation.by_shards import recommend_for_group
 from kubectl_spread.guarantee.recommendation.result import Recommendation, RecommendationRequest
@@ -25,12 +29,8 @@ from kubectl_spread.operations.simulate import (
     SimulationSetup,
     unreadable_first,
 )
-from kubectl_spread.policy.parse import short_key, SHORT_KEYS
-from kubectl_spread.policy.policy import GroupSpec, Policy, Regime, REGIMES, ReplicaBounds
-from kubectl_spread.policy.rule import PolicyRule
 from kubectl_spread.sources.files import inputs
 from kubectl_spread.text.wording import did_you_mean
-from kubectl_spread.timeline.steps import CreatePod
 
 
 class GuaranteeRequest(NamedTuple):

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Optional
 
+from kubectl_spread.advice import problem as problems
+from kubectl_spread.advice.problem import PendingPodProblem
+from kubectl_spread.advice.search import suggest
+from kubectl_spread.advice.suggestion import Suggestions
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import NotFoundError
@@ -32,10 +36,6 @@ from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.simulate.forecast import Forecast, forecast
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.running.prospects import Prospect, Prospects
-from kubectl_spread.suggest import problem as problems
-from kubectl_spread.suggest.problem import PendingPodProblem
-from kubectl_spread.suggest.search import suggest
-from kubectl_spread.suggest.suggestion import Suggestions
 from kubectl_spread.text.wording import count_noun
 
 _MOST_GROUPS = 8  # of Pending pods of one workload, each with its own report

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple, Optional
 
+from kubectl_spread.advice.rebalance import repair
+from kubectl_spread.advice.rebalance.plan import Rebalance
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.engine.run import Limits, Mode, play, Watch
 from kubectl_spread.errors import SourceError, SpreadError
 from kubectl_spread.operations import simulate
 from kubectl_spread.operations.inputs import missing
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
 from kubectl_spread.operations.inputs.selection import Selection
-from kubectl_spread.rebalance import repair
-from kubectl_spread.rebalance.plan import Rebalance
-from kubectl_spread.timeline.run import Limits, Mode, play, Watch
 
 _CREATED = Limits(mode=Mode.FIRST, has_messages=False)
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.engine.run import Limits, Watch
 from kubectl_spread.errors import RefusedError, SourceError
+from kubectl_spread.kubectl.interpret import effect
+from kubectl_spread.kubectl.kinds import full_name
+from kubectl_spread.kubectl.parsing import Command, parse, StepError
+from kubectl_spread.kubectl.workloads import MOST_REPLICAS, SCALED
 from kubectl_spread.operations.simulate import simulate, SimulateInputs, SimulationSetup, unreadable_first
 from kubectl_spread.report.simulation.replicas import ReplicaCountRow, ReplicaTable
-from kubectl_spread.timeline.commands.interpret import effect
-from kubectl_spread.timeline.commands.kinds import full_name
-from kubectl_spread.timeline.commands.parsing import Command, parse, StepError
-from kubectl_spread.timeline.commands.workloads import MOST_REPLICAS, SCALED
-from kubectl_spread.timeline.run import Limits, Watch
 
 _RANGE = re.compile(r"([0-9]{1,20})\.\.([0-9]{1,20})\Z")
 _MOST_ROWS = 1000

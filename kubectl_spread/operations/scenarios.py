@@ -6,21 +6,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.engine.results.answer import Outcome
+from kubectl_spread.engine.results.domain_pods import Range
+from kubectl_spread.engine.results.summary import is_settled, PlayedStep, Simulation, summarize
+from kubectl_spread.engine.run import Limits, Mode, StepAnswer, Watch
+from kubectl_spread.engine.steps import CreatePod
 from kubectl_spread.errors import ConfigError, RequestError, SourceError, SpreadError
+from kubectl_spread.kubectl.interpret import effect
+from kubectl_spread.kubectl.situation import CommandEffect
+from kubectl_spread.kubectl.targets import CommandTarget, require
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.operations.simulate import read_inputs, SimulateInputs, SimulateRequest, SimulationSetup
 from kubectl_spread.report.simulation.scenarios import ScenarioResult, UnmetExpectation
 from kubectl_spread.sources import scenario as scenarios
 from kubectl_spread.sources.files import setting_root
 from kubectl_spread.sources.scenario import Bounds, Expectation, Scenario
-from kubectl_spread.timeline.commands.interpret import effect
-from kubectl_spread.timeline.commands.situation import CommandEffect
-from kubectl_spread.timeline.commands.targets import CommandTarget, require
-from kubectl_spread.timeline.results.answer import Outcome
-from kubectl_spread.timeline.results.domain_pods import Range
-from kubectl_spread.timeline.results.summary import is_settled, PlayedStep, Simulation, summarize
-from kubectl_spread.timeline.run import Limits, Mode, StepAnswer, Watch
-from kubectl_spread.timeline.steps import CreatePod
 
 
 class ScenarioRequest(NamedTuple):

@@ -6,21 +6,21 @@ import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Optional, Union
 
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.results.summary import PlayedStep, Simulation, summarize
+from kubectl_spread.engine.run import Answer, Limits, play, Watch
 from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError
+from kubectl_spread.kubectl.editing import manifests
+from kubectl_spread.kubectl.interpret import effect
+from kubectl_spread.kubectl.parsing import Command
+from kubectl_spread.kubectl.situation import CommandEffect, Situation
+from kubectl_spread.kubectl.targets import kinds_of
 from kubectl_spread.operations.inputs import cluster_facts, live_cluster
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
 from kubectl_spread.sources.files import Input, inputs
 from kubectl_spread.sources.kustomizing import kustomize as kustomizations
 from kubectl_spread.sources.live.resources import Question
 from kubectl_spread.sources.step_objects import StepObjects
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.commands.editing import manifests
-from kubectl_spread.timeline.commands.interpret import effect
-from kubectl_spread.timeline.commands.parsing import Command
-from kubectl_spread.timeline.commands.situation import CommandEffect, Situation
-from kubectl_spread.timeline.commands.targets import kinds_of
-from kubectl_spread.timeline.results.summary import PlayedStep, Simulation, summarize
-from kubectl_spread.timeline.run import Answer, Limits, play, Watch
 
 
 class SimulateRequest(NamedTuple):

@@ -12,8 +12,8 @@ from kubectl_spread.operations.inputs.selection import Selection
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import Cluster
+    from kubectl_spread.guarantee.policy.policy import Policy
     from kubectl_spread.operations.inputs.cluster_source import LoadedCluster
-    from kubectl_spread.policy.policy import Policy
     from kubectl_spread.simulate.running.policies import PolicyStatus
     from kubectl_spread.simulate.running.status import WorkloadStatus
     from kubectl_spread.sources.live.reading import Session

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Optional
 
-from kubectl_spread.messages import meaning as meanings
-from kubectl_spread.messages.message import Component, Message, MinorRange, Part, Preemption
+from kubectl_spread.explain.messages import meaning as meanings
+from kubectl_spread.explain.messages.message import Component, Message, MinorRange, Part, Preemption
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.table import NARROWEST, paint, wrap
 from kubectl_spread.text.wording import count_noun, safe

@@ -24,13 +24,16 @@ from kubectl_spread.cluster.facts import (
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster, key_of, OwnerKey
 from kubectl_spread.cluster.tables.columns import unique
+from kubectl_spread.engine.placements import max_placed_pods
+from kubectl_spread.engine.results.certainty import Certainty
+from kubectl_spread.engine.search import node_kinds
+from kubectl_spread.guarantee.policy.policy import Policy
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts, TopologySpreadConstraint
 from kubectl_spread.objects.constraints.uncounted import find_uncounted, UncountedPods
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.releases.version import kubelet_minor
 from kubectl_spread.objects.storage import NO_PROVISIONER
 from kubectl_spread.objects.workloads.workload import claim_names, Workload
-from kubectl_spread.policy.policy import Policy
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
@@ -43,9 +46,6 @@ from kubectl_spread.simulate.replicas import Rehearsal
 from kubectl_spread.simulate.rollouts import scaling
 from kubectl_spread.simulate.rollouts.result import Rollouts
 from kubectl_spread.simulate.running.policy_facts import PolicyFacts
-from kubectl_spread.timeline.placements import max_placed_pods
-from kubectl_spread.timeline.results.certainty import Certainty
-from kubectl_spread.timeline.search import node_kinds
 
 Plain = dict[str, Any]
 

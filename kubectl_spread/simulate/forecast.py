@@ -17,6 +17,9 @@ import numpy as np
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns, Int32s, Int64s
+from kubectl_spread.engine.placements import every_placement, NodeCounts
+from kubectl_spread.engine.results.certainty import Basis
+from kubectl_spread.engine.search import node_kinds
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.cycle import Scheduler
@@ -29,9 +32,6 @@ from kubectl_spread.scheduler.sampling import MIN_FEASIBLE_NODES_TO_FIND
 from kubectl_spread.simulate.new_pods import new_pods
 from kubectl_spread.simulate.replicas import Rehearsal
 from kubectl_spread.simulate.running.controllers import missing_replicas, running_pods
-from kubectl_spread.timeline.placements import every_placement, NodeCounts
-from kubectl_spread.timeline.results.certainty import Basis
-from kubectl_spread.timeline.search import node_kinds
 
 MAX_RUNS = 48
 MAX_STEPS = 600  # pods placed in all runs together; a step takes about a quarter of a millisecond

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Optional
 
+from kubectl_spread.engine.placements import NewPods
+from kubectl_spread.engine.refusals import lasting_refusal, usage_at_start
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import mappings
@@ -14,8 +16,6 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_
 from kubectl_spread.simulate.pending_claims import NewClaims
 from kubectl_spread.simulate.replicas import Rehearsal
 from kubectl_spread.simulate.running.controllers import creates_no_pods, missing_replicas
-from kubectl_spread.timeline.placements import NewPods
-from kubectl_spread.timeline.refusals import lasting_refusal, usage_at_start
 
 # Labels whose value is different for each pod.
 _ITS_OWN = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.engine.results.certainty import Certainty
+from kubectl_spread.engine.results.domain_pods import Range
 from kubectl_spread.explain.explanation import Explanation, IgnoredFields
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.workload import Workload
-from kubectl_spread.timeline.results.certainty import Certainty
-from kubectl_spread.timeline.results.domain_pods import Range
 
 
 class PlacedPod(NamedTuple):

@@ -16,6 +16,8 @@ from kubectl_spread.cluster.building.build import admitted_workload, stored_work
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns, MatchCounter
+from kubectl_spread.engine.refusals import lasting_refusal, QuotaUsage, unknown_class, usage_at_start
+from kubectl_spread.engine.results.certainty import Certainty
 from kubectl_spread.explain.explanation import IgnoredFields
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import mappings
@@ -37,8 +39,6 @@ from kubectl_spread.simulate.running.controllers import (
     with_controllers,
 )
 from kubectl_spread.simulate.running.queue import Queue
-from kubectl_spread.timeline.refusals import lasting_refusal, QuotaUsage, unknown_class, usage_at_start
-from kubectl_spread.timeline.results.certainty import Certainty
 
 _MOST_ROUNDS = 100  # Evictions end, as each makes room for a pod of higher priority.
 

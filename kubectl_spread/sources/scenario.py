@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.errors import SourceError
+from kubectl_spread.kubectl.parsing import Command, parse_text, StepError
 from kubectl_spread.objects.reading.decode import path_text, short_path
 from kubectl_spread.sources import files, single_document
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import short
-from kubectl_spread.timeline.commands.parsing import Command, parse_text, StepError
 
 _RANGE = re.compile(r"([0-9]{1,7})\.\.([0-9]{1,7})\Z")
 KIND = re.compile(r"""["']?kind["']?\s*:\s*["']?Scenario\b""")

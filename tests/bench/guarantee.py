@@ -7,15 +7,15 @@ import time
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.guarantee.policy import parse
+from kubectl_spread.guarantee.policy.rule import PLACED, PolicyRule
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommendation.result import RecommendationRequest
 from kubectl_spread.guarantee.recommendation.search import recommend
 from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.guarantee.verdict import Effort, ProofStatus
-from kubectl_spread.policy import parse
-from kubectl_spread.policy.rule import PLACED, PolicyRule
+from kubectl_spread.kubectl.situation import controller_of
 from kubectl_spread.sources import topology
-from kubectl_spread.timeline.commands.situation import controller_of
 from tests.guarantee import cases
 
 PODS, BUDGET_S, RECOMMEND_S = 18, 30, 120

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Optional
 
-from kubectl_spread.timeline.search import explore
-from kubectl_spread.timeline.search.limit import Limit
-from kubectl_spread.timeline.state import State
+from kubectl_spread.engine.search import explore
+from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.engine.state import State
 from tests.naive.controllers import recordings as slow
 from tests.timeline import recordings
 from tests.timeline.reaching import Follower

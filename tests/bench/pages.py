@@ -15,6 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.engine.run import Limits, Mode
+from kubectl_spread.kubectl.parsing import parse_text
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Owner, Pod, PodClass
@@ -26,8 +28,6 @@ from kubectl_spread.report.pages import simulation as simulation_page
 from kubectl_spread.report.pages import status as status_page
 from kubectl_spread.report.pages.page import PageSource
 from kubectl_spread.simulate.running.status import statuses, WorkloadStatus
-from kubectl_spread.timeline.commands.parsing import parse_text
-from kubectl_spread.timeline.run import Limits, Mode
 from tests.bench.simulation import deployment
 
 NODES, WORKLOADS, PODS, DRAINED = 5000, 50, 3000, 300

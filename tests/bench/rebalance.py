@@ -12,9 +12,9 @@ import sys
 import time
 from collections import Counter
 
+from kubectl_spread.advice.rebalance.plan import ObstacleKind, Rebalance, Repair, RepairVerdict
+from kubectl_spread.advice.rebalance.repair import rebalance
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.rebalance.plan import ObstacleKind, Rebalance, Repair, RepairVerdict
-from kubectl_spread.rebalance.repair import rebalance
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.bench import simulation
 from tests.naive.controllers.world import World

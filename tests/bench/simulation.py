@@ -13,9 +13,9 @@ from typing import Any
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.run import Answer, Limits, Mode, play
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.run import Answer, Limits, Mode, play
 
 Plain = dict[str, Any]
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"

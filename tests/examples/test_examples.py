@@ -15,8 +15,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from kubectl_spread import schemas
+from kubectl_spread.advice.search import suggest
 from kubectl_spread.cli.main import run
-from kubectl_spread.suggest.search import suggest
 from tests.suggest.problems import problems
 
 Plain = dict[str, Any]

@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 
 from kubectl_spread import schemas
+from kubectl_spread.advice.rebalance.repair import rebalance, RepairRequest
 from kubectl_spread.cli.main import run
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
-from kubectl_spread.rebalance.repair import rebalance, RepairRequest
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.sources import snapshot
 from tests.rebalance import descheduler, executing

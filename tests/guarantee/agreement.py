@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional
 
+from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, Regime
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus
-from kubectl_spread.policy.policy import GroupSpec, Policy, Regime
 from kubectl_spread.report.guarantee.document import document
 from tests.guarantee import cases, replay
 from tests.guarantee.twin import REGIMES, Twin

@@ -6,15 +6,15 @@ import random
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.guarantee.policy import parse
+from kubectl_spread.guarantee.policy.policy import ReplicaBounds
+from kubectl_spread.guarantee.policy.rule import PLACED, PolicyRule
 from kubectl_spread.guarantee.setup.member import Member
+from kubectl_spread.kubectl.situation import controller_of
 from kubectl_spread.objects.reading import read
 from kubectl_spread.operations.inputs import cluster_source
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
-from kubectl_spread.policy import parse
-from kubectl_spread.policy.policy import ReplicaBounds
-from kubectl_spread.policy.rule import PLACED, PolicyRule
 from kubectl_spread.scheduler.framework.profile import Profile
-from kubectl_spread.timeline.commands.situation import controller_of
 
 Plain = dict[str, Any]
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"

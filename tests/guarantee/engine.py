@@ -14,20 +14,20 @@ from itertools import groupby, permutations
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import key_of, OwnerKey
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.moves import Moves
+from kubectl_spread.engine.oracle import Oracle
+from kubectl_spread.engine.setup import reading
+from kubectl_spread.engine.setup.loading import load
+from kubectl_spread.engine.state import Deletion, State
 from kubectl_spread.guarantee.event import TransitionKind
+from kubectl_spread.guarantee.policy.evaluate import evaluate, GroupPod, GroupState, node_domains
+from kubectl_spread.guarantee.policy.policy import Regime
+from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.verdict import Effort, ProofStatus, RuleVerdict
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
-from kubectl_spread.policy.evaluate import evaluate, GroupPod, GroupState, node_domains
-from kubectl_spread.policy.policy import Regime
-from kubectl_spread.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.moves import Moves
-from kubectl_spread.timeline.oracle import Oracle
-from kubectl_spread.timeline.setup import reading
-from kubectl_spread.timeline.setup.loading import load
-from kubectl_spread.timeline.state import Deletion, State
 from tests.guarantee import cases
 
 NO_SCORES = {"profiles": [{"plugins": {"score": {"disabled": [{"name": "*"}]}}}]}

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from kubectl_spread.cli.main import run
+from kubectl_spread.guarantee.policy import parse
+from kubectl_spread.guarantee.policy.policy import Regime
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.verdict import Effort
 from kubectl_spread.guarantee.witness import WitnessEvent
-from kubectl_spread.policy import parse
-from kubectl_spread.policy.policy import Regime
 from tests.guarantee import cases
 from tests.guarantee.engine import compared
 

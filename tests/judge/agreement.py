@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.run import Limits, Mode, play, StepAnswer
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.run import Limits, Mode, play, StepAnswer
 from tests.judge import clusters, living
 from tests.naive import objects
 from tests.naive.controllers import actions, explore, job, nodes, statefulset

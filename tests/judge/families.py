@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Optional
 
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.timeline import steps
+from kubectl_spread.engine import steps
 from tests.judge import agreement, clusters
 from tests.judge.agreement import Scenario
 from tests.naive import objects

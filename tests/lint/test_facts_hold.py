@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.engine.placements import max_placed_pods
+from kubectl_spread.engine.search import node_kinds
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.finding import Finding, Severity
 from kubectl_spread.lint.grouping.project import Project
@@ -27,8 +29,6 @@ from kubectl_spread.simulate.new_pods import as_replicaset, new_pods
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.replicas import Rehearsal
 from kubectl_spread.text.source import SourceFile
-from kubectl_spread.timeline.placements import max_placed_pods
-from kubectl_spread.timeline.search import node_kinds
 from tests.naive.builders import HOSTNAME, node, Plain, pod, ZONE
 from tests.naive.strategies import cases
 

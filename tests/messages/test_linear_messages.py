@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.messages import meaning, parse, pasted_text, reasons, sentences
+from kubectl_spread.explain.messages import meaning, parse, pasted_text, reasons, sentences
 from tests.explain.steps import attacks, Matcher
 
 pytestmark = pytest.mark.slow

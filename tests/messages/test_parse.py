@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubectl_spread.messages import meaning, reasons, sentences
-from kubectl_spread.messages.message import Component, Message, Part, ReasonKind
-from kubectl_spread.messages.parse import parse, parse_all
-from kubectl_spread.messages.reasons import match, WORDINGS
+from kubectl_spread.explain.messages import meaning, reasons, sentences
+from kubectl_spread.explain.messages.message import Component, Message, Part, ReasonKind
+from kubectl_spread.explain.messages.parse import parse, parse_all
+from kubectl_spread.explain.messages.reasons import match, WORDINGS
 from kubectl_spread.objects.releases import behaviours
 from kubectl_spread.scheduler import plugins
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import pytest
 
-from kubectl_spread.messages import meaning
-from kubectl_spread.messages.message import Message
-from kubectl_spread.messages.parse import parse_all
+from kubectl_spread.explain.messages import meaning
+from kubectl_spread.explain.messages.message import Message
+from kubectl_spread.explain.messages.parse import parse_all
 
 
 class Published(NamedTuple):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.policy import parse
-from kubectl_spread.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState
-from kubectl_spread.policy.rule import PLACED, PolicyRule
-from kubectl_spread.policy.wording import violation_text
+from kubectl_spread.guarantee.policy import parse
+from kubectl_spread.guarantee.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState
+from kubectl_spread.guarantee.policy.rule import PLACED, PolicyRule
+from kubectl_spread.guarantee.policy.wording import violation_text
 
 ZONE = "topology.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"

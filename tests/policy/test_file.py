@@ -10,9 +10,9 @@ import pytest
 
 from kubectl_spread import schemas
 from kubectl_spread.errors import ConfigError, SourceError
-from kubectl_spread.policy import parse
-from kubectl_spread.policy.policy import Regime, REGIMES
-from kubectl_spread.policy.rule import PLACED
+from kubectl_spread.guarantee.policy import parse
+from kubectl_spread.guarantee.policy.policy import Regime, REGIMES
+from kubectl_spread.guarantee.policy.rule import PLACED
 from kubectl_spread.sources.policy import file
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes

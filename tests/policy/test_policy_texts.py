@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_spread.policy import parse
-from kubectl_spread.policy.parse import PolicyTextError
-from kubectl_spread.policy.rule import Amount, PolicyRule, RuleKind
+from kubectl_spread.guarantee.policy import parse
+from kubectl_spread.guarantee.policy.parse import PolicyTextError
+from kubectl_spread.guarantee.policy.rule import Amount, PolicyRule, RuleKind
 
 ZONE = "topology.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from kubectl_spread.advice.rebalance.plan import Repair
+from kubectl_spread.advice.rebalance.repair import rebalance, RepairRequest
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.rebalance.plan import Repair
-from kubectl_spread.rebalance.repair import rebalance, RepairRequest
 from kubectl_spread.scheduler.configuration.profiles import profiles
 
 Plain = dict[str, Any]

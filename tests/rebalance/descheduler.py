@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.run import Limits, Mode, play
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.simulate.running.status import ConstraintStatus, statuses
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.run import Limits, Mode, play
 
 
 class Round(NamedTuple):

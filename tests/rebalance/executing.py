@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from kubectl_spread.advice.rebalance.goals import is_broken
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
-from kubectl_spread.rebalance.goals import is_broken
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.results.answer import Outcome
+from kubectl_spread.engine.run import Limits, play
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.simulate.running.status import statuses
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.results.answer import Outcome
-from kubectl_spread.timeline.run import Limits, play
 from tests.naive import objects
 from tests.naive.controllers import disruption, explore
 from tests.naive.controllers.world import is_active, is_ready, World

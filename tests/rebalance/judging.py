@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from kubectl_spread.advice.rebalance.goals import is_broken
+from kubectl_spread.advice.rebalance.plan import Eviction, EvictionPlan, Rebalance, Repair, RepairVerdict, RestartPlan
+from kubectl_spread.advice.rebalance.repair import rebalance, RepairRequest
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
-from kubectl_spread.rebalance.goals import is_broken
-from kubectl_spread.rebalance.plan import Eviction, EvictionPlan, Rebalance, Repair, RepairVerdict, RestartPlan
-from kubectl_spread.rebalance.repair import rebalance, RepairRequest
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.simulate.running.status import statuses
 from tests.naive import objects

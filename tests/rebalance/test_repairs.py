@@ -6,9 +6,9 @@ import copy
 
 import pytest
 
+from kubectl_spread.advice.rebalance.plan import OutcomeRange, RepairVerdict, UnclearBudget
+from kubectl_spread.advice.rebalance.repair import rebalance, RepairRequest
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.rebalance.plan import OutcomeRange, RepairVerdict, UnclearBudget
-from kubectl_spread.rebalance.repair import rebalance, RepairRequest
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.rebalance.builders import (
     budget,

@@ -18,6 +18,7 @@ from kubectl_spread.cluster.facts import (
     UNBOUNDED,
 )
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.engine.placements import max_placed_pods
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.workloads.workload import Workload, workload
@@ -27,7 +28,6 @@ from kubectl_spread.simulate.cluster_facts import KnownCluster
 from kubectl_spread.simulate.new_pods import new_pods
 from kubectl_spread.simulate.replicas import Rehearsal
 from kubectl_spread.sources import topology
-from kubectl_spread.timeline.placements import max_placed_pods
 from tests.naive.builders import claim, HOSTNAME, node, Plain, pod, volume, ZONE
 
 PROFILES = profiles.profiles(None, profiles.LATEST)

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.engine.scale_down import remaining_pods
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.objects.workloads.workload import workload
 from kubectl_spread.simulate.cluster_facts import KnownCluster
 from kubectl_spread.simulate.rollouts.scaling import least_uneven
-from kubectl_spread.timeline.scale_down import remaining_pods
 
 ZONE, COST = "topology.kubernetes.io/zone", "controller.kubernetes.io/pod-deletion-cost"
 ROOM = {"pods": "9"}

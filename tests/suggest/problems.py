@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from kubectl_spread.advice.problem import of_placements, of_pod, PendingPodProblem
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.lint.check_source import check_source
 from kubectl_spread.lint.grouping.project import Project
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.simulate.replicas import place
 from kubectl_spread.sources import files, snapshot, supporting_objects, topology
-from kubectl_spread.suggest.problem import of_placements, of_pod, PendingPodProblem
 
 
 def problems(manifest: Path, option: str, facts: Path) -> Iterator[PendingPodProblem]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from kubectl_spread.advice.suggestion import Setback, Suggestion, Suggestions, Why
 from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.report.explain.suggestions import effect_sentence, none_lines
-from kubectl_spread.suggest.suggestion import Setback, Suggestion, Suggestions, Why
 from tests.judge import pending_families
 from tests.suggest.test_cases import suggestions
 

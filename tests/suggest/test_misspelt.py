@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kubectl_spread.advice import node_facts
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.reading import read
-from kubectl_spread.suggest import node_facts
 
 ZONE = "topology.kubernetes.io/zone"
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from kubectl_spread.advice.problem import of_pod
+from kubectl_spread.advice.search import suggest
+from kubectl_spread.advice.suggestion import Suggestion
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
-from kubectl_spread.suggest.problem import of_pod
-from kubectl_spread.suggest.search import suggest
-from kubectl_spread.suggest.suggestion import Suggestion
 from tests.naive.builders import claim, HOSTNAME, LATE, node, Plain, pod, using, volume, ZONE
 from tests.suggest.strategies import owned, REQUIRED
 

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 
+from kubectl_spread.advice import patch
+from kubectl_spread.advice.recreate import Recreation, spec_of
+from kubectl_spread.advice.target import TemplateOwner
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.reading import read
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
-from kubectl_spread.suggest import patch
-from kubectl_spread.suggest.recreate import Recreation, spec_of
-from kubectl_spread.suggest.target import TemplateOwner
 from tests.naive.builders import pod, ZONE
 from tests.suggest.strategies import Case, cases, nodes
 

@@ -13,13 +13,13 @@ from hypothesis import given, HealthCheck, Phase, settings
 from ruamel.yaml import YAML
 
 from kubectl_spread import schemas
+from kubectl_spread.advice.problem import of_pod
+from kubectl_spread.advice.search import suggest
+from kubectl_spread.advice.suggestion import Suggestions
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.explain.explanation import explain
 from kubectl_spread.report.explain.suggestions import lines, suggestion_document
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.suggest.problem import of_pod
-from kubectl_spread.suggest.search import suggest
-from kubectl_spread.suggest.suggestion import Suggestions
 from tests.naive.builders import decide_all
 from tests.suggest.applying import applied
 from tests.suggest.strategies import Case, cases

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
+from kubectl_spread.engine.results import answer
+from kubectl_spread.engine.search import explore
+from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.engine.state import Deletion, PENDING, State
 from kubectl_spread.objects.selectors.labels import ZONE
-from kubectl_spread.timeline.results import answer
-from kubectl_spread.timeline.search import explore
-from kubectl_spread.timeline.search.limit import Limit
-from kubectl_spread.timeline.state import Deletion, PENDING, State
 from tests.timeline import recordings
 from tests.timeline.reaching import Follower, Missed
 

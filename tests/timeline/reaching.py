@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.timeline.moves import Moves
-from kubectl_spread.timeline.oracle import Oracle
-from kubectl_spread.timeline.references import named_nodes
-from kubectl_spread.timeline.search import explore
-from kubectl_spread.timeline.search.symmetry import Symmetry
-from kubectl_spread.timeline.state import EventKind, State, Step
-from kubectl_spread.timeline.world import World
+from kubectl_spread.engine.moves import Moves
+from kubectl_spread.engine.oracle import Oracle
+from kubectl_spread.engine.references import named_nodes
+from kubectl_spread.engine.search import explore
+from kubectl_spread.engine.search.symmetry import Symmetry
+from kubectl_spread.engine.state import EventKind, State, Step
+from kubectl_spread.engine.world import World
 from tests.timeline import recordings
 from tests.timeline.recordings import Scenario, Seen
 

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Controller, OwnerKey
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.controllers.job import has_failed, JobState
+from kubectl_spread.engine.state import Deletion, NO_ORDINAL, P, PENDING, Stage, State
+from kubectl_spread.engine.world import Kubelet, World
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.controllers.job import has_failed, JobState
-from kubectl_spread.timeline.state import Deletion, NO_ORDINAL, P, PENDING, Stage, State
-from kubectl_spread.timeline.world import Kubelet, World
 
 Plain = dict[str, Any]
 NAMESPACE = "app"

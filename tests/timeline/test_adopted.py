@@ -8,9 +8,9 @@ import pytest
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.run import Limits, Mode, play
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.run import Limits, Mode, play
 from tests.timeline.test_run import node, THREE_ZONES, ZONE
 
 Plain = dict[str, Any]

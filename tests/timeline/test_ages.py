@@ -8,10 +8,10 @@ import pytest
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.run import Limits, play
+from kubectl_spread.engine.setup.ages import age_classes
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.run import Limits, play
-from kubectl_spread.timeline.setup.ages import age_classes
 from tests.timeline.test_run import node, Plain
 
 READ_AT = "2026-03-10T12:00:00Z"

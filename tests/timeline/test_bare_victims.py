@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.engine.results.answer import Outcome
+from kubectl_spread.engine.run import Limits, play
+from kubectl_spread.engine.state import EventKind
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.timeline.results.answer import Outcome
-from kubectl_spread.timeline.run import Limits, play
-from kubectl_spread.timeline.state import EventKind
 from tests.timeline.test_run import node, Plain
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.run import Answer, Limits, play
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.run import Answer, Limits, play
 from tests.timeline.test_run import snapshot, WEB
 
 STEPS: dict[str, steps.Op] = {

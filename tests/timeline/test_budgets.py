@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.commands.situation import controller_of
+from kubectl_spread.engine import steps
+from kubectl_spread.kubectl.situation import controller_of
 from tests.timeline.test_run import deployment, HOSTNAME, run, THREE_ZONES
 
 Plain = dict[str, Any]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from typing import Any, NamedTuple
 
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.results.certainty import Basis, Certainty, certainty
-from kubectl_spread.timeline.results.summary import StepSummary, summarize, Verdict
-from kubectl_spread.timeline.run import Answer
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.results.certainty import Basis, Certainty, certainty
+from kubectl_spread.engine.results.summary import StepSummary, summarize, Verdict
+from kubectl_spread.engine.run import Answer
 from tests.timeline.test_run import deployment, HOSTNAME, node, run, WEB, ZONE
 
 Plain = dict[str, Any]

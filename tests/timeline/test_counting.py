@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.counting.places import Places
+from kubectl_spread.engine.results.answer import PodState
+from kubectl_spread.engine.run import Answer, Limits, play, StepAnswer
+from kubectl_spread.engine.search import path
+from kubectl_spread.engine.state import State
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.counting.places import Places
-from kubectl_spread.timeline.results.answer import PodState
-from kubectl_spread.timeline.run import Answer, Limits, play, StepAnswer
-from kubectl_spread.timeline.search import path
-from kubectl_spread.timeline.state import State
 from tests.timeline.test_run import HOSTNAME, node, WEB, ZONE
 
 Plain = dict[str, Any]

@@ -8,10 +8,10 @@ import pytest
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.run import Limits, play, StepAnswer
 from kubectl_spread.objects.reading import read
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.run import Limits, play, StepAnswer
 from tests.timeline.test_run import HOSTNAME, node, WEB
 
 Plain = dict[str, Any]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.results.answer import Outcome
+from kubectl_spread.engine.results.domain_pods import domain_pods
+from kubectl_spread.engine.run import StepAnswer
 from kubectl_spread.objects.selectors.labels import HOSTNAME
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.results.answer import Outcome
-from kubectl_spread.timeline.results.domain_pods import domain_pods
-from kubectl_spread.timeline.run import StepAnswer
 from tests.timeline.test_run import deployment, node, run, THREE_ZONES, WEB, ZONE
 
 

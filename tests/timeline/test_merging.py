@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.timeline.commands.editing import merging
+from kubectl_spread.kubectl.editing import merging
 
 Plain = dict[str, Any]
 

@@ -9,11 +9,11 @@ import pytest
 from kubectl_spread.cli.main import run as command
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.engine import moves, steps
+from kubectl_spread.engine.controllers import statefulset
+from kubectl_spread.engine.draft import Draft
+from kubectl_spread.engine.run import play
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.timeline import moves, steps
-from kubectl_spread.timeline.controllers import statefulset
-from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.run import play
 from tests.timeline.test_condemned import created
 from tests.timeline.test_run import deployment, node, replica_set, run, running, THREE_ZONES
 

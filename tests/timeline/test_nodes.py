@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.timeline import steps
+from kubectl_spread.engine import steps
 from tests.timeline.test_run import deployment, node, run, WEB, ZONE
 
 Plain = dict[str, Any]

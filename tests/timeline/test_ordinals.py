@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.run import Answer, Mode
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.run import Answer, Mode
 from tests.timeline.test_overtaking import apart, spread, workload
 from tests.timeline.test_run import HOSTNAME, node, run, THREE_ZONES, ZONE
 

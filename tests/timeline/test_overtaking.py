@@ -6,9 +6,9 @@ from collections import Counter
 from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.commands.situation import controller_of
-from kubectl_spread.timeline.results.answer import Outcome
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.results.answer import Outcome
+from kubectl_spread.kubectl.situation import controller_of
 from tests.timeline.test_run import deployment, HOSTNAME, node, Plain, run, THREE_ZONES, WEB, ZONE
 
 SHARDS = OwnerKey("StatefulSet", "app", "shards")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_spread.timeline.commands.parsing import parse_text, StepError
+from kubectl_spread.kubectl.parsing import parse_text, StepError
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.commands.situation import controller_of
-from kubectl_spread.timeline.results.certainty import Basis
-from kubectl_spread.timeline.results.summary import summarize, Verdict
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.results.certainty import Basis
+from kubectl_spread.engine.results.summary import summarize, Verdict
+from kubectl_spread.kubectl.situation import controller_of
 from tests.timeline.test_run import deployment, run, THREE_ZONES, WEB, ZONE
 
 Plain = dict[str, Any]

@@ -11,8 +11,8 @@ import pytest
 from kubectl_spread.cli.main import run as run_command
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.run import Answer
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.run import Answer
 from tests.timeline.test_run import deployment, node, run, THREE_ZONES, WEB, ZONE
 
 Plain = dict[str, Any]

@@ -11,22 +11,22 @@ import pytest
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.engine import reductions, steps
+from kubectl_spread.engine.draft import Draft
+from kubectl_spread.engine.moves import Moves
+from kubectl_spread.engine.oracle import Oracle
+from kubectl_spread.engine.reductions import Reduction
+from kubectl_spread.engine.references import named_nodes
+from kubectl_spread.engine.search import explore
+from kubectl_spread.engine.search.explore import Exploration
+from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.engine.search.symmetry import Symmetry
+from kubectl_spread.engine.setup.loading import load
+from kubectl_spread.engine.state import State
+from kubectl_spread.engine.world import World
+from kubectl_spread.kubectl.situation import controller_of
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.timeline import reductions, steps
-from kubectl_spread.timeline.commands.situation import controller_of
-from kubectl_spread.timeline.draft import Draft
-from kubectl_spread.timeline.moves import Moves
-from kubectl_spread.timeline.oracle import Oracle
-from kubectl_spread.timeline.reductions import Reduction
-from kubectl_spread.timeline.references import named_nodes
-from kubectl_spread.timeline.search import explore
-from kubectl_spread.timeline.search.explore import Exploration
-from kubectl_spread.timeline.search.limit import Limit
-from kubectl_spread.timeline.search.symmetry import Symmetry
-from kubectl_spread.timeline.setup.loading import load
-from kubectl_spread.timeline.state import State
-from kubectl_spread.timeline.world import World
 from tests.timeline.test_overtaking import apart, container, spread, workload
 from tests.timeline.test_run import HOSTNAME, node, run, ZONE
 

@@ -10,14 +10,14 @@ import pytest
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.results.answer import TraceEvent
+from kubectl_spread.engine.results.certainty import Basis
+from kubectl_spread.engine.results.summary import summarize, Verdict
+from kubectl_spread.engine.run import Answer, Limits, Mode, play, Written
+from kubectl_spread.engine.state import EventKind
+from kubectl_spread.kubectl.situation import controller_of
 from kubectl_spread.scheduler.configuration.profiles import profiles
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.commands.situation import controller_of
-from kubectl_spread.timeline.results.answer import TraceEvent
-from kubectl_spread.timeline.results.certainty import Basis
-from kubectl_spread.timeline.results.summary import summarize, Verdict
-from kubectl_spread.timeline.run import Answer, Limits, Mode, play, Written
-from kubectl_spread.timeline.state import EventKind
 
 Plain = dict[str, Any]
 ZONE = "topology.kubernetes.io/zone"

@@ -7,9 +7,9 @@ import random
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.timeline.search import explore
-from kubectl_spread.timeline.search.limit import Limit
-from kubectl_spread.timeline.state import Move, State, Step
+from kubectl_spread.engine.search import explore
+from kubectl_spread.engine.search.limit import Limit
+from kubectl_spread.engine.state import Move, State, Step
 from tests.naive.controllers import recordings as slow
 from tests.timeline import recordings
 from tests.timeline.judging import MANY_RUNS, Spread, spread

@@ -25,11 +25,11 @@ from kubectl_spread.cli.parameters.options import (
 from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
 from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.cli.parameters.targets import parse_targets
+from kubectl_spread.guarantee.policy import parse
+from kubectl_spread.guarantee.policy.parse import PolicyTextError
+from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, Regime, REGIMES, ReplicaBounds
+from kubectl_spread.guarantee.policy.rule import PLACED, PolicyRule
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
-from kubectl_spread.policy import parse
-from kubectl_spread.policy.parse import PolicyTextError
-from kubectl_spread.policy.policy import GroupSpec, Policy, Regime, REGIMES, ReplicaBounds
-from kubectl_spread.policy.rule import PLACED, PolicyRule
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.operations.guarantee import GuaranteeResult

@@ -93,10 +93,10 @@ def _search(words: tuple[str, ...]) -> list[RuleMeta]:
     Raises:
         UsageError: none does.
     """
+    from kubectl_spread.explain.messages.message import Component
+    from kubectl_spread.explain.messages.parse import parse
     from kubectl_spread.lint.registry import RULES
     from kubectl_spread.lint.rule import search
-    from kubectl_spread.messages.message import Component
-    from kubectl_spread.messages.parse import parse
 
     text = " ".join(words)
     found = search(text, RULES.values())

@@ -24,13 +24,13 @@ from kubectl_spread.cli.parameters.options import (
 from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
 from kubectl_spread.cli.parameters.step_words import StepCommand
 from kubectl_spread.errors import RefusedError
+from kubectl_spread.kubectl.parsing import Command, has_range, parse, parse_text
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.text.wording import safe
-from kubectl_spread.timeline.commands.parsing import Command, has_range, parse, parse_text
 
 if TYPE_CHECKING:  # these load numpy
+    from kubectl_spread.engine.run import Limits
     from kubectl_spread.operations.simulate import SimulateRequest, SimulateResult
-    from kubectl_spread.timeline.run import Limits
 
 _WIDTH, _WIDEST = 120, 160
 _MAX_STATES = 20_000
@@ -267,7 +267,7 @@ class _Limits(NamedTuple):
 
     def limits(self) -> Limits:
         """Return the limits in the form that the engine takes."""
-        from kubectl_spread.timeline.run import Limits, Mode
+        from kubectl_spread.engine.run import Limits, Mode
 
         return Limits(Mode(self.outcomes.mode), self.max_states, self.outcomes.samples, self.timeout_s, self.seed)
 

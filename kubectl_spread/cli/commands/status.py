@@ -23,8 +23,8 @@ from kubectl_spread.operations.status import StatusReader, StatusRequest
 
 if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import OwnerKey
+    from kubectl_spread.guarantee.policy.policy import Policy
     from kubectl_spread.operations.status import StatusResult
-    from kubectl_spread.policy.policy import Policy
     from kubectl_spread.simulate.running.status import WorkloadStatus
 
 FORMATS = ("wide", "json", "prometheus", "html")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from kubectl_spread.cli.console.progress import Progress
-from kubectl_spread.timeline.run import Watch
+from kubectl_spread.engine.run import Watch
 
 
 class ShownWatch(Watch):

@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from kubectl_spread.cli.parameters import sections
+from kubectl_spread.kubectl import grammar, parsing
+from kubectl_spread.kubectl.parsing import StepError
 from kubectl_spread.text.wording import nearest
-from kubectl_spread.timeline.commands import grammar, parsing
-from kubectl_spread.timeline.commands.parsing import StepError
 
 # Flags that kubectl's commands have, and that mean the same here for all steps.
 _SHARED = ("--namespace", "-n", "--output", "-o", "--help", "-h")

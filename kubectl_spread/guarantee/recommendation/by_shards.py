@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kubectl_spread.guarantee.policy.rule import PolicyRule
 from kubectl_spread.guarantee.recommendation.result import (
     Recommendation,
     RecommendationRequest,
@@ -13,7 +14,6 @@ from kubectl_spread.guarantee.recommendation.result import (
 from kubectl_spread.guarantee.recommendation.search import recommend
 from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.guarantee.setup.shards import more_shards
-from kubectl_spread.policy.rule import PolicyRule
 
 
 def recommend_for_group(request: RecommendationRequest) -> Recommendation:

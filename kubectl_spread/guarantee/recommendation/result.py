@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.guarantee.policy.policy import Regime, REGIMES
+from kubectl_spread.guarantee.policy.rule import PolicyRule
 from kubectl_spread.guarantee.recommendation.constraints import Hard, Plain
 from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus, RuleVerdict
-from kubectl_spread.policy.policy import Regime, REGIMES
-from kubectl_spread.policy.rule import PolicyRule
 from kubectl_spread.scheduler.framework.profile import Profile
 
 

@@ -13,6 +13,8 @@ from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.guarantee.gap import GapKind
+from kubectl_spread.guarantee.policy.policy import Regime
+from kubectl_spread.guarantee.policy.rule import Amount, PLACED, PolicyRule, RuleKind
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommendation.constraints import (
     changed_template,
@@ -38,8 +40,6 @@ from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH
-from kubectl_spread.policy.policy import Regime
-from kubectl_spread.policy.rule import Amount, PLACED, PolicyRule, RuleKind
 
 _BEFORE_DISRUPTIONS = (Regime.CREATION, Regime.RESTARTS, Regime.ROLLOUTS, Regime.SCALING)
 _QUICK = 5_000  # states that are visited for a candidate

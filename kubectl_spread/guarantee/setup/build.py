@@ -15,6 +15,7 @@ from kubectl_spread.cluster.building.build import admitted_workload, stored_work
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns, Int64s
+from kubectl_spread.engine.nodes import add_taint, set_cordon
 from kubectl_spread.guarantee.gap import Gap, GapKind
 from kubectl_spread.guarantee.model import (
     Disruption,
@@ -30,6 +31,7 @@ from kubectl_spread.guarantee.model import (
     Separation,
     Spread,
 )
+from kubectl_spread.guarantee.policy.policy import GroupSpec, Regime, REGIMES, ReplicaBounds
 from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.guarantee.setup.neighbours import ALONE, hard_constraints, Surroundings
 from kubectl_spread.objects.amounts.quantity import int_or_text
@@ -42,13 +44,11 @@ from kubectl_spread.objects.selectors.selector import compile_selector
 from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint, UNREACHABLE
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import PER_POD_LABELS, revision_label, Workload
-from kubectl_spread.policy.policy import GroupSpec, Regime, REGIMES, ReplicaBounds
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
 from kubectl_spread.scheduler.unsupported import unsupported_features
 from kubectl_spread.text.scalars import natural
-from kubectl_spread.timeline.nodes import add_taint, set_cordon
 
 _PLAIN = TopologySpreadConstraint(0, 1, HOSTNAME, SCHEDULE_ANYWAY)  # without it, default constraints would apply
 _NEW_HASH = "guarantee-new"

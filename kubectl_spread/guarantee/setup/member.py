@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Controller, OwnerKey
-from kubectl_spread.policy.policy import ReplicaBounds
+from kubectl_spread.guarantee.policy.policy import ReplicaBounds
 
 KINDS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
 

@@ -14,11 +14,11 @@ from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.guarantee.gap import Gap, GapKind
+from kubectl_spread.guarantee.policy.policy import ReplicaBounds
 from kubectl_spread.guarantee.setup.member import KINDS, Member
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.objects.workloads.replica import replica
-from kubectl_spread.policy.policy import ReplicaBounds
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import Constraint
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread

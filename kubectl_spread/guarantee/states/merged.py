@@ -12,9 +12,9 @@ from typing import Optional
 
 from kubectl_spread.guarantee.event import Event, Next, State, TransitionKind
 from kubectl_spread.guarantee.model import Filters, GroupModel, Kind, KindFilters, most_at_once, OwnerSpec
+from kubectl_spread.guarantee.policy.policy import Regime, REGIMES
+from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.guarantee.states.space import Space
-from kubectl_spread.policy.policy import Regime, REGIMES
-from kubectl_spread.policy.rule import PolicyRule, RuleKind
 
 _LEVEL = REGIMES.index(Regime.ROLLOUTS)
 

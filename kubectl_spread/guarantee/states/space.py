@@ -26,10 +26,10 @@ from kubectl_spread.guarantee.model import (
     MOST_PODS,
     Spread,
 )
+from kubectl_spread.guarantee.policy.policy import Regime
+from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.guarantee.states.ordinals import OrdinalRollouts
 from kubectl_spread.guarantee.states.owner_names import OwnerNames
-from kubectl_spread.policy.policy import Regime
-from kubectl_spread.policy.rule import PolicyRule, RuleKind
 
 _MOST_VICTIMS = 64  # choices of pods that a ReplicaSet deletes at once
 _ORDER = {regime: at for at, regime in enumerate(Regime)}

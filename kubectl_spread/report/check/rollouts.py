@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.engine.results.summary import StepSummary, Verdict
 from kubectl_spread.report.explain.reasons.cause import cause
 from kubectl_spread.report.simulation import text as story
 from kubectl_spread.report.simulation.text import share
 from kubectl_spread.report.table import paint
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.text.wording import comma_list, count_noun, safe
-from kubectl_spread.timeline.results.summary import StepSummary, Verdict
 
 Plain = dict[str, Any]
 

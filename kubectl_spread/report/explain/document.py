@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from kubectl_spread.advice.suggestion import Suggestions
 from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.explain.constraints.matching_pods import IgnoredPods
 from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport, Holder
@@ -20,7 +21,6 @@ from kubectl_spread.report.explain import constraint_words, forecast, scores, su
 from kubectl_spread.report.explain.constraints import selector_text
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.explain.reasons import preemption, reported_message
-from kubectl_spread.suggest.suggestion import Suggestions
 
 
 def explanations(items: Iterable[PodReport]) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def _workload(state: WorkloadState) -> dict[str, Any]:
 
 
 def _meaning(message: str) -> str:
-    from kubectl_spread.messages import meaning  # regular expressions: 20 ms
+    from kubectl_spread.explain.messages import meaning  # regular expressions: 20 ms
 
     return meaning.meaning_of_text(message)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional
 
+from kubectl_spread.advice.suggestion import Suggestions
 from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.explain.node_view import NodeView
@@ -11,7 +12,6 @@ from kubectl_spread.explain.reported_message import MessageComparison, ReportedM
 from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.simulate.forecast import Forecast
 from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.suggest.suggestion import Suggestions
 
 
 class PodReport(NamedTuple):

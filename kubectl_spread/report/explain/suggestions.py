@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from kubectl_spread.report.table import paint, wrap
-from kubectl_spread.suggest.search import ALL
-from kubectl_spread.suggest.suggestion import (
+from kubectl_spread.advice.search import ALL
+from kubectl_spread.advice.suggestion import (
     Effect,
     Rollout,
     Setback,
@@ -16,7 +15,8 @@ from kubectl_spread.suggest.suggestion import (
     Suggestions,
     Why,
 )
-from kubectl_spread.suggest.target import Manager
+from kubectl_spread.advice.target import Manager
+from kubectl_spread.report.table import paint, wrap
 from kubectl_spread.text.wording import count_noun, join_with_and, safe
 
 WIDTH = 120

@@ -199,7 +199,7 @@ def workload_lines(state: WorkloadState) -> list[str]:
 
 
 def _meaning(message: str) -> str:
-    from kubectl_spread.messages import meaning  # regular expressions: 20 ms
+    from kubectl_spread.explain.messages import meaning  # regular expressions: 20 ms
 
     return meaning.meaning_of_text(message)
 

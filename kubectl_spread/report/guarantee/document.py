@@ -9,13 +9,13 @@ from kubectl_spread.cluster.snapshot import OwnerKey, Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.bound import Bound
 from kubectl_spread.guarantee.gap import GapKind
+from kubectl_spread.guarantee.policy.policy import Policy
+from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
+from kubectl_spread.guarantee.policy.wording import rule_text
 from kubectl_spread.guarantee.recommendation.constraints import Hard
 from kubectl_spread.guarantee.recommendation.result import Formula, Option, Recommendation, RefusedCandidate
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict, worst
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
-from kubectl_spread.policy.policy import Policy
-from kubectl_spread.policy.rule import PolicyRule, RuleKind
-from kubectl_spread.policy.wording import rule_text
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.documents import document as unread_document
 from kubectl_spread.report.guarantee import gaps, recommendation, words

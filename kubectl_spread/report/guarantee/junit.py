@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree as ET
 
 from kubectl_spread.errors import SourceError
+from kubectl_spread.guarantee.policy.wording import rule_text
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict
-from kubectl_spread.policy.wording import rule_text
 from kubectl_spread.report.guarantee import words
 from kubectl_spread.report.junit import case, Suites
 

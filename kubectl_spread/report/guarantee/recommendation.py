@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.guarantee.policy.parse import short_key
+from kubectl_spread.guarantee.policy.rule import RuleKind
+from kubectl_spread.guarantee.policy.wording import domain, rule_text
 from kubectl_spread.guarantee.recommendation.constraints import Hard
 from kubectl_spread.guarantee.recommendation.result import Formula, Option, Recommendation, RefusedCandidate
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict
-from kubectl_spread.policy.parse import short_key
-from kubectl_spread.policy.rule import RuleKind
-from kubectl_spread.policy.wording import domain, rule_text
 from kubectl_spread.report.guarantee import words
 from kubectl_spread.report.table import Style, table, wrap
 from kubectl_spread.text import emit

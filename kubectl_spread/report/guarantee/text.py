@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kubectl_spread.guarantee.policy.policy import Regime
+from kubectl_spread.guarantee.policy.wording import domain, rule_text
 from kubectl_spread.guarantee.recommendation.result import Recommendation
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict, worst
 from kubectl_spread.guarantee.witness import Witness
-from kubectl_spread.policy.policy import Regime
-from kubectl_spread.policy.wording import domain, rule_text
 from kubectl_spread.report.guarantee import gaps, recommendation, words
 from kubectl_spread.report.simulation.text import name
 from kubectl_spread.report.table import paint, Style, table, wrap

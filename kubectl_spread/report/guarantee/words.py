@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 from kubectl_spread.guarantee.bound import Bound, BoundKind
 from kubectl_spread.guarantee.event import TransitionKind
+from kubectl_spread.guarantee.policy.policy import Regime
+from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
+from kubectl_spread.guarantee.policy.wording import domain, violation_text
 from kubectl_spread.guarantee.verdict import Method, ProofStatus, RuleVerdict
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
-from kubectl_spread.policy.policy import Regime
-from kubectl_spread.policy.rule import PolicyRule, RuleKind
-from kubectl_spread.policy.wording import domain, violation_text
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 VERDICTS = {

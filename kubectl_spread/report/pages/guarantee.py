@@ -9,13 +9,13 @@ from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
 from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.event import TransitionKind
+from kubectl_spread.guarantee.policy.policy import Regime
+from kubectl_spread.guarantee.policy.rule import RuleKind
+from kubectl_spread.guarantee.policy.wording import domain, rule_text
 from kubectl_spread.guarantee.recommendation.result import Recommendation
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict, worst
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
-from kubectl_spread.policy.policy import Regime
-from kubectl_spread.policy.rule import RuleKind
-from kubectl_spread.policy.wording import domain, rule_text
 from kubectl_spread.report.guarantee import gaps, recommendation, words
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.drawing import bars, Chart, draw, Drawing, DrawnNode, DrawnPod, Look, order, Shape

@@ -10,6 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.engine.results.answer import PodState
+from kubectl_spread.engine.results.frames import Moment, StepFrames
+from kubectl_spread.engine.results.summary import WorkloadSummary
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.report.pages.drawing import (
@@ -25,9 +28,6 @@ from kubectl_spread.report.pages.drawing import (
     Shape,
 )
 from kubectl_spread.report.pages.pods import notes_of
-from kubectl_spread.timeline.results.answer import PodState
-from kubectl_spread.timeline.results.frames import Moment, StepFrames
-from kubectl_spread.timeline.results.summary import WorkloadSummary
 
 _HUES = 6
 

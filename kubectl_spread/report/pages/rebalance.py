@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from kubectl_spread.advice.rebalance.plan import ConstraintChange, Rebalance, Repair, RepairVerdict
 from kubectl_spread.cluster.snapshot import Cluster, Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
-from kubectl_spread.rebalance.plan import ConstraintChange, Rebalance, Repair, RepairVerdict
 from kubectl_spread.report import documents
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.drawing import bars, Chart, draw, Drawing, DrawnPod, Look, Shape

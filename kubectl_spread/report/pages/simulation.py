@@ -6,6 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Unread
+from kubectl_spread.engine.results.frames import Frame, Moment, StepFrames
+from kubectl_spread.engine.results.summary import (
+    Ending,
+    PlayedStep,
+    Simulation,
+    StepSummary,
+    Verdict,
+    WorkloadSummary,
+)
+from kubectl_spread.engine.state import EventKind
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report import documents
 from kubectl_spread.report.pages import page
@@ -24,16 +34,6 @@ from kubectl_spread.report.simulation.text import (
     skew,
     VERDICTS,
 )
-from kubectl_spread.timeline.results.frames import Frame, Moment, StepFrames
-from kubectl_spread.timeline.results.summary import (
-    Ending,
-    PlayedStep,
-    Simulation,
-    StepSummary,
-    Verdict,
-    WorkloadSummary,
-)
-from kubectl_spread.timeline.state import EventKind
 
 _TONES = {
     Verdict.COMPLETES: "good",

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import Any
 
+from kubectl_spread.advice.rebalance.plan import Eviction, EvictionPlan, RestartPlan
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.rebalance.plan import Eviction, EvictionPlan, RestartPlan
 
 _PATIENCE = "10m"
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Optional
 
-from kubectl_spread.cluster.snapshot import Unread
-from kubectl_spread.errors import SourceError
-from kubectl_spread.rebalance.plan import (
+from kubectl_spread.advice.rebalance.plan import (
     ConstraintChange,
     Coverage,
     Eviction,
@@ -21,6 +19,8 @@ from kubectl_spread.rebalance.plan import (
     RestartPlan,
     UnclearBudget,
 )
+from kubectl_spread.cluster.snapshot import Unread
+from kubectl_spread.errors import SourceError
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.documents import document as unread_document
 from kubectl_spread.report.rebalance import commands, reasons

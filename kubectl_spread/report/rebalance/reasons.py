@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from kubectl_spread.rebalance.plan import Obstacle, ObstacleKind, Remedy, RemedyKind
+from kubectl_spread.advice.rebalance.plan import Obstacle, ObstacleKind, Remedy, RemedyKind
 from kubectl_spread.report.rebalance.words import series
 from kubectl_spread.report.simulation.text import name, plural
 

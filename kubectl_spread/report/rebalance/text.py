@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.objects.selectors.labels import HOSTNAME
-from kubectl_spread.rebalance.plan import (
+from kubectl_spread.advice.rebalance.plan import (
     ConstraintChange,
     Coverage,
     DomainChange,
@@ -19,6 +17,8 @@ from kubectl_spread.rebalance.plan import (
     RepairVerdict,
     RestartPlan,
 )
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.report.rebalance import commands, reasons
 from kubectl_spread.report.rebalance.words import series, unclear_budget
 from kubectl_spread.report.simulation.text import name, plural

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kubectl_spread.rebalance.plan import UnclearBudget
+from kubectl_spread.advice.rebalance.plan import UnclearBudget
 from kubectl_spread.text.wording import safe
 
 

@@ -6,13 +6,9 @@ from collections.abc import Iterable
 from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey, Unread
-from kubectl_spread.errors import SourceError
-from kubectl_spread.report.documents import API_VERSION
-from kubectl_spread.report.documents import document as unread_document
-from kubectl_spread.report.simulation import text
-from kubectl_spread.timeline.results.answer import TraceEvent
-from kubectl_spread.timeline.results.domain_pods import Range
-from kubectl_spread.timeline.results.summary import (
+from kubectl_spread.engine.results.answer import TraceEvent
+from kubectl_spread.engine.results.domain_pods import Range
+from kubectl_spread.engine.results.summary import (
     Ending,
     PlayedStep,
     Simulation,
@@ -20,6 +16,10 @@ from kubectl_spread.timeline.results.summary import (
     WorkloadSpread,
     WorkloadSummary,
 )
+from kubectl_spread.errors import SourceError
+from kubectl_spread.report.documents import API_VERSION
+from kubectl_spread.report.documents import document as unread_document
+from kubectl_spread.report.simulation import text
 
 Plain = dict[str, Any]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.engine.results.domain_pods import Range
+from kubectl_spread.engine.results.summary import PlayedStep, Verdict, WorkloadSummary
 from kubectl_spread.errors import SourceError
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.simulation.document import Ranges
 from kubectl_spread.report.simulation.text import name, span, VERDICTS
 from kubectl_spread.report.table import table, wrap
-from kubectl_spread.timeline.results.domain_pods import Range
-from kubectl_spread.timeline.results.summary import PlayedStep, Verdict, WorkloadSummary
 
 Plain = dict[str, Any]
 

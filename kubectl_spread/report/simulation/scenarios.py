@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
+from kubectl_spread.engine.results.summary import Simulation
 from kubectl_spread.errors import SourceError, SpreadError
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.simulation.document import document as simulation_document
 from kubectl_spread.report.simulation.text import plural, VERDICTS
 from kubectl_spread.report.table import paint, wrap
 from kubectl_spread.text.wording import safe
-from kubectl_spread.timeline.results.summary import Simulation
 
 Plain = dict[str, Any]
 

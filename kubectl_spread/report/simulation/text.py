@@ -7,11 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Optional
 
 from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.report.table import paint, table, wrap
-from kubectl_spread.text.wording import safe
-from kubectl_spread.timeline.results.answer import TraceEvent
-from kubectl_spread.timeline.results.domain_pods import DomainPods, Range
-from kubectl_spread.timeline.results.summary import (
+from kubectl_spread.engine.results.answer import TraceEvent
+from kubectl_spread.engine.results.domain_pods import DomainPods, Range
+from kubectl_spread.engine.results.summary import (
     Ending,
     PlayedStep,
     Simulation,
@@ -20,7 +18,9 @@ from kubectl_spread.timeline.results.summary import (
     WorkloadSpread,
     WorkloadSummary,
 )
-from kubectl_spread.timeline.state import EventKind
+from kubectl_spread.engine.state import EventKind
+from kubectl_spread.report.table import paint, table, wrap
+from kubectl_spread.text.wording import safe
 
 _MOST_PLACES = 12
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from kubectl_spread.policy.evaluate import Evaluation
-from kubectl_spread.policy.rule import RuleKind
-from kubectl_spread.policy.wording import domain, preposition, rule_text
+from kubectl_spread.guarantee.policy.evaluate import Evaluation
+from kubectl_spread.guarantee.policy.rule import RuleKind
+from kubectl_spread.guarantee.policy.wording import domain, preposition, rule_text
 from kubectl_spread.report.status.prometheus import head, sample
 from kubectl_spread.report.table import table
 from kubectl_spread.simulate.running.policies import GroupStatus, PolicyStatus

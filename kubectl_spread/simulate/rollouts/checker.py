@@ -13,6 +13,9 @@ from kubectl_spread.cluster.building.build import admitted_workload, stored_work
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s
+from kubectl_spread.engine import likeness, steps
+from kubectl_spread.engine.results.certainty import Basis
+from kubectl_spread.engine.results.summary import Verdict
 from kubectl_spread.explain.constraints.report import passes_all_but_spread
 from kubectl_spread.objects.amounts.quantity import scaled_value
 from kubectl_spread.objects.constraints import constraint
@@ -31,9 +34,6 @@ from kubectl_spread.scheduler.unsupported import unsupported_features
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.simulate.rollouts.search import Budget, RolloutQuestion, RolloutSearch, without
 from kubectl_spread.simulate.running.controllers import newest_hash, running_pods
-from kubectl_spread.timeline import likeness, steps
-from kubectl_spread.timeline.results.certainty import Basis
-from kubectl_spread.timeline.results.summary import Verdict
 
 
 def is_enough(

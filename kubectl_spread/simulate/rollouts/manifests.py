@@ -7,6 +7,12 @@ from functools import cached_property
 from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of, OwnerKey
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.results.certainty import Basis, Certainty, certainty
+from kubectl_spread.engine.results.domain_pods import Range
+from kubectl_spread.engine.results.summary import StepSummary, Verdict
+from kubectl_spread.engine.run import Limits, Mode, play
+from kubectl_spread.engine.setup import reading
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -16,12 +22,6 @@ from kubectl_spread.simulate.rollouts.checker import most_pods, RolloutChecker, 
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.simulate.rollouts.search import Budget, RolloutQuestion, RolloutSearch, without
 from kubectl_spread.simulate.running.controllers import is_changed
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.results.certainty import Basis, Certainty, certainty
-from kubectl_spread.timeline.results.domain_pods import Range
-from kubectl_spread.timeline.results.summary import StepSummary, Verdict
-from kubectl_spread.timeline.run import Limits, Mode, play
-from kubectl_spread.timeline.setup import reading
 
 
 def connected_groups(classes: Sequence[PodClass], cluster: Cluster) -> list[list[int]]:

@@ -6,10 +6,10 @@ from enum import Enum
 from typing import NamedTuple, Optional, Protocol
 
 from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.engine.results.certainty import Basis
+from kubectl_spread.engine.results.summary import PlayedStep, StepSummary, Verdict
+from kubectl_spread.engine.state import EventKind
 from kubectl_spread.explain.explanation import Explanation
-from kubectl_spread.timeline.results.certainty import Basis
-from kubectl_spread.timeline.results.summary import PlayedStep, StepSummary, Verdict
-from kubectl_spread.timeline.state import EventKind
 
 
 class RolloutKind(Enum):

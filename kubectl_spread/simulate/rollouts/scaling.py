@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Optional
 
+from kubectl_spread.engine.scale_down import remaining_pods, RemainingPods
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts
 from kubectl_spread.simulate.first_replica import CountedConstraint
-from kubectl_spread.timeline.scale_down import remaining_pods, RemainingPods
 
 _MOST_DOMAINS = 64  # Limit of the cost: each remaining pod searches the emptiest domain.
 

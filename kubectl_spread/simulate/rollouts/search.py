@@ -7,16 +7,16 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.results.answer import Outcome
+from kubectl_spread.engine.results.certainty import Basis
+from kubectl_spread.engine.results.summary import PlayedStep, summarize, Verdict
+from kubectl_spread.engine.run import Limits, Mode, play, StepAnswer
+from kubectl_spread.engine.search.limit import weight
 from kubectl_spread.explain.explanation import examine, Explanation
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
-from kubectl_spread.timeline import steps
-from kubectl_spread.timeline.results.answer import Outcome
-from kubectl_spread.timeline.results.certainty import Basis
-from kubectl_spread.timeline.results.summary import PlayedStep, summarize, Verdict
-from kubectl_spread.timeline.run import Limits, Mode, play, StepAnswer
-from kubectl_spread.timeline.search.limit import weight
 
 _STATES = 16_000  # Most ordinary states for all rollouts of one run.
 _LEAST_STATES = 100  # Fewer states than this are not enough for a rollout.

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.guarantee.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState, node_domains
+from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy
 from kubectl_spread.objects.selectors.labels import Labels
-from kubectl_spread.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState, node_domains
-from kubectl_spread.policy.policy import GroupSpec, Policy
 
 
 class GroupStatus(NamedTuple):

@@ -7,10 +7,10 @@ from typing import Any, Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.facts import RefutedRule
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
+from kubectl_spread.guarantee.policy.policy import Policy, ReplicaBounds
+from kubectl_spread.guarantee.policy.rule import PolicyRule
+from kubectl_spread.guarantee.policy.wording import rule_text, violation_text
 from kubectl_spread.objects.workloads.workload import Workload
-from kubectl_spread.policy.policy import Policy, ReplicaBounds
-from kubectl_spread.policy.rule import PolicyRule
-from kubectl_spread.policy.wording import rule_text, violation_text
 from kubectl_spread.scheduler.framework.profile import Profile
 
 if TYPE_CHECKING:  # 10 ms

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
 from kubectl_spread.errors import SourceError
+from kubectl_spread.guarantee.policy import parse
+from kubectl_spread.guarantee.policy.parse import PolicyTextError
+from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, Regime, REGIMES, ReplicaBounds
+from kubectl_spread.guarantee.policy.rule import Amount, PLACED, PolicyRule, RuleKind
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.reading.decode import short_path
 from kubectl_spread.objects.selectors.labels import key_errors, value_errors
 from kubectl_spread.objects.selectors.selector import compile_selector, Selector
-from kubectl_spread.policy import parse
-from kubectl_spread.policy.parse import PolicyTextError
-from kubectl_spread.policy.policy import GroupSpec, Policy, Regime, REGIMES, ReplicaBounds
-from kubectl_spread.policy.rule import Amount, PLACED, PolicyRule, RuleKind
 from kubectl_spread.sources import files, single_document
 from kubectl_spread.text.node import Route
 from kubectl_spread.text.wording import short

@@ -10,10 +10,10 @@ import jsonschema
 import pytest
 
 from kubectl_spread import schemas
+from kubectl_spread.advice.suggestion import Effect, Rollout, Suggestion
 from kubectl_spread.cli.main import run
 from kubectl_spread.report.explain.suggestions import effect_sentence
 from kubectl_spread.simulate.placement import Certainty
-from kubectl_spread.suggest.suggestion import Effect, Rollout, Suggestion
 
 CASES = Path(__file__).parents[2] / "cases" / "explain"
 ZONE = "its zone constraint (topology.kubernetes.io/zone, maxSkew 1)"

@@ -13,7 +13,7 @@ import pytest
 
 from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
-from kubectl_spread.messages.parse import parse
+from kubectl_spread.explain.messages.parse import parse
 from kubectl_spread.report.messages import lines
 
 MIXED = (

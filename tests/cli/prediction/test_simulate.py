@@ -17,7 +17,7 @@ import pytest
 
 from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
-from kubectl_spread.timeline import run as run_module
+from kubectl_spread.engine import run as run_module
 
 Plain = dict[str, Any]
 CLASSES = "priorityclasses.scheduling.k8s.io"

@@ -9,8 +9,8 @@ from kubectl_spread.explain.reported_message import Doubt, MessageComparison, Me
 from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:  # hundreds of regular expressions
-    from kubectl_spread.messages.compare import Comparison, CountChange
-    from kubectl_spread.messages.message import MinorRange
+    from kubectl_spread.explain.messages.compare import Comparison, CountChange
+    from kubectl_spread.explain.messages.message import MinorRange
 
 
 def sentences(reported: ReportedMessage, comparison: MessageComparison) -> list[str]:
@@ -86,7 +86,7 @@ _LIMITS = {
 
 def counts(found: Comparison) -> str:
     """Return how two messages differ: `then 2 Insufficient cpu of 5 nodes; now 1 of 6`."""
-    from kubectl_spread.messages.compare import ComparisonResult
+    from kubectl_spread.explain.messages.compare import ComparisonResult
 
     if found.outcome is ComparisonResult.SAME:
         return "the same as now"

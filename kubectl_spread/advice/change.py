@@ -1,0 +1,187 @@
+"""A proposed change, before it is simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from enum import IntEnum
+from typing import NamedTuple, Optional, TYPE_CHECKING
+
+from kubectl_spread.advice.actions import Action, EditSpec
+from kubectl_spread.advice.patch import Op
+from kubectl_spread.advice.scene import HypotheticalCluster
+from kubectl_spread.explain.requirements.requirement import RequirementId, RequirementKind
+
+if TYPE_CHECKING:
+    from kubectl_spread.advice.problem import PendingPodProblem
+
+
+class Damage(IntEnum):
+    """Worst side effect of a change. Suggestions are ordered by it first."""
+
+    NONE = 0
+    EVICTS = 1  # the scheduler evicts running pods of a lower priority
+    RESTARTS = 2  # Running pods are deleted, and re-created on other nodes.
+    KILLS = 3  # Running pods end and are not re-created unchanged.
+    LOSES_DATA = 4
+
+
+class Rank(IntEnum):
+    """Order in which an expert would try changes: waiting first, then mistakes, then rules to loosen."""
+
+    WAIT = 0
+    MISTAKE = 1  # The written value is an obvious mistake.
+    NODE_LABEL = 3
+    RECORDON = 4
+    NODE_KIND = 5  # Pods select the nodes that can run them.
+    AFFINITY_POLICY = 6
+    TAINTS_POLICY = 7
+    OUTAGE = 8  # nodes that are down come back
+    SELECTOR = 9
+    REVISION = 10
+    REPLICAS = 11  # a claim that one pod may use holds the others back
+    MIN_DOMAINS = 12
+    ROLLOUT = 14
+    HOST_PORT = 15
+    UNCORDON = 16
+    EMPTY_NODE = 17
+    NEW_LABEL = 18
+    STORAGE_CLASS = 19
+    CLAIM = 20
+    IDLE_NODES = 21  # a toleration of a taint whose nodes run no pods
+    CAPACITY = 22  # a new node where the nodes of a domain are full
+    MAX_SKEW = 24
+    NEW_NODE = 27
+    FIRST_NODE = 28  # a node in a domain whose nodes are all of the control plane
+    OTHER_KEY = 31
+    SOFT_CONSTRAINT = 32
+    WIDE_SKEW = 33  # a maxSkew that hardly spreads any more
+    PRIORITY = 34
+    SPREAD_AFFINITY = 35  # a constraint in place of an anti-affinity
+    SOFT_AFFINITY = 36
+    REQUESTS = 40
+    PREFERRED_NODES = 43
+    TOLERATION = 44
+    NODE_SELECTOR = 45
+    TAINT = 50
+    SCALED = 52
+    MOVED_POD = 54
+    SIBLING = 55
+    HOLDER = 56
+    TERMINATING = 58
+    RISKY_TOLERATION = 60
+    OTHER_TIER = 62  # a node that has another value of the label on purpose
+
+
+# Template changes that correct a mistake which keeps the workload from running. All others loosen a rule.
+REPAIRS = frozenset(
+    (
+        Rank.MISTAKE,
+        Rank.NODE_KIND,
+        Rank.SELECTOR,
+        Rank.REVISION,
+        Rank.MIN_DOMAINS,
+        Rank.ROLLOUT,
+        Rank.HOST_PORT,
+    )
+)
+# Node changes that remove a taint or a node, take a node from another tier, or open a domain for workloads.
+_LARGE = frozenset((Rank.TAINT, Rank.EMPTY_NODE, Rank.FIRST_NODE, Rank.OTHER_TIER))
+
+
+class Change(NamedTuple):
+    """A proposed change that has not been simulated yet.
+
+    family: changes of one family are alternatives, and only a few of them are shown. rank: position in the order in
+    which an expert would try changes. weight: order among changes of one rank. relaxes: ids of the requirements
+    (`explain.requirements`) that it loosens; empty if it may loosen any. gives_up: a sentence about the drawback.
+    parts: number of proposals combined in it. damage: the worst effect on pods and data. fold: group of equivalent
+    changes, such as one per equal node; only the best of a group is shown. Empty if the change is in no group.
+    """
+
+    title: str
+    actions: tuple[Action, ...]
+    family: str
+    rank: int
+    weight: int = 0
+    relaxes: frozenset[RequirementId] = frozenset()
+    gives_up: str = ""
+    notes: tuple[str, ...] = ()
+    parts: int = 1
+    damage: Damage = Damage.NONE
+    fold: str = ""
+
+    @property
+    def is_of_manifest(self) -> bool:
+        return all(action.is_of_manifest for action in self.actions)
+
+    @property
+    def edits_template(self) -> bool:
+        """Return whether the change edits the pod template, so that the workload's pods are re-created."""
+        return any(isinstance(action, EditSpec) for action in self.actions)
+
+    @property
+    def is_gentle(self) -> bool:
+        """Return whether an expert would try the change before restarting pods.
+
+        Such a change corrects a mistake, or is a small change of nodes.
+        """
+        return self.rank in REPAIRS or not (self.edits_template or self.rank in _LARGE)
+
+    def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
+        """Return the hypothetical cluster after all actions of the change."""
+        for action in self.actions:
+            scene = action.apply(scene)
+        return scene
+
+
+class Ladder(NamedTuple):
+    """Changes of one kind in increasing strength. The search looks for the first that is enough."""
+
+    size: int
+    step: Callable[[int], Optional[Change]]
+
+    def rank_at(self, at: int) -> Optional[int]:
+        """Return the rank of a step; None if there is no such step."""
+        change = self.step(at)
+        return None if change is None else change.rank
+
+
+Proposals = Iterator[Ladder]
+
+
+def single(change: Change) -> Ladder:
+    """Return a ladder with this change as its only step."""
+    return Ladder(1, lambda _: change)
+
+
+def of_spec(
+    title: str,
+    ops: Iterable[Op],
+    *,
+    family: str,
+    rank: int,
+    weight: int = 0,
+    relaxes: Iterable[RequirementId] = (),
+    gives_up: str = "",
+    notes: tuple[str, ...] = (),
+    fold: str = "",
+) -> Change:
+    """Return a change of the pod's manifest."""
+    edit = (EditSpec(tuple(ops)),)
+    return Change(title, edit, family, rank, weight, frozenset(relaxes), gives_up, notes, fold=fold)
+
+
+def of_constraint(problem: PendingPodProblem, position: int) -> frozenset[RequirementId]:
+    """Return the ids of the requirements that belong to a constraint."""
+    return frozenset(item.id for item in problem.explanation.requirements if item.position == position)
+
+
+def of_kind(problem: PendingPodProblem, kind: RequirementKind, key: str = "") -> frozenset[RequirementId]:
+    """Return the ids of the requirements of a kind, limited to one key if it is not empty."""
+    found = problem.explanation.requirements
+    return frozenset(item.id for item in found if item.kind is kind and key in ("", item.key))
+
+
+def of_plugin(problem: PendingPodProblem, plugin: str) -> frozenset[RequirementId]:
+    """Return the ids of the requirements of a plugin."""
+    return frozenset(item.id for item in problem.explanation.requirements if item.plugin == plugin)

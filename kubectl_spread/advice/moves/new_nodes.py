@@ -1,0 +1,263 @@
+"""New nodes for domains that need one, no larger than the waiting pods require."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Optional
+
+from kubectl_spread.advice.actions import AddNodes
+from kubectl_spread.advice.change import Change, Ladder, Rank
+from kubectl_spread.advice.moves.constraints import has_meant_key
+from kubectl_spread.advice.node_facts import is_unfit, misspelt_values
+from kubectl_spread.advice.problem import PendingPodProblem
+from kubectl_spread.objects.affinity import NodeSelectorTerm
+from kubectl_spread.objects.amounts.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.selectors.labels import HOSTNAME, Labels, OS
+from kubectl_spread.objects.storage import ObjectKey, Volume
+from kubectl_spread.scheduler.plugins import names
+
+Plain = dict[str, Any]
+
+FAMILY = "new node"
+_MOST_NEW = 16
+_MOST_USUAL = 200  # Most new nodes of the usual size.
+_MOST_ON_ONE = 100  # pods on a single new node
+_MOST_PLACES = 2
+_MEBI = 1024 * 1024
+_GIBI = 1024 * _MEBI
+_CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+_ZONE_LABELS = ("topology.ebs.csi.aws.com/zone", "topology.gke.io/zone", "failure-domain.beta.kubernetes.io/zone")
+
+
+def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Propose nodes for a domain at the global minimum, for a new domain if some are missing, or for any domain."""
+    places = [] if problem.owner.kind == "DaemonSet" else _places(problem)  # Each of its pods has its own node.
+    for number, place in enumerate(place for at, place in enumerate(places) if place not in places[:at]):
+        labels = _labels(problem, place) if _is_open(problem, place) else None
+        if labels is not None:
+            yield _ladder(problem, place, labels, weight=number)
+
+
+def _is_open(problem: PendingPodProblem, place: dict[str, str]) -> bool:
+    """Return whether a new node makes sense in this domain.
+
+    It does not if the domain is down or about to be removed, or if its value is misspelt. It does not either if all
+    nodes there have an operating system that the workload cannot use.
+    """
+    there = _nodes_at(problem, place)
+    if not there or not place:
+        return True
+    systems = {node.labels.get(OS) for node in there} - {None}
+    wanted = problem.operating_system
+    is_other_system = bool(systems) and bool(wanted) and wanted not in systems
+    is_misspelt = any(value in misspelt_values(problem.cluster.nodes, key) for key, value in place.items())
+    return not (is_unfit(there) or is_misspelt or is_other_system)
+
+
+def _nodes_at(problem: PendingPodProblem, place: dict[str, str]) -> list[Node]:
+    nodes = problem.cluster.nodes
+    return [node for node in nodes if all(node.labels.get(key) == value for key, value in place.items())]
+
+
+def _lacks_capacity(problem: PendingPodProblem, place: dict[str, str]) -> bool:
+    """Return whether a node at a place refuses the pod only for lack of room."""
+    full = (names.NODE_RESOURCES_FIT, names.NODE_PORTS, names.INTER_POD_AFFINITY, names.NODE_VOLUME_LIMITS)
+    for node in _nodes_at(problem, place):
+        at = problem.columns.index[node.name]
+        refusing = {item.plugin for item in problem.filter_result.plugin_results if item.bits[at]} - {
+            names.POD_TOPOLOGY_SPREAD
+        }
+        if refusing and refusing <= set(full):
+            return True
+    return False
+
+
+def is_control_plane(node: Node) -> bool:
+    """Return whether a node belongs to the control plane."""
+    return any(key in node.labels for key in _CONTROL_PLANE) or any(
+        taint.key in _CONTROL_PLANE for taint in node.taints
+    )
+
+
+def _places(problem: PendingPodProblem) -> list[dict[str, str]]:
+    """Return the labels of the domains that need a new node."""
+    places = [place for place in _of_volumes(problem) if place]
+    for report in problem.reports:
+        key = report.constraint.topology_key
+        if key == HOSTNAME or has_meant_key(problem, report) or len(report.without_key) == problem.columns.n:
+            continue
+        held = [value for value in report.minimum_in if value]
+        if not report.is_below_min_domains:
+            places += [{key: value} for value in held[:_MOST_PLACES]]
+        if report.is_below_min_domains or not held:
+            places.append({key: _new_value(problem, key)})
+    apart = {term.topology_key for term in problem.pod.cls.pod_anti_affinity} - {HOSTNAME}
+    places += [{key: _new_value(problem, key)} for key in sorted(apart)]
+    return [*places, {}]
+
+
+def _volumes(problem: PendingPodProblem) -> list[Volume]:
+    """Return the volumes that are bound to the pod's claims."""
+    storage, pod = problem.cluster.storage, problem.pod
+    claims = [storage.claims.get(ObjectKey(pod.namespace, volume.claim)) for volume in pod.cls.volumes if volume.claim]
+    names = [claim.volume_name for claim in claims if claim is not None and claim.is_bound]
+    return [storage.volumes[name] for name in names if name in storage.volumes]
+
+
+def _of_volumes(problem: PendingPodProblem) -> Iterator[dict[str, str]]:
+    """Yield the labels of places from which a volume is reachable but which have no usable node."""
+    for volume in _volumes(problem):
+        for term in (volume.terms or ())[:_MOST_PLACES]:
+            place = _met(term)
+            if not any(volume.matches_node(problem.columns.nodes[at].labels) for at in problem.usable):
+                yield place
+
+
+def _met(term: NodeSelectorTerm) -> dict[str, str]:
+    """Return labels that meet the label conditions of a term, except conditions on the hostname."""
+    return {
+        item.key: item.values[0] if item.operator == "In" else "true"
+        for item in term.match_expressions
+        if (item.operator == "Exists" or (item.operator == "In" and item.values)) and item.key != HOSTNAME
+    }
+
+
+def _new_value(problem: PendingPodProblem, key: str) -> str:
+    """Return a value of the label that no node has."""
+    values = {node.labels[key] for node in problem.cluster.nodes if key in node.labels}
+    names = ("new", *(f"new-{number}" for number in range(1, len(values) + 2)))
+    return next(name for name in names if name not in values)
+
+
+def _labels(problem: PendingPodProblem, place: dict[str, str]) -> Optional[dict[str, str]]:
+    """Return the labels of a new node at a place; None if the pod could not use such a node.
+
+    The labels are copied from a node of the domain if possible, else from a node that the pod could use, else from any
+    node. As a last resort they are the ones that the pod's node selector and affinity require.
+    """
+    usable = {problem.columns.nodes[at].name for at in problem.usable}
+
+    def preference(node: Node) -> tuple[bool, ...]:
+        is_there = all(node.labels.get(key) == value for key, value in place.items())
+        return (not is_there, node.name not in usable, node.unschedulable, bool(node.taints))
+
+    models = sorted((node for node in problem.cluster.nodes if not is_control_plane(node)), key=preference)
+    cls = problem.pod.cls
+    asked = dict(cls.node_selector)
+    if cls.node_affinity.required:
+        asked |= _met(cls.node_affinity.required[0])
+    for wanted in ({}, asked):
+        for model in models:
+            labels = _moved({**model.labels, **wanted}, place)
+            if _is_allowed(problem, labels):
+                return labels
+    return asked | place if _is_allowed(problem, asked | place) else None
+
+
+def _moved(labels: Labels, place: dict[str, str]) -> dict[str, str]:
+    """Return labels moved to another place, without other zone labels of the old place."""
+    is_there = all(labels.get(key) == value for key, value in place.items())
+    kept = {key: value for key, value in labels.items() if is_there or key not in _ZONE_LABELS}
+    return {**kept, **place}
+
+
+def _is_allowed(problem: PendingPodProblem, labels: Labels) -> bool:
+    """Return whether the pod may use a node with these labels and reaches its volumes from there."""
+    return problem.pod.cls.node_requirement.matches(labels, "") and all(
+        volume.matches_node(labels) for volume in _volumes(problem)
+    )
+
+
+def _where(place: dict[str, str]) -> str:
+    """Return `to zone a` or `in a new zone`, after a space; empty for a node in any domain."""
+    if any(value.startswith("new") for value in place.values()):
+        return "".join(f" in a new {key.rpartition('/')[2]}" for key in place)
+    return "".join(f" to {key.rpartition('/')[2]} {value}" for key, value in place.items())
+
+
+def _free(room: dict[str, str], nodes: int) -> str:
+    size = _size(room)
+    return f" with {size} free{'' if nodes == 1 else ' each'}" if size else ""
+
+
+def _ladder(problem: PendingPodProblem, place: dict[str, str], labels: dict[str, str], *, weight: int) -> Ladder:
+    """Return a ladder of new nodes: first one node with room for one, two or more pods, then several nodes."""
+    rank = _rank(problem, place)
+    waiting = problem.given.pending + problem.missing
+    sizes = [(1, count) for count in range(1, min(waiting, _MOST_ON_ONE) + 1)]
+    sizes += [(count, -(-waiting // count)) for count in range(2, min(waiting, _MOST_NEW) + 1)]
+    usual = _pods_on_a_usual_node(problem)
+    if waiting > _MOST_NEW and 0 < -(-waiting // usual) <= _MOST_USUAL:
+        sizes.append((-(-waiting // usual), usual))
+
+    def step(at: int) -> Change:
+        nodes, pods = sizes[at % len(sizes)]
+        room = _room(problem, pods, with_rivals=at >= len(sizes))
+        made = tuple(_node(problem, labels, room, number) for number in range(1, nodes + 1))
+        title = f"add {'a node' if nodes == 1 else f'{nodes} nodes'}{_where(place)}{_free(room, nodes)}"
+        fold = f"{FAMILY} {' '.join(place)}" if _nodes_at(problem, place) and place else ""
+        note = "add the requests of the DaemonSet pods on a new node"
+        return Change(title, (AddNodes(made),), FAMILY, rank, weight, notes=(note,), fold=fold)
+
+    return Ladder(len(sizes) * (2 if problem.rivals else 1), step)
+
+
+def _rank(problem: PendingPodProblem, place: dict[str, str]) -> Rank:
+    if _lacks_capacity(problem, place):
+        return Rank.CAPACITY
+    there = _nodes_at(problem, place)
+    return Rank.FIRST_NODE if there and all(map(is_control_plane, there)) else Rank.NEW_NODE
+
+
+def _pods_on_a_usual_node(problem: PendingPodProblem) -> int:
+    """Return how many of the pods an empty node of the cluster takes, at least 1.
+
+    The number is the median of all nodes that take any.
+    """
+    requests = [(name, amount) for name, amount in problem.pod.cls.requests if amount and name != PODS]
+    fitting = sorted(
+        min([node.allocatable.get(PODS, 0), *(node.allocatable.get(name, 0) // amount for name, amount in requests)])
+        for node in problem.cluster.nodes
+        if not is_control_plane(node)
+    )
+    fitting = [count for count in fitting if count > 0]
+    return fitting[len(fitting) // 2] if fitting else 1
+
+
+def _room(problem: PendingPodProblem, pods: int, *, with_rivals: bool) -> dict[str, str]:
+    """Return the allocatable resources that a number of pods needs, as Kubernetes quantities."""
+    room: dict[str, str] = {}
+    wanted = Counter({name: amount * pods for name, amount in problem.pod.cls.requests})
+    for rival in problem.rivals if with_rivals else ():
+        wanted.update(dict(rival.cls.requests))
+    for resource, total in wanted.items():
+        if not total:
+            continue
+        if resource == CPU:
+            room[CPU] = f"{total}m" if total % 1000 else str(total // 1000)
+        elif resource in (MEMORY, EPHEMERAL_STORAGE):
+            room[resource] = f"{total // _GIBI}Gi" if total and total % _GIBI == 0 else f"{-(-total // _MEBI)}Mi"
+        elif resource != PODS:
+            room[resource] = str(total)
+    room[PODS] = str(max(110, pods))
+    return room
+
+
+def _size(room: dict[str, str]) -> str:
+    amounts = {name: amount for name, amount in room.items() if name != PODS}
+    return ", ".join(f"{name} {amount}" for name, amount in amounts.items())
+
+
+def _node(problem: PendingPodProblem, labels: dict[str, str], room: dict[str, str], number: int) -> Plain:
+    name = f"new-node-{number}"
+    while name in problem.columns.index:
+        name = f"{name}-x"
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {**labels, HOSTNAME: name}},
+        "spec": {},
+        "status": {"allocatable": room},
+    }

@@ -1,0 +1,466 @@
+"""Changes of nodes: cordons, taints, labels, and the nodes that pods select."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from kubectl_spread.advice.actions import Action, DeleteNode, EditNode, EditSpec
+from kubectl_spread.advice.change import Change, Ladder, of_kind, Rank, single
+from kubectl_spread.advice.moves.constraints import has_meant_key
+from kubectl_spread.advice.moves.new_nodes import is_control_plane
+from kubectl_spread.advice.node_facts import is_down, is_leaving, is_of_system, misspelt_values, spelling_of
+from kubectl_spread.advice.patch import Op, put_op
+from kubectl_spread.advice.problem import PendingPodProblem
+from kubectl_spread.explain.constraints.report import ConstraintReport
+from kubectl_spread.explain.requirements.requirement import RequirementKind
+from kubectl_spread.objects.amounts.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.selectors.labels import HOSTNAME, OS, REGION, ZONE
+from kubectl_spread.objects.taints import first_untolerated, Taint, UNSCHEDULABLE
+from kubectl_spread.scheduler.plugins import names
+
+_NAMED = 4  # nodes that a title names
+_MOST_AT_ONCE = 32  # nodes of one group that are changed at once
+
+
+def equal_groups(nodes: Iterable[Node]) -> list[list[Node]]:
+    """Return nodes in groups that the scheduler only distinguishes by name, in the given order."""
+    found: dict[object, list[Node]] = {}
+    for node in nodes:
+        labels = frozenset((key, value) for key, value in node.labels.items() if key != HOSTNAME and value != node.name)
+        room = frozenset(node.allocatable.items())
+        found.setdefault((labels, node.taints, node.unschedulable, room), []).append(node)
+    return list(found.values())
+
+
+def names_of(nodes: Sequence[Node], equal: int) -> str:
+    """Return `node a`, `nodes a, b` or `nodes a, b (2 of 100 equal nodes)`."""
+    names = ", ".join(node.name for node in nodes[:_NAMED])
+    more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
+    what = "node" if len(nodes) == 1 else "nodes"
+    of = f" ({len(nodes)} of {equal} equal nodes)" if equal > len(nodes) else ""
+    return f"{what} {names}{more}{of}"
+
+
+def equal_ladder(nodes: Sequence[Node], change: Callable[[Sequence[Node], str], Change]) -> Ladder:
+    """Return changes of one node of a group, of two, and so on.
+
+    Args:
+        nodes: of one group.
+        change: makes the change of some nodes; the text names them.
+    """
+    size = min(len(nodes), _MOST_AT_ONCE)
+    return Ladder(size, lambda at: change(nodes[: at + 1], names_of(nodes[: at + 1], len(nodes))))
+
+
+_MOST = 4  # Most nodes that are proposed for one kind of change.
+
+
+def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Propose changes of nodes that hold the global minimum down or that could take the pod."""
+    yield from _uncordoned(problem)
+    yield from _untainted(problem)
+    yield from _recordoned(problem)
+    yield from _deleted(problem)
+    yield from _selected(problem)
+
+
+def _by_minimum(problem: PendingPodProblem, nodes: Iterable[Node]) -> list[Node]:
+    """Return the nodes sorted so that domains at the global minimum come first: they lack a pod."""
+    held = {(report.constraint.topology_key, value) for report in problem.reports for value in report.minimum_in}
+    return sorted(
+        nodes, key=lambda node: (-sum((key, node.labels.get(key)) in held for key in _keys(problem)), node.name)
+    )
+
+
+def _keys(problem: PendingPodProblem) -> list[str]:
+    return list(dict.fromkeys(report.constraint.topology_key for report in problem.reports))
+
+
+def _uncordoned(problem: PendingPodProblem) -> Iterator[Ladder]:
+    cordoned = (node for node in problem.cluster.nodes if node.unschedulable and not is_leaving(node))
+    relaxes = of_kind(problem, RequirementKind.CORDON)
+
+    def change(nodes: Sequence[Node], named: str) -> Change:
+        return Change(
+            f"uncordon {named}",
+            tuple(EditNode(node.name, uncordoned=True) for node in nodes),
+            "uncordon",
+            Rank.UNCORDON,
+            weight=len(nodes),
+            relaxes=relaxes,
+            gives_up=f"pods go to the node{'s' if len(nodes) > 1 else ''} again: do not do this during a drain",
+            fold="uncordon",
+        )
+
+    for group in equal_groups(_by_minimum(problem, cordoned))[:_MOST]:
+        yield equal_ladder(group, change)
+
+
+def _untainted(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Remove a taint that a user has put on nodes; taints that cluster components set are left alone."""
+    tolerations = problem.pod.cls.tolerations
+    chosen = (
+        node
+        for node in problem.cluster.nodes
+        if first_untolerated(node.taints, tolerations) is not None
+        and not is_control_plane(node)
+        and not any(is_of_system(taint) for taint in node.taints)
+    )
+    for group in equal_groups(_by_minimum(problem, chosen))[:_MOST]:
+        taint = first_untolerated(group[0].taints, tolerations)
+        if taint is not None:
+            yield equal_ladder(group, functools.partial(_without_taint, taint))
+
+
+def _without_taint(taint: Taint, nodes: Sequence[Node], named: str) -> Change:
+    return Change(
+        f"remove the taint {taint} from {named}",
+        tuple(EditNode(node.name, untainted=taint) for node in nodes),
+        "taint",
+        Rank.TAINT,
+        weight=len(nodes),
+        gives_up=f"{taint} no longer keeps {named} free of pods",
+        fold=f"taint {taint}",
+    )
+
+
+def _recordoned(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Cordon a node again whose cordon lacks its taint: a constraint that honours taints counts such a node."""
+    nodes = [node for node in problem.cluster.nodes if node.unschedulable and UNSCHEDULABLE not in node.taints]
+    if nodes:
+        listed = ", ".join(node.name for node in nodes[:_MOST])
+        yield single(
+            Change(
+                f"cordon {listed} again with kubectl, which adds the taint of a cordon",
+                tuple(EditNode(node.name, recordoned=True) for node in nodes[:_MOST]),
+                "recordon",
+                Rank.RECORDON,
+                gives_up="constraints with nodeTaintsPolicy: Honor no longer count the node",
+            )
+        )
+
+
+def _deleted(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Delete the unusable, empty nodes of one domain at the global minimum, all at once."""
+    idle = {node.name for node in problem.cluster.nodes if _is_idle(problem, node)}
+    for report in problem.reports if idle else ():
+        key = report.constraint.topology_key
+        by_value: dict[str, list[Node]] = {}
+        for node in problem.cluster.nodes:
+            by_value.setdefault(node.labels.get(key, ""), []).append(node)
+        for value in report.minimum_in:
+            nodes = by_value[value]
+            if len(nodes) <= _MOST and all(node.name in idle for node in nodes):
+                listed = ", ".join(node.name for node in nodes)
+                yield single(
+                    Change(
+                        f"delete node {listed}, which takes no pods and counts as a domain of {key}",
+                        tuple(DeleteNode(node.name) for node in nodes),
+                        "delete node",
+                        Rank.EMPTY_NODE,
+                        weight=len(nodes),
+                        gives_up="the node is removed; stop its kubelet, or it registers the node again",
+                        notes=tuple(_may_still_run(problem, nodes)),
+                    )
+                )
+
+
+def _is_idle(problem: PendingPodProblem, node: Node) -> bool:
+    """Return whether a node is cordoned or down, and runs only DaemonSet and static pods.
+
+    On a node that is down, pods that terminate end only once the node is deleted.
+    """
+    if not (node.unschedulable or is_down(node)) or is_control_plane(node) or is_leaving(node):
+        return False
+    return all(is_down(node) and pod.terminating for pod in problem.workload_pods(node))
+
+
+def _may_still_run(problem: PendingPodProblem, nodes: Iterable[Node]) -> Iterator[str]:
+    """Yield a warning of a second pod with one identity: a node that is down may still run pods of StatefulSets."""
+    down = [node for node in nodes if is_down(node)]
+    there = [
+        pod.name
+        for node in down
+        for pod in problem.workload_pods(node)
+        if pod.owner is not None and pod.owner.kind == "StatefulSet"
+    ]
+    has_sets = any(key.kind == "StatefulSet" for key in problem.cluster.controllers)
+    if there:
+        yield (
+            f"make sure that {down[0].name} is off: {', '.join(there)} may still run there, and would run twice once "
+            "it is created elsewhere"
+        )
+    elif down and has_sets:
+        yield (
+            f"make sure that {down[0].name} is off: pods of StatefulSets may still run there, and would run twice once "
+            "they are created elsewhere"
+        )
+
+
+def _selected(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Label nodes that lack only a label that nodeSelector requires.
+
+    Labels that a node has from the beginning are not proposed.
+    """
+    asked = dict(problem.pod.cls.node_selector)
+    missing = {key: value for key, value in asked.items() if not key.startswith(_BORN_WITH)}
+    if not missing:
+        return
+    others = [item.bits for item in problem.filter_result.plugin_results if item.plugin != names.NODE_AFFINITY]
+    lacking = [
+        node
+        for at, node in enumerate(problem.cluster.nodes)
+        if any(node.labels.get(key) != value for key, value in missing.items()) and not any(bits[at] for bits in others)
+    ]
+    for group in equal_groups(_by_minimum(problem, lacking))[:_MOST]:
+        yield equal_ladder(group, functools.partial(_with_labels, missing))
+
+
+def _with_labels(missing: dict[str, str], nodes: Sequence[Node], named: str) -> Change:
+    written = {key: value for key, value in missing.items() if nodes[0].labels.get(key) != value}
+    pairs = tuple(written.items())
+    replaced = [f"{key}={nodes[0].labels[key]}" for key in written if key in nodes[0].labels]
+    return Change(
+        f"label {named} with {', '.join(f'{key}={value}' for key, value in pairs)}, as nodeSelector requires",
+        tuple(EditNode(node.name, pairs) for node in nodes),
+        "node label",
+        Rank.OTHER_TIER if replaced else Rank.NEW_LABEL,
+        weight=len(nodes),
+        gives_up=f"{named} no longer belongs to {', '.join(replaced)}" if replaced else "",
+        notes=("label a node only if the label is true of it",),
+        fold="label for nodeSelector",
+    )
+
+
+_BORN_WITH = ("kubernetes.io/", "topology.", "node.kubernetes.io/", "beta.kubernetes.io/", "failure-domain.")
+
+
+_MOST_VALUES = 4  # Most values, and most nodes, that are proposed one by one.
+_MOST_LABELLED = 20  # Most nodes that are labelled in one change.
+_SAME_PLACE = {
+    ZONE: ("failure-domain.beta.kubernetes.io/zone", "topology.ebs.csi.aws.com/zone", "topology.gke.io/zone"),
+    REGION: ("failure-domain.beta.kubernetes.io/region",),
+}
+
+_Pairs = list[tuple[Node, str]]
+
+
+def propose_labels(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Propose labels that are missing on nodes, or corrections of wrong ones."""
+    for report in problem.reports:
+        yield from _misspelt(problem, report)
+        yield from _empty(problem, report)
+        yield from _shared(problem, report)
+        yield from _missing(problem, report)
+
+
+def _misspelt(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
+    """Correct a value that is a misspelling of another one: us-east1b for us-east-1b."""
+    key = report.constraint.topology_key
+    for wrong, right in misspelt_values(problem.cluster.nodes, key).items():
+        nodes = [node for node in problem.cluster.nodes if node.labels.get(key) == wrong]
+        if len(nodes) > _MOST_LABELLED:
+            continue
+        listed = ", ".join(node.name for node in nodes)
+        yield single(
+            Change(
+                f"correct the label {key} of node {listed}: {right} instead of {wrong}",
+                tuple(EditNode(node.name, ((key, right),)) for node in nodes),
+                "node label",
+                Rank.MISTAKE,
+                gives_up="",
+                notes=(f"{wrong} and {right} look like two spellings of one value: label the node only if they are",),
+            )
+        )
+
+
+def _empty(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
+    key = report.constraint.topology_key
+    empty = [node for node in problem.cluster.nodes if node.labels.get(key) == ""]
+    if empty and len(empty) <= _MOST_VALUES:
+        yield single(
+            Change(
+                f"remove the empty label {key} from node {', '.join(node.name for node in empty)}",
+                tuple(EditNode(node.name, ((key, None),)) for node in empty),
+                "node label",
+                Rank.NODE_LABEL,
+                gives_up="the pods no longer go to the node" if report.constraint.is_hard else "",
+            )
+        )
+
+
+def _shared(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
+    """Give each of the nodes that share a hostname label its own."""
+    key = report.constraint.topology_key
+    if key != HOSTNAME:
+        return
+    shared = [node for node in problem.cluster.nodes if key in node.labels and node.labels[key] != node.name]
+    values = [node.labels[key] for node in shared]
+    twice = [node for node in shared if values.count(node.labels[key]) > 1]
+    if twice and len(twice) <= _MOST_LABELLED:
+        yield single(
+            Change(
+                f"give each of {', '.join(node.name for node in twice)} its own {key}",
+                tuple(EditNode(node.name, ((key, node.name),)) for node in twice),
+                "node label",
+                Rank.NODE_LABEL,
+                gives_up="selectors that use the shared value no longer find these nodes",
+            )
+        )
+
+
+def _missing(problem: PendingPodProblem, report: ConstraintReport) -> Iterator[Ladder]:
+    """Label the nodes that lack a constraint's key."""
+    key = report.constraint.topology_key
+    missing = [node for node in problem.cluster.nodes if key not in node.labels]
+    known = [(node, value) for node in missing if (value := _known(node, key))]
+    if known and len(known) <= _MOST_LABELLED:
+        yield single(_labelled(known, key, rank=Rank.NODE_LABEL, notes=()))
+    elif missing and not known:
+        yield from _unknown(problem, report, missing)
+
+
+def _known(node: Node, key: str) -> str:
+    """Return the value that other labels of a node imply: a label of the same place or a misspelt key."""
+    if key == HOSTNAME:
+        return node.name
+    same = next((node.labels[other] for other in _SAME_PLACE.get(key, ()) if node.labels.get(other)), "")
+    return same or node.labels.get(spelling_of(key, node.labels), "")
+
+
+def _unknown(problem: PendingPodProblem, report: ConstraintReport, missing: list[Node]) -> Iterator[Ladder]:
+    """Label nodes whose value is unknown: all that would take the pod at once, then one by one."""
+    key = report.constraint.topology_key
+    note = (f"write the value of {key} that is true of each node; the values shown were simulated",)
+    fold = f"missing label {key}"
+    values = [domain.value for domain in sorted(report.domains, key=lambda domain: (domain.matching, domain.value))]
+    if not values:
+        if len(missing) <= _MOST_LABELLED and not has_meant_key(problem, report):
+            made = key.rpartition("/")[2] + "-1"
+            yield single(_labelled([(node, made) for node in missing], key, rank=Rank.NEW_LABEL, notes=note, fold=fold))
+        return
+    usable = [node for node in missing if _would_take(problem, node)]
+    for first in range(min(len(values), _MOST_VALUES)):
+        pairs = [(node, values[(first + at) % len(values)]) for at, node in enumerate(usable)]
+        if 1 < len(pairs) <= _MOST_LABELLED:
+            yield single(_labelled(pairs, key, rank=Rank.NEW_LABEL, notes=note, fold=fold))
+    for node in usable[:_MOST_VALUES]:
+        for value in values[:_MOST_VALUES]:
+            yield single(_labelled([(node, value)], key, rank=Rank.NEW_LABEL, notes=note, fold=fold, weight=99))
+
+
+def _would_take(problem: PendingPodProblem, node: Node) -> bool:
+    at = problem.columns.index[node.name]
+    others = [item for item in problem.filter_result.plugin_results if item.plugin != names.POD_TOPOLOGY_SPREAD]
+    return all(not item.bits[at] for item in others)
+
+
+def _labelled(
+    pairs: Sequence[tuple[Node, str]],
+    key: str,
+    *,
+    rank: int,
+    notes: tuple[str, ...],
+    fold: str = "",
+    weight: int = 0,
+) -> Change:
+    values = dict.fromkeys(value for _, value in pairs)
+    if len(values) == 1:
+        listed = ", ".join(node.name for node, _ in pairs)
+        title = f"label node {listed} with {key}={next(iter(values))}"
+    else:
+        title = "label nodes: " + ", ".join(f"{node.name} {key}={value}" for node, value in pairs)
+    actions: tuple[Action, ...] = tuple(EditNode(node.name, ((key, value),)) for node, value in pairs)
+    return Change(title, actions, "node label", rank, weight=weight + len(pairs), notes=notes, fold=fold)
+
+
+_OF_EVERY_NODE = frozenset({CPU, MEMORY, EPHEMERAL_STORAGE, PODS})
+_MOST_LABELLED = 20
+
+
+def propose_kinds(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Propose a nodeSelector for the nodes that can run the pods, so that other nodes do not count as domains."""
+    if not problem.reports or problem.owner.kind == "DaemonSet":
+        return
+    yield from _system(problem)
+    yield from _device(problem)
+
+
+def _system(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Select the operating system of the pods, if the cluster has nodes of several."""
+    systems = {node.labels[OS] for node in problem.cluster.nodes if OS in node.labels}
+    wanted = problem.operating_system
+    if len(systems) < 2 or _asks_for(problem, OS):
+        return
+    title = f"add {OS}: {wanted} to nodeSelector, as only nodes with {wanted} can run these pods"
+    yield single(
+        Change(
+            title,
+            (EditSpec(_selecting(problem, OS, wanted)),),
+            "nodeSelector",
+            Rank.NODE_KIND,
+            gives_up=f"the pods never run on nodes without {OS}={wanted}",
+        )
+    )
+
+
+def _parted(nodes: Iterable[Node], resource: str) -> tuple[list[Node], list[Node]]:
+    """Return the nodes that have a resource, and those without it."""
+    having: list[Node] = []
+    others: list[Node] = []
+    for node in nodes:
+        (having if node.allocatable.get(resource, 0) else others).append(node)
+    return having, others
+
+
+def _device(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Select the nodes with a requested resource, if only some nodes have it."""
+    lacking = (item.key for item in problem.explanation.requirements if item.kind is RequirementKind.RESOURCE)
+    for resource in dict.fromkeys(lacking):
+        having, others = _parted(problem.cluster.nodes, resource)
+        if resource in _OF_EVERY_NODE or not having or not others:
+            continue
+        key, value = _label_of(having, others) or (f"{resource}.present", "true")
+        unlabelled = [node for node in having if node.labels.get(key) != value]
+        if len(unlabelled) <= _MOST_LABELLED and not _asks_for(problem, key):
+            yield single(_with_device(problem, resource, key, value, unlabelled))
+
+
+def _with_device(problem: PendingPodProblem, resource: str, key: str, value: str, unlabelled: Sequence[Node]) -> Change:
+    actions: list[Action] = [EditNode(node.name, ((key, value),)) for node in unlabelled]
+    labels = f", and give {', '.join(node.name for node in unlabelled)} this label" if unlabelled else ""
+    return Change(
+        f"add {key}: {value} to nodeSelector, as only such nodes have {resource}{labels}",
+        (*actions, EditSpec(_selecting(problem, key, value))),
+        "nodeSelector",
+        Rank.NODE_KIND,
+        weight=len(unlabelled),
+        gives_up=f"the pods never run on nodes without {key}={value}",
+    )
+
+
+def _label_of(having: Iterable[Node], others: Iterable[Node]) -> tuple[str, str] | None:
+    """Return the label that all nodes of one kind have and no other node has; an accelerator's label comes first."""
+    first, *rest = having
+    common = {item for item in first.labels.items() if item[0] != HOSTNAME}
+    for node in rest:
+        common &= set(node.labels.items())
+    for node in others:
+        common -= set(node.labels.items())
+    telling = [item for item in common if not item[0].startswith(("topology.", "failure-domain."))]
+    return min(telling, key=lambda item: ("gpu" not in item[0] and "accelerator" not in item[0], item), default=None)
+
+
+def _asks_for(problem: PendingPodProblem, key: str) -> bool:
+    cls = problem.pod.cls
+    terms = cls.node_affinity.required or ()
+    return key in dict(cls.node_selector) or any(item.key == key for term in terms for item in term.match_expressions)
+
+
+def _selecting(problem: PendingPodProblem, key: str, value: str) -> tuple[Op, ...]:
+    if fields(problem.spec.get("nodeSelector")):
+        return (put_op(("nodeSelector", key), value),)
+    return (put_op(("nodeSelector",), {key: value}),)

@@ -1,0 +1,393 @@
+"""Changes of pods in the way: deletion, settings of their rollout, and waiting for pods and nodes."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from kubectl_spread.advice.actions import (
+    AwaitNode,
+    AwaitPods,
+    AwaitRemoval,
+    FinishDeletion,
+    RemovePods,
+    ScaleDown,
+    SetRollout,
+)
+from kubectl_spread.advice.change import Change, Damage, Ladder, Rank, single
+from kubectl_spread.advice.moves.nodes import equal_groups, equal_ladder, names_of
+from kubectl_spread.advice.node_facts import is_down, is_leaving, temporary_taints
+from kubectl_spread.advice.problem import PendingPodProblem
+from kubectl_spread.advice.recreate import current_class, differences
+from kubectl_spread.cluster.ownership import workload_of
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.workloads.workload import SCALED_KINDS
+
+_CREATED_AGAIN = frozenset({"ReplicaSet", "StatefulSet", "ReplicationController"})
+_MOST_ASKED = 400  # Most pods whose removal is tried.
+_MOST = 6
+_MOST_OWN = 8
+_MOST_SCALED = 3
+
+
+def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Propose to remove pods whose absence lets the pod in."""
+    found = blocking_pods(problem)
+    for pod in found[:_MOST]:
+        yield from _without(problem, pod)
+    yield from _siblings(problem)
+    yield from _scaled(problem, found)
+
+
+def blocking_pods(problem: PendingPodProblem) -> list[Pod]:
+    """Return the pods whose absence, each on its own, lets the pod onto their node."""
+    return list(_in_the_way(problem))
+
+
+def _in_the_way(problem: PendingPodProblem) -> Iterator[Pod]:
+    filtered, columns = problem.filter_result, problem.columns
+    asked = 0
+    for at in range(columns.n):
+        if not filtered.considered[at] or len(columns.pods[at]) > _MOST_ASKED:
+            continue
+        for pod in columns.pods[at]:
+            if pod.terminating or _is_replaced(pod):
+                asked += 1
+                if asked > _MOST_ASKED:
+                    return
+                if filtered.filter_with(at, [pod], ()) is None:
+                    yield pod
+
+
+def _is_replaced(pod: Pod) -> bool:
+    return pod.owner is not None and pod.owner.kind in _CREATED_AGAIN and not pod.terminating
+
+
+def _without(problem: PendingPodProblem, pod: Pod) -> Iterator[Ladder]:
+    if pod.terminating:
+        why = f", whose finalizers hold it: {', '.join(pod.finalizers)}" if pod.finalizers else ""
+        yield single(
+            Change(
+                f"force the end of pod {pod.name}, which has been terminating{why}",
+                (FinishDeletion(pod),),
+                "terminating",
+                Rank.TERMINATING,
+                gives_up="cleanup by finalizers does not run, and the containers may keep running unnoticed",
+                damage=Damage.KILLS,
+            )
+        )
+        return
+    cluster = problem.cluster
+    is_own = workload_of(pod, cluster) == workload_of(problem.pod, cluster)
+    yield single(
+        Change(
+            f"delete pod {pod.name} on {pod.node_name}: its controller creates it again on another node, and "
+            "its place is free",
+            (RemovePods((pod,)),),
+            "delete pod",
+            Rank.SIBLING if is_own else Rank.MOVED_POD,
+            weight=1 + max(0, pod.cls.priority > problem.pod.cls.priority),
+            gives_up="the pod is restarted",
+            notes=tuple(_budget(problem, pod)),
+            damage=Damage.RESTARTS,
+            fold=f"delete pod of {workload_of(pod, cluster)}",
+        )
+    )
+
+
+def _budget(problem: PendingPodProblem, pod: Pod) -> Iterator[str]:
+    """Yield a warning for each PodDisruptionBudget that allows no eviction of the pod."""
+    labels = dict(pod.cls.labels)
+    for budget in problem.cluster.budgets:
+        is_its = budget.namespace == pod.namespace and budget.selector.matches(labels)
+        if is_its and budget.disruptions_allowed < 1 and pod.name not in budget.disrupted_pods:
+            yield f"the PodDisruptionBudget {budget.name} allows no eviction now, and kubectl delete ignores it"
+
+
+def _siblings(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Delete the youngest pod of the workload in each full domain, to make room for another."""
+    columns = problem.columns
+    proposed = 0
+    seen: set[str] = set()
+    for report in problem.reports:
+        full = {domain.value for domain in report.domains if domain.usable and not domain.fits}
+        by_value: dict[str, list[Pod]] = {}
+        for pod in problem.given.running:
+            at = columns.index.get(pod.node_name)
+            value = None if at is None else columns.nodes[at].labels.get(report.constraint.topology_key)
+            if value in full and _is_replaced(pod):
+                by_value.setdefault(str(value), []).append(pod)
+        for _, pods in sorted(by_value.items()):
+            pod = max(pods, key=lambda pod: (pod.created, pod.name))
+            if pod.uid not in seen and proposed < _MOST_OWN:
+                seen.add(pod.uid)
+                proposed += 1
+                yield from _without(problem, pod)
+
+
+def _scaled(problem: PendingPodProblem, in_the_way: list[Pod]) -> Iterator[Ladder]:
+    """Scale down another workload, to one replica at least; its controller chooses the pods to delete."""
+    owners = Counter(
+        owner
+        for pod in in_the_way
+        if not pod.terminating
+        and (owner := workload_of(pod, problem.cluster)) != workload_of(problem.pod, problem.cluster)
+        and owner.kind in SCALED_KINDS
+        and not problem.is_own(dict(pod.cls.labels))
+    )
+    if not owners:
+        return
+    running: dict[OwnerKey, list[Pod]] = {owner: [] for owner in owners}
+    for pod in problem.cluster.bound_pods():
+        owner = workload_of(pod, problem.cluster)
+        if owner in running and not pod.terminating:
+            running[owner].append(pod)
+    for owner, _ in owners.most_common(_MOST_SCALED):
+        ranked = _victims_first(owner, running[owner])
+        if len(ranked) > 1:
+            yield Ladder(len(ranked) - 1, functools.partial(_scale, owner, ranked))
+
+
+def _victims_first(owner: OwnerKey, pods: list[Pod]) -> list[Pod]:
+    """Return the pods in the order in which their controller deletes them; for a StatefulSet the last ordinal first.
+
+    Source: pkg/controller/controller_utils.go, ActivePodsWithRanks (v1.36.2), of pods that are ready.
+    """
+    if owner.kind == "StatefulSet":
+        return sorted(pods, key=lambda pod: (len(pod.name), pod.name), reverse=True)
+    ranks = Counter(pod.node_name for pod in pods)
+    return sorted(pods, key=lambda pod: (ranks[pod.node_name], pod.created, pod.name), reverse=True)
+
+
+def _scale(owner: OwnerKey, ranked: list[Pod], at: int) -> Change:
+    count = at + 1
+    left = len(ranked) - count
+    action = ScaleDown(owner.kind, owner.namespace, owner.name, left, tuple(ranked[:count]))
+    pods = ", ".join(pod.name for pod in ranked[:count])
+    return Change(
+        f"scale {owner.kind.lower()}/{owner.name} down from {len(ranked)} to {left}",
+        (action,),
+        "scale",
+        Rank.SCALED,
+        weight=count,
+        gives_up=f"{owner.name} has {count} fewer",
+        damage=Damage.KILLS,
+        notes=(f"simulated without {pods}: its controller may choose others of the same rank",),
+    )
+
+
+_MOST_NAMED = 4
+
+
+def propose_waiting(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Propose to wait."""
+    yield from _preemption(problem)
+    yield from _terminating(problem)
+    yield from _starting(problem)
+    yield from _leaving(problem)
+
+
+def _preemption(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Wait until the scheduler has evicted pods in favour of this one."""
+    item = problem.explanation
+    victims = [pod for pod in item.victims if pod.node_name]
+    node = item.nominated_node
+    if not victims or not node:
+        return
+    names = _listed([pod.name for pod in victims])
+    yield single(
+        Change(
+            f"only wait: preemption evicts {names} from {node}, and this pod takes its place",
+            (AwaitPods(tuple(victims), is_replaced=True),),
+            "wait for preemption",
+            Rank.WAIT,
+        )
+    )
+
+
+def _terminating(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Wait until deleted pods, which still hold their place, have terminated."""
+    ending = [pod for pod in blocking_pods(problem) if pod.terminating]
+    for pod in ending[:_MOST_NAMED]:
+        yield single(_after(problem, [pod]))
+    if len(ending) > 1:
+        yield single(_after(problem, ending))
+
+
+def _after(problem: PendingPodProblem, pods: Sequence[Pod]) -> Change:
+    names = _listed([pod.name for pod in pods])
+    since = f" (terminating since {pods[0].deleted})" if len(pods) == 1 and pods[0].deleted else ""
+    held = sorted({name for pod in pods for name in pod.finalizers})
+    notes = (f"it ends only once {_listed(held)} is removed from its finalizers",) if held else ()
+    down = [pod for pod in pods if _is_on_dead_node(problem, pod)]
+    if down:
+        notes = (*notes, f"{down[0].node_name} does not answer: {down[0].name} ends once the node is back or deleted")
+    return Change(
+        f"wait for pod {names}{since} to end on {pods[0].node_name}: then its place is free",
+        (AwaitPods(tuple(pods)),),
+        "wait for pods",
+        Rank.OUTAGE if down else Rank.WAIT,
+        weight=len(pods),
+        notes=notes,
+    )
+
+
+def _is_on_dead_node(problem: PendingPodProblem, pod: Pod) -> bool:
+    at = problem.columns.index.get(pod.node_name)
+    return at is not None and is_down(problem.columns.nodes[at])
+
+
+def _starting(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Wait until nodes become Ready that are starting or down."""
+    nodes = [node for node in problem.cluster.nodes if temporary_taints(node)]
+    for group in equal_groups(nodes)[:_MOST_NAMED]:
+        yield equal_ladder(group, _once_ready)
+    if len(equal_groups(nodes)) > 1 and len(nodes) <= _MOST_NAMED * _MOST_NAMED:
+        yield single(_once_ready(nodes, names_of(nodes, len(nodes))))
+
+
+def _once_ready(nodes: Sequence[Node], named: str) -> Change:
+    is_outage = any(is_down(node) for node in nodes)
+    verb, are = ("come back" if is_outage else "start"), "they are"
+    if len(nodes) == 1:
+        verb, are = ("comes back" if is_outage else "starts"), "it is"
+    return Change(
+        f"wait until {named} {verb}, and the scheduler tries again once {are} Ready",
+        tuple(AwaitNode(node.name, temporary_taints(node)) for node in nodes),
+        "wait for nodes",
+        Rank.OUTAGE if is_outage else Rank.WAIT,
+        weight=len(nodes),
+        fold="wait for nodes",
+    )
+
+
+def _leaving(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Wait until an autoscaler has removed nodes that still count as domains."""
+    nodes = [node for node in problem.cluster.nodes if is_leaving(node)]
+    if nodes and len(nodes) <= _MOST_NAMED * _MOST_NAMED:
+        named = names_of(nodes, len(nodes))
+        yield single(
+            Change(
+                f"wait until {named} {'is' if len(nodes) == 1 else 'are'} removed, as the taint says",
+                tuple(AwaitRemoval(node.name) for node in nodes),
+                "wait for removal",
+                Rank.WAIT,
+                weight=len(nodes),
+            )
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MOST_NAMED]) + (
+        f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    )
+
+
+_WORDS = {
+    "requests": "other requests",
+    "node_selector": "another nodeSelector",
+    "node_affinity": "another node affinity",
+    "pod_affinity": "another pod affinity",
+    "pod_anti_affinity": "another pod anti-affinity",
+    "constraints": "other topologySpreadConstraints",
+    "tolerations": "other tolerations",
+}
+
+
+def propose_stale(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Delete the waiting pods, so that their controller re-creates them from its current template."""
+    pods = [pod for pod in problem.given.own if pod.owner is not None and pod.created is not None]
+    if not problem.target.is_live or not pods:
+        return
+    changed = [pod for pod in pods if current_class(pod, problem.cluster) is not pod.cls]
+    if problem.pod not in changed:
+        return
+    names = ", ".join(pod.name for pod in changed)
+    maker = problem.pod.owner
+    yield single(
+        Change(
+            f"delete the Pending pod {names}: the {maker.kind if maker else ''} creates it again with {_what(problem)}",
+            (RemovePods(tuple(changed)),),
+            "stale pod",
+            Rank.MISTAKE,
+        )
+    )
+
+
+def _what(problem: PendingPodProblem) -> str:
+    pod = problem.pod
+    now = current_class(pod, problem.cluster)
+    fields = differences(pod.cls, now)
+    words = [_WORDS[field] for field in fields if field in _WORDS]
+    if "host_ports" in fields:
+        gone = [str(port.port) for port in pod.cls.host_ports if port not in now.host_ports]
+        words.append(f"no hostPort {', '.join(gone)}" if gone else "other host ports")
+    return f"{', '.join(words)}, as its template has it now"
+
+
+DELETING_FIRST = "set maxSurge: 0 and maxUnavailable: 1, so that an old pod is deleted before a new one is created"
+ONE_MISSING = "one replica is missing while a rollout lasts"
+
+
+def deleting_first(problem: PendingPodProblem, change: Change, deleted: tuple[Pod, ...] = ()) -> Iterator[Change]:
+    """Yield a change with a rollout that deletes old pods before it creates new ones, one at a time or more.
+
+    Pods that wait count as unavailable, so that one more may have to be. `deleted` are pods that go first.
+    """
+    for unavailable in dict.fromkeys((1, problem.given.pending + 1)):
+        title, gives_up = DELETING_FIRST, ONE_MISSING
+        if unavailable > 1:
+            title = (
+                f"set maxSurge: 0 and maxUnavailable: {unavailable}, so that old pods are deleted before new ones are "
+                "created"
+            )
+            gives_up = f"{unavailable} replicas may be missing while a rollout lasts"
+        yield change._replace(
+            title=f"{change.title}, and {title}",
+            actions=(*change.actions, SetRollout(deleted, unavailable)),
+            gives_up="; ".join(filter(None, (change.gives_up, gives_up))),
+        )
+
+
+def propose_rollout(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Let a rollout delete an old pod before it creates a new one."""
+    for deleted in first_pod_to_delete(problem):
+        yield single(Change(DELETING_FIRST, (SetRollout((deleted,)),), "rollout", Rank.ROLLOUT, gives_up=ONE_MISSING))
+
+
+def is_stuck_for_room(problem: PendingPodProblem, change: Change) -> bool:
+    """Return whether a rollout of the change could lack room because new pods run next to old ones."""
+    is_rolled_out = problem.owner.kind == "Deployment" and change.edits_template and problem.target.is_live
+    has_settings = any(isinstance(action, SetRollout) for action in change.actions)
+    return (
+        is_rolled_out
+        and not has_settings
+        and change.family not in ("rollout", "matchLabelKeys")
+        and problem.rollout.may_surge
+    )
+
+
+def first_pod_to_delete(problem: PendingPodProblem) -> Iterator[Pod]:
+    """Yield the pod of the old revision that its controller would delete first; none if no old revision runs.
+
+    Of ready pods, the controller deletes first the ones that share a node with most others, and of these the youngest.
+    Source: pkg/controller/controller_utils.go, ActivePodsWithRanks (v1.36.2).
+    """
+    label = problem.revision_label
+    if not problem.rollout.may_surge:
+        return
+    if problem.owner.kind != "Deployment" or not label:
+        return
+    own = dict(problem.pod.cls.labels).get(label)
+    old = [pod for pod in problem.given.running if dict(pod.cls.labels).get(label) not in (None, own)]
+    if old:
+        yield first_deleted(old)
+
+
+def first_deleted(pods: Sequence[Pod]) -> Pod:
+    """Return the pod that a ReplicaSet deletes first, if all are ready."""
+    ranks = Counter(pod.node_name for pod in pods)
+    return max(pods, key=lambda pod: (ranks[pod.node_name], pod.created, pod.name))

@@ -1,0 +1,258 @@
+"""Changes for volumes in places that the pod may not use.
+
+A StorageClass may bind too early or allow too few topologies. Claims can be deleted and created again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from kubectl_spread.advice.actions import (
+    Action,
+    CreateClaims,
+    DeleteClaims,
+    EditClass,
+    RemovePods,
+    ScaleDown,
+    SetReplicas,
+)
+from kubectl_spread.advice.change import Change, Damage, Ladder, of_spec, Rank, single
+from kubectl_spread.advice.node_facts import spelling_of
+from kubectl_spread.advice.patch import drop, Op, put_op, test
+from kubectl_spread.advice.problem import PendingPodProblem
+from kubectl_spread.cluster.ownership import workload_of
+from kubectl_spread.explain.requirements.requirement import RequirementKind
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, ObjectKey, StorageClass, WAIT_FOR_FIRST_CONSUMER
+from kubectl_spread.objects.workloads.workload import SCALED_KINDS
+
+_LOST = "all data in the volumes is lost, unless their reclaim policy keeps them"
+_SIZE = "1Gi"
+
+
+def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Propose changes of the waiting pods' claims and of their StorageClasses."""
+    yield from _missing(problem)
+    yield from _held(problem)
+    claims = _claims(problem)
+    classes = {claim.storage_class for claim in claims}
+    for name in sorted(classes):
+        found = problem.cluster.storage.classes.get(name)
+        if found is not None and found.provisioner not in ("", NO_PROVISIONER):
+            yield from _of_class(problem, found, [claim for claim in claims if claim.storage_class == name])
+
+
+def _claims(problem: PendingPodProblem) -> list[Claim]:
+    """Return the claims of the waiting pods, except claims in use by a pod with a node: these cannot go away."""
+    keys = _named(problem.given.own)
+    used = _named(problem.columns.bound_pods) if keys else {}
+    claims = problem.cluster.storage.claims
+    return [claims[key] for key in keys if key in claims and key not in used]
+
+
+def _named(pods: Iterable[Pod]) -> dict[ObjectKey, None]:
+    """Return the claims that the pods name, in order."""
+    return dict.fromkeys(
+        ObjectKey(pod.namespace, volume.claim)
+        for pod in pods
+        for volume in pod.cls.volumes
+        if volume.claim and not volume.is_ephemeral
+    )
+
+
+def _of_class(problem: PendingPodProblem, found: StorageClass, claims: list[Claim]) -> Iterator[Ladder]:
+    settled = [claim for claim in claims if claim.volume_name or claim.selected_node is not None]
+    missing = [
+        value for report in problem.reports for value in _left_out(problem, found, report.constraint.topology_key)
+    ]
+    if found.waits and settled:
+        yield from _recreated_claims(problem, settled)
+    if not found.waits:
+        yield single(_waiting(found, claims, problem))
+    if found.allowed and missing:
+        yield single(_anywhere(found, settled, problem))
+
+
+def _left_out(problem: PendingPodProblem, found: StorageClass, key: str) -> list[str]:
+    """Return the domains in which the class provisions no volumes."""
+    allowed = found.allowed_values(key)
+    values = {node.labels[key] for node in problem.cluster.nodes if key in node.labels}
+    return [] if allowed is None else sorted(values - allowed)
+
+
+def _recreated_claims(problem: PendingPodProblem, settled: list[Claim]) -> Iterator[Ladder]:
+    """Delete the claims of all waiting pods, so that they are re-created where the pods are scheduled."""
+    own = {ObjectKey(problem.pod.namespace, volume.claim) for volume in problem.pod.cls.volumes}
+    groups = [[claim for claim in settled if claim.key in own], settled]
+    for keys in dict.fromkeys(tuple(claim.key for claim in group) for group in groups if group):
+        names = ", ".join(key.name for key in keys)
+        what = "claim" if len(keys) == 1 else "claims"
+        yield single(
+            Change(
+                f"delete the {what} {names}, so that new volumes are created where the pods fit",
+                (DeleteClaims(keys),),
+                "claims",
+                Rank.CLAIM,
+                weight=len(keys),
+                gives_up=_LOST if _holds_data(problem, keys) else "",
+                damage=Damage.LOSES_DATA if _holds_data(problem, keys) else Damage.NONE,
+            )
+        )
+
+
+def _holds_data(problem: PendingPodProblem, keys: Sequence[ObjectKey]) -> bool:
+    """Return whether any of the claims has a volume; a claim that was never bound holds no data."""
+    claims = problem.cluster.storage.claims
+    return any(claims[key].volume_name for key in keys if key in claims)
+
+
+def _missing(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Create the claims that the pod names but that do not exist."""
+    storage, pod = problem.cluster.storage, problem.pod
+    named = [volume.claim for volume in pod.cls.volumes if volume.claim and not volume.is_ephemeral]
+    missing = [name for name in named if ObjectKey(pod.namespace, name) not in storage.claims]
+    if not missing:
+        return
+    free = [key.name for key in storage.claims if key.namespace == pod.namespace]
+    for name in missing:
+        near = spelling_of(name, free)
+        if near and problem.given.is_template_known:
+            yield from _other_claim(problem, name, near)
+    classes = sorted(storage.classes.values(), key=lambda item: (not item.is_default, not item.waits, item.name))
+    written = tuple(_claim_written(pod.namespace, name, classes[0].name if classes else "") for name in missing)
+    listed = ", ".join(missing)
+    yield single(
+        Change(
+            f"create the missing claim{'s' if len(missing) > 1 else ''} {listed}",
+            (CreateClaims(written),),
+            "missing claim",
+            Rank.MISTAKE,
+            notes=(
+                (
+                    "write the size, the access mode and the StorageClass that the pod needs; the values shown were "
+                    "simulated"
+                ),
+            ),
+        )
+    )
+
+
+def _other_claim(problem: PendingPodProblem, name: str, near: str) -> Iterator[Ladder]:
+    for at, volume in enumerate(mappings(problem.spec.get("volumes"))):
+        if fields(volume.get("persistentVolumeClaim")).get("claimName") == name:
+            path = ("volumes", at, "persistentVolumeClaim", "claimName")
+            title = f"write claimName: {near} instead of {name}, which does not exist"
+            yield single(of_spec(title, [test(path, name), put_op(path, near)], family="claimName", rank=Rank.MISTAKE))
+
+
+def _claim_written(namespace: str, name: str, storage_class: str) -> dict[str, Any]:
+    named = {"storageClassName": storage_class} if storage_class else {}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"accessModes": ["ReadWriteOnce"], **named, "resources": {"requests": {"storage": _SIZE}}},
+    }
+
+
+def _held(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Stop the other workload that holds a claim for one pod at a time, or run one replica of the own workload."""
+    claims = {item.key for item in problem.explanation.requirements if item.kind is RequirementKind.CLAIM_IN_USE}
+    own = {ObjectKey(problem.pod.namespace, name) for name in claims}
+    holders = [
+        pod
+        for pod in problem.cluster.bound_pods()
+        if not pod.terminating and any(ObjectKey(pod.namespace, volume.claim) in own for volume in pod.cls.volumes)
+    ]
+    for pod in holders:
+        if workload_of(pod, problem.cluster) != workload_of(problem.pod, problem.cluster):
+            yield single(_stopped(problem, pod, ", ".join(sorted(claims))))
+    if claims and problem.replicas > 1 and problem.owner.kind in SCALED_KINDS:
+        yield single(_one_replica(problem, ", ".join(sorted(claims))))
+
+
+def _one_replica(problem: PendingPodProblem, claims: str) -> Change:
+    """Return the change to one replica; its controller deletes Pending pods first."""
+    left = max(0, 1 - len(problem.given.running))
+    title = f"run one replica: one pod at a time may use claim {claims}"
+    own = (
+        "claim templates of the StatefulSet"
+        if problem.owner.kind == "StatefulSet"
+        else "claim templates of a StatefulSet"
+    )
+    return Change(
+        title,
+        (SetReplicas(1, tuple(problem.given.own[left:])),),
+        "replicas",
+        Rank.REPLICAS,
+        gives_up=f"{problem.owner.kind} {problem.owner.name} has {problem.replicas - 1} fewer",
+        notes=(
+            (
+                f"for several replicas, give each pod a claim of its own ({own}), or use a volume with the access mode "
+                "ReadWriteMany"
+            ),
+        ),
+    )
+
+
+def _stopped(problem: PendingPodProblem, pod: Pod, claims: str) -> Change:
+    owner = workload_of(pod, problem.cluster)
+    title = f"stop pod {pod.name} on {pod.node_name}, which holds claim {claims}: one pod at a time may use it"
+    if pod.owner is None or owner.kind not in SCALED_KINDS:
+        action: Action = RemovePods((pod,))
+        gives_up = f"pod {pod.name} ends" + ("" if pod.owner else ", and nothing creates it again")
+    else:
+        own = [other for other in problem.cluster.bound_pods() if workload_of(other, problem.cluster) == owner]
+        action = ScaleDown(owner.kind, owner.namespace, owner.name, 0, tuple(own))
+        gives_up = f"{owner.kind} {owner.name} has no pods until it is scaled up again"
+    return Change(title, (action,), "holder", Rank.HOLDER, gives_up=gives_up, damage=Damage.KILLS)
+
+
+def _waiting(found: StorageClass, claims: list[Claim], problem: PendingPodProblem) -> Change:
+    after = found._replace(waits=True)
+    op = put_op(("volumeBindingMode",), WAIT_FOR_FIRST_CONSUMER)
+    title = f"set volumeBindingMode: {WAIT_FOR_FIRST_CONSUMER} in the StorageClass {found.name}"
+    gives_up = (
+        f"StorageClass {found.name} is deleted and created again; it then creates volumes only for scheduled pods"
+    )
+    return _with_class(found, after, [op], claims=claims, title=title, gives_up=gives_up, problem=problem)
+
+
+def _anywhere(found: StorageClass, settled: list[Claim], problem: PendingPodProblem) -> Change:
+    after = found._replace(allowed=None)
+    title = (
+        f"remove allowedTopologies from the StorageClass {found.name}, so that volumes may be created in every domain"
+    )
+    gives_up = f"StorageClass {found.name} is deleted and created again; its volumes may then be in any domain"
+    ops = [drop(("allowedTopologies",))]
+    return _with_class(found, after, ops, claims=settled, title=title, gives_up=gives_up, problem=problem)
+
+
+def _with_class(
+    found: StorageClass,
+    after: StorageClass,
+    ops: list[Op],
+    *,
+    claims: list[Claim],
+    title: str,
+    gives_up: str,
+    problem: PendingPodProblem,
+) -> Change:
+    actions: tuple[Action, ...] = (EditClass(found, after, tuple(ops)),)
+    if claims:
+        actions = (*actions, DeleteClaims(tuple(claim.key for claim in claims)))
+        title = f"{title}, and create the claims again: {', '.join(claim.key.name for claim in claims)}"
+        if not any(claim.volume_name for claim in claims):
+            gives_up += "; the claims have no volume yet, so no data is lost"
+    is_lost = _holds_data(problem, [claim.key for claim in claims])
+    return Change(
+        title,
+        actions,
+        "storage",
+        Rank.STORAGE_CLASS,
+        weight=len(claims),
+        gives_up=f"{gives_up}; {_LOST}" if is_lost else gives_up,
+        damage=Damage.LOSES_DATA if is_lost else Damage.NONE,
+    )

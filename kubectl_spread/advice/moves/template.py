@@ -1,0 +1,461 @@
+"""Changes of a pod's own requirements: affinity, node selector, tolerations, host ports, priority, requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Optional
+
+from kubectl_spread.advice.actions import AwaitPods, EditSpec, SetRollout
+from kubectl_spread.advice.change import Change, Damage, Ladder, of_kind, of_plugin, of_spec, Rank, single
+from kubectl_spread.advice.moves.pods import (
+    deleting_first,
+    first_deleted,
+    first_pod_to_delete,
+    is_stuck_for_room,
+    ONE_MISSING,
+)
+from kubectl_spread.advice.node_facts import is_of_system, spelling_of
+from kubectl_spread.advice.patch import drop, END, Op, put_op, test
+from kubectl_spread.advice.problem import PendingPodProblem
+from kubectl_spread.advice.recreate import PREFERRED, REQUIRED
+from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
+from kubectl_spread.lint.topology_keys import intended_key
+from kubectl_spread.objects.amounts import quantity
+from kubectl_spread.objects.amounts.resources import CPU, MEMORY
+from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.reading.plain import fields, mappings, strings
+from kubectl_spread.objects.taints import Taint
+from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.preemption import post_filter
+from kubectl_spread.text.node import Route
+from kubectl_spread.text.wording import nearest
+
+Plain = dict[str, Any]
+
+_MOST_TAINTS = 5
+_RISKY = ("node-role.kubernetes.io/",)
+
+
+def propose(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Propose to loosen or correct the pod's rules about nodes and other pods."""
+    refusing = {item.plugin for item in problem.explanation.requirements}
+    if names.INTER_POD_AFFINITY in refusing:
+        yield from _pods(problem, "podAntiAffinity")
+        yield from _pods(problem, "podAffinity")
+    if (
+        names.NODE_AFFINITY in refusing and problem.owner.kind != "DaemonSet"
+    ):  # The controller of a DaemonSet pins its pods.
+        yield from _node_selector(problem)
+        yield from _node_affinity(problem)
+    if names.TAINT_TOLERATION in refusing:
+        yield from _tolerations(problem)
+
+
+def _pods(problem: PendingPodProblem, field: str) -> Iterator[Ladder]:
+    rules = fields(fields(problem.spec.get("affinity")).get(field))
+    terms = mappings(rules.get(REQUIRED))
+    for at, term in enumerate(terms):
+        if field == "podAntiAffinity":
+            yield from _of_revision(problem, at, term)
+            yield from _spread(problem, rules, at, term)
+        yield _deleting_first(problem, _preferred(field, rules, at, term))
+
+
+def _deleting_first(problem: PendingPodProblem, change: Change) -> Ladder:
+    """Return a change of a rule between pods, and the same with a rollout that first deletes pods with the old rule."""
+    steps = [change]
+    if is_stuck_for_room(problem, change) and problem.given.running:
+        first = first_deleted(problem.given.running)
+        steps += deleting_first(problem, change, (first,))
+    return Ladder(len(steps), lambda at: steps[at])
+
+
+def _spread(problem: PendingPodProblem, rules: Plain, at: int, term: Plain) -> Iterator[Ladder]:
+    """Spread the pods evenly in place of an anti-affinity against themselves, which allows one per domain."""
+    own = problem.pod.cls.pod_anti_affinity
+    key = term.get("topologyKey") or ""
+    labels = dict(problem.pod.cls.labels)
+    taken = {(item.topology_key, item.when_unsatisfiable) for item in problem.pod.cls.constraints}
+    is_against_itself = (
+        at < len(own) and own[at].selector.matches(labels) and problem.pod.namespace in own[at].namespaces
+    )
+    if not is_against_itself or (key, DO_NOT_SCHEDULE) in taken:
+        return
+    constraint: Plain = {
+        "maxSkew": 1,
+        "topologyKey": key,
+        "whenUnsatisfiable": DO_NOT_SCHEDULE,
+        "labelSelector": term.get("labelSelector"),
+    }
+    field = "topologySpreadConstraints"
+    path = ("affinity", "podAntiAffinity", REQUIRED)
+    there = bool(problem.spec.get(field))
+    ops = [
+        test((*path, at, "topologyKey"), key),
+        drop(path if len(mappings(rules.get(REQUIRED))) == 1 else (*path, at)),
+        put_op((field, END), constraint) if there else put_op((field,), [constraint]),
+    ]
+    yield _deleting_first(
+        problem,
+        of_spec(
+            f"replace the required pod anti-affinity on {key} by a constraint with maxSkew 1, which allows several "
+            "pods per domain",
+            ops,
+            family="spread podAntiAffinity",
+            rank=Rank.SPREAD_AFFINITY,
+            weight=at,
+            gives_up=f"pods may share one value of {key}, if all values have as many",
+        ),
+    )
+
+
+def _preferred(field: str, rules: Plain, at: int, term: Plain) -> Change:
+    key = term.get("topologyKey") or ""
+    path = ("affinity", field)
+    weighted = {"weight": 100, "podAffinityTerm": {name: value for name, value in term.items() if value is not None}}
+    only = len(mappings(rules.get(REQUIRED))) == 1
+    there = bool(rules.get(PREFERRED))
+    ops = [
+        test((*path, REQUIRED, at, "topologyKey"), key),
+        drop((*path, REQUIRED) if only else (*path, REQUIRED, at)),
+        put_op((*path, PREFERRED, END), weighted) if there else put_op((*path, PREFERRED), [weighted]),
+    ]
+    what = "anti-affinity" if field == "podAntiAffinity" else "affinity"
+    lost = f"pods may share one value of {key}"
+    if field == "podAffinity":
+        lost = f"pods may run in another value of {key} than the pods that they need"
+    return of_spec(
+        f"make the required pod {what} on {key} a preferred one",
+        ops,
+        family=f"preferred {field}",
+        rank=Rank.SOFT_AFFINITY,
+        weight=at,
+        gives_up=f"the rule becomes a preference: {lost}",
+    )
+
+
+def _of_revision(problem: PendingPodProblem, at: int, term: Plain) -> Iterator[Ladder]:
+    """Limit anti-affinity to pods of the same revision, so that a rollout has room for both revisions.
+
+    Running pods of the old revision may still repel all others. Then the first rollout must delete one of them first.
+    """
+    label = problem.revision_label
+    keys = list(term.get("matchLabelKeys") or ())
+    if not label or label in keys:
+        return
+    own = dict(problem.pod.cls.labels).get(label)
+    old = [
+        group
+        for group in problem.columns.groups
+        if group.namespace == problem.pod.namespace and problem.is_own(dict(group.labels))
+    ]
+    if all(dict(group.labels).get(label, own) == own for group in old):
+        return
+    path = ("affinity", "podAntiAffinity", REQUIRED, at)
+    ops = (test((*path, "topologyKey"), term.get("topologyKey")), put_op((*path, "matchLabelKeys"), [*keys, label]))
+    title = f"add matchLabelKeys: [{label}] to the pod anti-affinity on {term.get('topologyKey')}"
+    gives_up = f"an old and a new pod may share one {term.get('topologyKey')} while a rollout lasts"
+    edit = EditSpec(ops)
+    yield single(Change(title, (edit,), "matchLabelKeys", Rank.REVISION, gives_up=gives_up))
+    for deleted in first_pod_to_delete(problem):
+        title = f"{title}, and maxSurge: 0 with maxUnavailable: 1 until no pod has the old rule"
+        actions = (edit, SetRollout((deleted,)))
+        gives_up = f"{gives_up}; {ONE_MISSING}"
+        yield single(Change(title, actions, "matchLabelKeys", Rank.ROLLOUT, weight=1, gives_up=gives_up))
+
+
+def _node_selector(problem: PendingPodProblem) -> Iterator[Ladder]:
+    selector = fields(problem.spec.get("nodeSelector"))
+    relaxes = of_plugin(problem, names.NODE_AFFINITY)
+    for key, value in selector.items():
+        path = ("nodeSelector", key)
+        meant_key, meant_value = _meant(problem, key, value or "")
+        if (meant_key, meant_value) != (key, value):
+            ops = [test(path, value), drop(path), put_op(("nodeSelector", meant_key), meant_value)]
+            written = value if meant_key == key else f"{key}: {value}"
+            title = f"write nodeSelector {meant_key}: {meant_value} instead of {written}, which no node has"
+            yield single(of_spec(title, ops, family="nodeSelector", rank=Rank.MISTAKE, relaxes=relaxes))
+        ops = [test(path, value), drop(path)]
+        yield single(
+            of_spec(
+                f"remove {key}: {value} from nodeSelector",
+                ops,
+                family="nodeSelector",
+                rank=Rank.NODE_SELECTOR,
+                relaxes=relaxes if len(selector) == 1 else (),
+                gives_up=f"the pods may run on nodes without {key}={value}",
+            )
+        )
+
+
+def _meant(problem: PendingPodProblem, key: str, value: str) -> tuple[str, str]:
+    """Return the existing label that a misspelt one probably means; the same label if none is similar."""
+    nodes = problem.cluster.nodes
+    values = {node.labels[key] for node in nodes if key in node.labels}
+    if value in values:
+        return key, value
+    if not values:
+        known = {label for node in nodes for label in node.labels}
+        other = spelling_of(key, known) or intended_key(key)
+        values = {node.labels[other] for node in nodes if other in node.labels}
+        if not values:
+            return key, value
+        key = other
+    if value in values:
+        return key, value
+    near = spelling_of(value, values) or nearest(value, sorted(values), cutoff=0.6)
+    return (key, near) if near else (key, value)
+
+
+def _node_affinity(problem: PendingPodProblem) -> Iterator[Ladder]:
+    rules = fields(fields(problem.spec.get("affinity")).get("nodeAffinity"))
+    if not rules.get(REQUIRED):
+        return
+    path = ("affinity", "nodeAffinity", REQUIRED)
+    terms = mappings(fields(rules[REQUIRED]).get("nodeSelectorTerms"))
+    for at, term in enumerate(terms):
+        written = mappings(term.get("matchExpressions"))
+        for number, expression in enumerate(written):
+            where = (*path, "nodeSelectorTerms", at, "matchExpressions", number)
+            yield from _corrected(problem, where, expression)
+            if len(written) > 1:
+                yield single(_without_condition(where, expression))
+    preferred = mappings(rules.get(PREFERRED))
+    weighted = [{"weight": 100, "preference": term} for term in terms]
+    ops = [drop(path), put_op((*path[:-1], PREFERRED), [*preferred, *weighted])]
+    yield single(
+        of_spec(
+            "make the required node affinity a preferred one",
+            ops,
+            family="nodeAffinity",
+            rank=Rank.PREFERRED_NODES,
+            gives_up="the pods may run on every node",
+        )
+    )
+    yield single(
+        of_spec(
+            "remove the required node affinity",
+            [drop(path)],
+            family="nodeAffinity",
+            rank=Rank.NODE_SELECTOR,
+            weight=1,
+            gives_up="the pods may run on every node",
+        )
+    )
+
+
+def _corrected(problem: PendingPodProblem, where: Route, expression: Plain) -> Iterator[Ladder]:
+    """Correct a node affinity condition whose label no node has but some nodes have in another spelling."""
+    key, values = expression.get("key") or "", strings(expression.get("values"))
+    if expression.get("operator") not in ("In", "Exists"):
+        return
+    found = [_meant(problem, key, value) for value in values or ("",)]
+    meant_key = found[0][0]
+    meant_values = list(dict.fromkeys(value for _, value in found)) if values else []
+    if (meant_key, meant_values) == (key, list(values)):
+        return
+    corrected = {**expression, "key": meant_key, **({"values": meant_values} if values else {})}
+    ops = [test((*where, "key"), key), put_op((*where, "key"), meant_key)]
+    if values:
+        ops.append(put_op((*where, "values"), meant_values))
+    written, now = (_condition(item) for item in (expression, corrected))
+    title = f"write node affinity {now} instead of {written}, which no node has"
+    relaxes = of_plugin(problem, names.NODE_AFFINITY)
+    yield single(of_spec(title, ops, family="nodeAffinity", rank=Rank.MISTAKE, relaxes=relaxes))
+
+
+def _condition(expression: Plain) -> str:
+    values = ", ".join(strings(expression.get("values")))
+    return f"{expression.get('key')} in ({values})" if values else str(expression.get("key"))
+
+
+def _without_condition(where: Route, expression: Plain) -> Change:
+    key = expression.get("key")
+    return of_spec(
+        f"remove the condition on {key} from the required node affinity",
+        [test((*where, "key"), key), drop(where)],
+        family="nodeAffinity",
+        rank=Rank.NODE_SELECTOR,
+        gives_up=f"the pods may run on nodes that the condition on {key} leaves out",
+    )
+
+
+def _tolerations(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Let the pod tolerate taints of nodes; taints of unfit nodes come last."""
+    untolerated = problem.columns.untolerated_taints(problem.pod.cls.tolerations)
+    taints = [taint for taint in dict.fromkeys(untolerated) if taint is not None and not is_of_system(taint)]
+    there = bool(mappings(problem.spec.get("tolerations")))
+    for taint in taints[:_MOST_TAINTS]:
+        rank = Rank.RISKY_TOLERATION if taint.key.startswith(_RISKY) else Rank.TOLERATION
+        if rank is Rank.TOLERATION and taint in problem.idle_taints:
+            rank = Rank.IDLE_NODES
+        yield single(
+            of_spec(
+                f"tolerate the taint {taint}",
+                [_toleration(taint, there=there)],
+                family="tolerations",
+                rank=rank,
+                gives_up=f"the pods may run on nodes that {taint} keeps free of them",
+            )
+        )
+
+
+def _toleration(taint: Taint, *, there: bool) -> Op:
+    """Append the toleration to the existing ones, because not all of their fields may be known."""
+    value: Plain = {"operator": "Equal", "value": taint.value} if taint.value else {"operator": "Exists"}
+    toleration = {"key": taint.key, **value, "effect": taint.effect}
+    return put_op(("tolerations", END), toleration) if there else put_op(("tolerations",), [toleration])
+
+
+def propose_host_ports(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Remove the host ports; a Service reaches the pods by their container ports."""
+    refused = of_kind(problem, RequirementKind.PORT)
+    if not refused or not problem.given.is_template_known or problem.spec.get("hostNetwork"):
+        return
+    ports = list(_ports(problem.spec))
+    if ports:
+        numbers = ", ".join(str(number) for number in dict.fromkeys(number for number, _ in ports))
+        what = "hostPort" if len(ports) == 1 else "hostPorts"
+        yield single(
+            of_spec(
+                f"drop {what} {numbers}, so that a node takes more than one of these pods",
+                [op for _, ops in ports for op in ops],
+                family="hostPort",
+                rank=Rank.HOST_PORT,
+                relaxes=refused,
+                gives_up=f"the pods no longer answer at port {numbers} of their nodes: reach them through a Service",
+            )
+        )
+
+
+def _ports(spec: Plain) -> Iterator[tuple[int, tuple[Op, ...]]]:
+    for field in ("containers", "initContainers"):
+        for at, container in enumerate(mappings(spec.get(field))):
+            for number, port in enumerate(mappings(container.get("ports"))):
+                if port.get("hostPort"):
+                    path = (field, at, "ports", number, "hostPort")
+                    yield int(port["hostPort"]), (test(path, port["hostPort"]), drop(path))
+
+
+_NODE_AGENT = "system-node-critical"
+
+
+def propose_priority(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Let a DaemonSet's pods preempt the pods that fill their nodes."""
+    full = (RequirementKind.RESOURCE, RequirementKind.PODS, RequirementKind.PORT)
+    if problem.owner.kind != "DaemonSet" or not any(item.kind in full for item in problem.explanation.requirements):
+        return
+    for name, value in _classes(problem):
+        cls = problem.pod.cls._replace(priority=value, preemption_policy="")
+        victims = _victims(problem, problem.pod._replace(cls=cls))
+        if victims:
+            yield single(_with_class(name, victims))
+            return
+
+
+def _classes(problem: PendingPodProblem) -> list[tuple[str, int]]:
+    """Return the cluster's own priority classes above the pod's, the lowest first; then the one of node agents."""
+    classes = problem.cluster.priority_classes
+    own = [
+        (name, item.value)
+        for name, item in classes.items()
+        if not name.startswith("system-")
+        and item.value > problem.pod.cls.priority
+        and item.preemption_policy != "Never"
+    ]
+    return [*sorted(own, key=lambda item: item[1]), (_NODE_AGENT, classes[_NODE_AGENT].value)]
+
+
+def _victims(problem: PendingPodProblem, pod: Pod) -> tuple[Pod, ...]:
+    scheduler = Scheduler(problem.columns.copy_for_cluster(problem.cluster), problem.profiles)
+    filtered = scheduler.filter(pod)
+    return () if filtered.feasible.any() else post_filter(pod, filtered, scheduler).victims
+
+
+def _with_class(name: str, victims: tuple[Pod, ...]) -> Change:
+    lost = [pod.name for pod in victims if pod.owner is None]
+    listed = ", ".join(f"{pod.name} on {pod.node_name}" for pod in victims)
+    kills = f"kills pod{'s' if len(lost) > 1 else ''} {', '.join(lost)}, which nothing creates again; " if lost else ""
+    return Change(
+        f"give the pods priorityClassName: {name}, so that the scheduler makes room for them on full nodes",
+        (EditSpec((put_op(("priorityClassName",), name),)), AwaitPods(victims, is_replaced=True)),
+        "priority",
+        Rank.PRIORITY,
+        gives_up=f"{kills}pods of a lower priority are evicted for them: {listed}",
+        damage=Damage.KILLS if lost else Damage.EVICTS,
+    )
+
+
+_MEBI = 1024 * 1024
+_LEAST_PART = 4  # no request is lowered to less than a quarter
+
+
+def propose_requests(problem: PendingPodProblem) -> Iterator[Ladder]:
+    """Lower the largest container's request of a lacking resource, if the containers are known."""
+    if not problem.given.is_template_known:
+        return
+    for resource in (CPU, MEMORY):
+        lacking = [
+            item
+            for item in problem.explanation.requirements
+            if item.kind is RequirementKind.RESOURCE and item.key == resource
+        ]
+        for requirement in lacking:
+            yield from _lowered(problem, resource, requirement)
+
+
+def _lowered(problem: PendingPodProblem, resource: str, requirement: Requirement) -> Iterator[Ladder]:
+    container = _largest(problem, resource)
+    if container is None:
+        return
+    at, request = container
+    columns = problem.columns
+    free = columns.allocatable_of(resource) - columns.requested_of(resource)
+    least = request // _LEAST_PART
+    rest = dict(problem.pod.cls.requests).get(resource, 0) - request
+    room = free[~requirement.allowed] - rest
+    amounts = {_rounded(int(amount) // parts, resource) for amount in set(room.tolist()) for parts in range(1, 5)}
+    steps = sorted((amount for amount in amounts if least <= amount < request and amount > 0), reverse=True)
+    path = ("containers", at, "resources", "requests", resource)
+    name = mappings(problem.spec.get("containers"))[at].get("name")
+
+    def step(number: int) -> Change:
+        text = _text(steps[number], resource)
+        return of_spec(
+            f"lower the {resource} request of container {name} to {text}",
+            [test(("containers", at, "name"), name), put_op(path, text)],
+            family=f"{resource} request",
+            rank=Rank.REQUESTS,
+            relaxes={requirement.id},
+            gives_up=f"{text} of {resource} are reserved for the container instead of {_text(request, resource)}",
+        )
+
+    if steps:
+        yield Ladder(len(steps), step)
+
+
+def _largest(problem: PendingPodProblem, resource: str) -> Optional[tuple[int, int]]:
+    """Return the index and the request of the container with the largest request; None if no container has one.
+
+    The request is in milli-CPU or bytes.
+    """
+    found = []
+    for at, container in enumerate(mappings(problem.spec.get("containers"))):
+        written = fields(fields(container.get("resources")).get("requests")).get(resource)
+        if written is not None:
+            thousandths = quantity.parse(written)
+            found.append((thousandths if resource == CPU else quantity.whole_units(thousandths), at))
+    return None if not found else (max(found)[1], max(found)[0])
+
+
+def _rounded(amount: int, resource: str) -> int:
+    """Round an amount down to a value that people write: 10 milli-CPU or 1 MiB."""
+    if resource == CPU:
+        return amount // 10 * 10 if amount >= 10 else amount
+    return amount // _MEBI * _MEBI
+
+
+def _text(amount: int, resource: str) -> str:
+    return f"{amount}m" if resource == CPU else f"{amount // _MEBI}Mi"

@@ -1,0 +1,456 @@
+"""A pod that stays Pending, with the data for finding changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cached_property
+from typing import Any, NamedTuple, Optional
+
+from kubectl_spread.advice.node_facts import is_of_system
+from kubectl_spread.advice.recreate import spec_of
+from kubectl_spread.advice.target import target_of, TemplateOwner
+from kubectl_spread.cluster.ownership import inferred_deployment, OwnedPods, workload_of
+from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.cluster.tables.label_groups import LabelGroup
+from kubectl_spread.explain.constraints.report import ConstraintReport, passes_all_but_spread
+from kubectl_spread.explain.explanation import Explanation, PodVerdict
+from kubectl_spread.objects.amounts.quantity import int_or_text, scaled_value
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.reading.plain import fields
+from kubectl_spread.objects.selectors.labels import OS, REGION, ZONE
+from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.taints import Taint
+from kubectl_spread.objects.workloads.kinds import KINDS
+from kubectl_spread.objects.workloads.workload import (
+    PER_POD_LABELS,
+    RELEASE_LABELS,
+    REVISION_LABEL_OF,
+    REVISION_LABELS,
+    Workload,
+)
+from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.filter_result import FilterResult
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.sampling import Sampler
+from kubectl_spread.simulate.pending_claims import NewClaims, with_claims
+from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.simulate.running.controllers import missing_replicas, running_pods, with_controllers
+from kubectl_spread.text.scalars import natural
+
+RECREATE, ON_DELETE, ORDERED = "Recreate", "OnDelete", "OrderedReady"
+_DEFAULT_SHARE = "25%"
+
+
+class RolloutSettings(NamedTuple):
+    """Rollout settings of a workload, with the API server's defaults for missing fields.
+
+    surge, unavailable: as written, a number or a percentage. partition: of a StatefulSet, the lowest ordinal that is
+    replaced. is_ordered: pods of a StatefulSet are replaced one after another.
+    """
+
+    type: str = "RollingUpdate"
+    surge: Any = _DEFAULT_SHARE
+    unavailable: Any = _DEFAULT_SHARE
+    partition: int = 0
+    is_ordered: bool = True
+    is_paused: bool = False
+
+    def limits(self, replicas: int) -> tuple[int, int]:
+        """Return how many pods a Deployment may have above its replicas, and how many may be unavailable.
+
+        Source: pkg/controller/deployment/util/deployment_util.go, ResolveFenceposts, MaxUnavailable (v1.36.2).
+        """
+        surge = scaled_value(self.surge, replicas, round_up=True) or 0
+        unavailable = scaled_value(self.unavailable, replicas, round_up=False) or 0
+        if not surge and not unavailable:
+            unavailable = 1
+        return surge, min(unavailable, replicas)
+
+    @property
+    def may_surge(self) -> bool:
+        """Return whether new pods are created before old ones are deleted."""
+        return self.type != RECREATE and not (self.surge in (0, "0", "0%") and self.unavailable not in (0, "0", "0%"))
+
+
+def settings_of(controller: Optional[Controller], kind: str) -> RolloutSettings:
+    """Return the settings of a workload; the defaults of its kind if the cluster facts lack it."""
+    spec = {} if controller is None else controller.spec
+    strategy = fields(spec.get("updateStrategy" if kind in ("StatefulSet", "DaemonSet") else "strategy"))
+    rolling = fields(strategy.get("rollingUpdate"))
+    partition = rolling.get("partition")
+    usual = (0, 1) if kind == "DaemonSet" else (_DEFAULT_SHARE, _DEFAULT_SHARE)
+    return RolloutSettings(
+        type=str(strategy.get("type") or "RollingUpdate"),
+        surge=int_or_text(rolling.get("maxSurge"), usual[0]),
+        unavailable=int_or_text(rolling.get("maxUnavailable"), usual[1]),
+        partition=partition if type(partition) is int else 0,
+        is_ordered=(spec.get("podManagementPolicy") or ORDERED) == ORDERED,
+        is_paused=bool(spec.get("paused")),
+    )
+
+
+Plain = dict[str, Any]
+
+# Labels of a pod that its workload's template does not have, or that change with each release.
+PASSING_LABELS = frozenset(
+    {*REVISION_LABELS, *PER_POD_LABELS, *RELEASE_LABELS, "controller-uid", "job-name", ZONE, REGION}
+)
+
+
+class ProblemInput(NamedTuple):
+    """Input of a problem.
+
+    pod: the Pending pod to place. owner: workload whose template is changed; its `template` may be incomplete. own: the
+    owner's pods without a node, including `pod`, in scheduling order. before, after: waiting pods of other owners,
+    scheduled before or after them. running: the owner's pods with a node. pending: number of pods in `own` that find no
+    node without a change. is_contended: the pod fits, but there is no room for both it and the pods before it. The
+    order decides which of them waits.
+    """
+
+    pod: Pod
+    owner: Workload
+    target: TemplateOwner
+    cluster: Cluster
+    profiles: Mapping[str, Profile]
+    explanation: Explanation
+    before: tuple[Pod, ...]
+    own: tuple[Pod, ...]
+    after: tuple[Pod, ...]
+    running: tuple[Pod, ...]
+    is_template_known: bool
+    pending: int
+    all_nodes: bool = False
+    is_contended: bool = False
+
+
+class PendingPodProblem:
+    """A pod that stays Pending. Derived values are computed once."""
+
+    def __init__(self, given: ProblemInput, columns: Optional[Columns] = None) -> None:
+        self.given = given
+        self.pod, self.owner, self.target = given.pod, given.owner, given.target
+        self.cluster, self.profiles = given.cluster, given.profiles
+        self.explanation = given.explanation
+        self._columns = columns
+        self._counted: dict[Selector, list[LabelGroup]] = {}
+
+    @property
+    def spec(self) -> Plain:
+        """Return the spec from which the pod is created, with at least its editable fields."""
+        found: Plain = self.owner.template.get("spec") or {}
+        return found
+
+    @property
+    def release(self) -> Profile:
+        """Return any profile of the scheduler, for settings that depend on its release only."""
+        return next(iter(self.profiles.values()))
+
+    @property
+    def reports(self) -> list[ConstraintReport]:
+        """Return the reports of the pod's own hard constraints, which its manifest can change."""
+        return [item for item in self.explanation.constraints if item.constraint.is_hard and not item.is_default]
+
+    @cached_property
+    def columns(self) -> Columns:
+        """Return the columns of the unchanged cluster; callers must not bind pods in them."""
+        return self._columns or Columns(self.cluster)
+
+    @cached_property
+    def sampler(self) -> Sampler:
+        """Return the order in which the scheduler examines the nodes."""
+        return Sampler(self.cluster.nodes)
+
+    @cached_property
+    def filter_result(self) -> FilterResult:
+        """Return the plugins' verdicts on the pod before any change."""
+        return Scheduler(self.columns, self.profiles, sampler=self.sampler.restart()).filter(self.pod)
+
+    @cached_property
+    def usable(self) -> list[int]:
+        """Return the indices of the nodes that only spread constraints rule out."""
+        return [int(at) for at in passes_all_but_spread(self.filter_result).nonzero()[0]]
+
+    @cached_property
+    def exists(self) -> bool:
+        """Return whether the pod exists in the cluster; else it is from a manifest that is not applied yet."""
+        return any(pod is self.pod or pod.uid == self.pod.uid for pod in self.cluster.pending())
+
+    @cached_property
+    def rollout(self) -> RolloutSettings:
+        """Return the settings by which the workload replaces its pods."""
+        return settings_of(self.controller, self.owner.kind)
+
+    @property
+    def controller(self) -> Optional[Controller]:
+        """Return the workload's object in the cluster; None if the cluster facts lack it."""
+        return self.cluster.controllers.get(OwnerKey(self.owner.kind, self.owner.namespace, self.owner.name))
+
+    @cached_property
+    def operating_system(self) -> str:
+        """Return the operating system of the pods; empty if no node has its label.
+
+        The pod's node selector decides first, then the nodes of the workload's running pods, then the nodes that fit.
+        """
+        own = {node.name: node.labels[OS] for node in self.cluster.nodes if OS in node.labels}
+        asked = dict(self.pod.cls.node_selector).get(OS, "")
+        running = Counter(own[pod.node_name] for pod in self.given.running if pod.node_name in own)
+        fitting = Counter(own[name] for at in self.usable if (name := self.columns.nodes[at].name) in own)
+        for counts in (running, fitting, Counter(own.values())):
+            if counts and not asked:
+                asked = max(counts, key=lambda name: (counts[name], name == "linux", name))
+        return asked
+
+    def workload_pods(self, node: Node) -> list[Pod]:
+        """Return the pods of a node except DaemonSet and static pods."""
+        pods = self.columns.pods[self.columns.index[node.name]]
+        return [pod for pod in pods if pod.owner is None or pod.owner.kind not in ("DaemonSet", "Node")]
+
+    @cached_property
+    def idle_taints(self) -> frozenset[Taint]:
+        """Return the taints set by users that keep the pod off a node without workload pods."""
+        untolerated = zip(self.cluster.nodes, self.columns.untolerated_taints(self.pod.cls.tolerations), strict=True)
+        return frozenset(
+            taint
+            for node, taint in untolerated
+            if taint is not None and not is_of_system(taint) and not self.workload_pods(node)
+        )
+
+    def counted_groups(self, selector: Selector) -> list[LabelGroup]:
+        """Return the label groups of running pods in the pod's namespace that a selector matches."""
+        found = self._counted.get(selector)
+        if found is None:
+            matching = self.columns.matches(self.pod.namespace, selector, 0)
+            groups = self.columns.groups
+            found = self._counted[selector] = [groups[at] for at in matching.nonzero()[0]]
+        return found
+
+    @cached_property
+    def own_labels(self) -> dict[str, str]:
+        """Return the labels that all pods of the owner share, without revision labels and per-pod labels."""
+        labels = dict(self.pod.cls.labels)
+        return {key: value for key, value in labels.items() if key not in PASSING_LABELS}
+
+    @property
+    def revision_label(self) -> str:
+        """Return the label whose value differs in each revision of the template; empty if there is none.
+
+        It is also empty if the running pods may or may not be of the manifest's revision.
+        """
+        found = REVISION_LABEL_OF.get(self.owner.kind, "")
+        is_unknown = not self.target.is_live and bool(self.given.running) and not self.owner.known_hash
+        return found if found in dict(self.pod.cls.labels) and not is_unknown else ""
+
+    @property
+    def replicas(self) -> int:
+        """Return how many pods the workload should have once no rollout is under way."""
+        given, label = self.given, self.revision_label
+        if given.is_template_known and self.owner.replicas is not None:
+            return self.owner.replicas
+        own = dict(self.pod.cls.labels).get(label)
+        old = sum(dict(pod.cls.labels).get(label) != own for pod in given.running)
+        return max(old, len(given.own) + len(given.running) - old)
+
+    @cached_property
+    def outdated_pods(self) -> tuple[Pod, ...]:
+        """Return the running pods of an older revision, which an ongoing rollout replaces anyway."""
+        label = self.revision_label
+        if not label or self.target.is_paused or not self.target.is_live or self.rollout.type == ON_DELETE:
+            return ()
+        return tuple(pod for pod in self.given.running if self._is_older(pod, label))
+
+    def _is_older(self, pod: Pod, label: str) -> bool:
+        theirs = dict(pod.cls.labels).get(label)
+        if self.controller is not None and self.owner.kind == "StatefulSet" and self.controller.revision:
+            return theirs not in (None, self.controller.revision)
+        own, old = (self._revision_of(item) for item in (self.pod, pod))
+        is_newest = own is None or old is None or old < own
+        return is_newest and theirs not in (None, dict(self.pod.cls.labels).get(label))
+
+    def _revision_of(self, pod: Pod) -> Optional[int]:
+        """Return the revision of a pod's ReplicaSet in its Deployment; None if the cluster facts lack it."""
+        owner = pod.owner
+        key = None if owner is None else OwnerKey(owner.kind, pod.namespace, owner.name)
+        found = None if key is None else self.cluster.controllers.get(key)
+        return None if found is None else natural(found.revision)
+
+    @property
+    def rivals(self) -> tuple[Pod, ...]:
+        """Return the Pending pods of other workloads that may take the room before the pod."""
+        return self.given.before if self.given.is_contended else ()
+
+    @cached_property
+    def missing(self) -> int:
+        """Return how many pods the workload's controller has yet to create."""
+        if not self.exists or self.controller is None or self.owner.kind not in _CREATING:
+            return 0
+        return max(0, self.replicas - len(self.given.own) - len(self.given.running))
+
+    def is_own(self, labels: Mapping[str, str]) -> bool:
+        """Return whether a pod of the owner, of any revision, has these labels."""
+        return _lasting(labels) in self._own_label_sets
+
+    @cached_property
+    def _own_label_sets(self) -> frozenset[frozenset[tuple[str, str]]]:
+        return frozenset(_lasting(dict(pod.cls.labels)) for pod in (*self.given.own, *self.given.running))
+
+
+def _lasting(labels: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    """Return labels without those in which pods of one workload differ."""
+    own = {*REVISION_LABELS, *PER_POD_LABELS, ZONE, REGION}
+    return frozenset((key, value) for key, value in labels.items() if key not in own)
+
+
+CREATING_AT_WILL = ("Deployment", "ReplicaSet", "ReplicationController")  # Their pods stand for each other.
+_CREATING = (*CREATING_AT_WILL, "StatefulSet")
+
+
+def of_pod(
+    explanation: Explanation,
+    cluster: Cluster,
+    profiles: Mapping[str, Profile],
+    *,
+    all_nodes: bool = False,
+    columns: Optional[Columns] = None,
+    placed_first: frozenset[str] = frozenset(),
+) -> Optional[PendingPodProblem]:
+    """Return the problem of a pod of the cluster; None if no change could make it schedulable.
+
+    `explanation` is of the pod; where the order of Pending pods decides, it is of the pod's last possible turn.
+    `columns` are of the cluster, if they exist already, without bound pods. `placed_first` has the keys of the Pending
+    pods that take the room at the pod's last turn.
+    """
+    if explanation.verdict is not PodVerdict.PENDING:
+        return None
+    pod = explanation.pod
+    own, others = _waiting(pod, cluster, placed_first)
+    owner, target, is_known = _owner(pod, own, cluster)
+    return PendingPodProblem(
+        ProblemInput(
+            pod=pod,
+            owner=owner,
+            target=target,
+            cluster=cluster,
+            profiles=profiles,
+            explanation=explanation,
+            before=tuple(other for other in others if other.key in placed_first),
+            own=tuple(own),
+            after=tuple(_without(others, placed_first)),
+            running=tuple(_running_siblings(pod, cluster)),
+            is_template_known=is_known,
+            pending=len(_without(own, placed_first)),
+            all_nodes=all_nodes,
+            is_contended=bool(placed_first),
+        ),
+        columns,
+    )
+
+
+def _waiting(pod: Pod, cluster: Cluster, placed_first: frozenset[str]) -> tuple[list[Pod], list[Pod]]:
+    """Return the waiting pods of a pod's workload in the order of their turns, and the other waiting pods."""
+    waiting = [other for other in cluster.pending() if _is_queued(other)]
+    siblings = [other for other in waiting if other.key != pod.key and _is_sibling(other, pod, cluster)]
+    first = [other for other in siblings if other.key in placed_first]
+    own = [*first, pod, *_without(siblings, placed_first)]
+    return own, _without(waiting, {other.key for other in own})
+
+
+def _running_siblings(pod: Pod, cluster: Cluster) -> Iterator[Pod]:
+    return (other for other in cluster.bound_pods() if not other.terminating and _is_sibling(other, pod, cluster))
+
+
+def _without(pods: Iterable[Pod], keys: AbstractSet[str]) -> list[Pod]:
+    return [pod for pod in pods if pod.key not in keys]
+
+
+def of_placements(
+    placements: Sequence[Placement],
+    at: int,
+    cluster: Cluster,
+    profiles: Mapping[str, Profile],
+    *,
+    all_nodes: bool = False,
+) -> Optional[PendingPodProblem]:
+    """Return the problem of a workload with Pending pods after placing it with others; None if no pod is Pending.
+
+    `placements` come from `simulate.replicas.place`, and `at` is the index of the workload's. The other arguments are
+    the ones they were made with.
+    """
+    placement = placements[at]
+    owner, owners = placement.workload, [item.workload for item in placements]
+    if not placement.pending or placement.pending[0].explanation.verdict is not PodVerdict.PENDING:
+        return None
+    cluster = with_claims(owners, with_controllers(owners, cluster))
+    owned = OwnedPods(cluster)
+    waiting = _missing_pods(owners, cluster, owned)
+    return PendingPodProblem(
+        ProblemInput(
+            pod=next(pod for pod in waiting[at] if pod.key == placement.pending[0].pod.key),
+            owner=owner,
+            target=target_of(owner, is_live=False),
+            cluster=cluster,
+            profiles=profiles,
+            explanation=placement.pending[0].explanation,
+            before=tuple(pod for pods in waiting[:at] for pod in pods),
+            own=tuple(waiting[at]),
+            after=(*(pod for pods in waiting[at + 1 :] for pod in pods), *_not_among(cluster.pending(), waiting)),
+            running=tuple(running_pods(owner, owned)),
+            is_template_known=True,
+            pending=len(placement.pending),
+            all_nodes=all_nodes,
+        )
+    )
+
+
+def _missing_pods(owners: Iterable[Workload], cluster: Cluster, owned: OwnedPods) -> list[list[Pod]]:
+    """Return for each workload the pods that its controller has yet to create and the scheduler would try."""
+    claims = NewClaims(cluster)
+    return [
+        [claims.without(pod, owner) for pod in missing_replicas(owner, owned) if not pod.cls.gates] for owner in owners
+    ]
+
+
+def _not_among(pending: Iterable[Pod], waiting: Iterable[Iterable[Pod]]) -> list[Pod]:
+    """Return the waiting pods of the cluster that are not among the pods to create."""
+    keys = {pod.key for pods in waiting for pod in pods}
+    return [pod for pod in pending if pod.key not in keys and _is_queued(pod)]
+
+
+def _is_queued(pod: Pod) -> bool:
+    """Return whether the scheduler tries to place the pod: it is neither gated nor being deleted."""
+    return not pod.cls.gates and not pod.terminating
+
+
+def _is_sibling(other: Pod, pod: Pod, cluster: Cluster) -> bool:
+    """Return whether two pods belong to one workload; a pod without a controller only equals itself."""
+    if pod.owner is None:
+        return other.key == pod.key
+    return other.namespace == pod.namespace and workload_of(other, cluster) == workload_of(pod, cluster)
+
+
+def _owner(pod: Pod, own: Iterable[Pod], cluster: Cluster) -> tuple[Workload, TemplateOwner, bool]:
+    """Return the workload of a pod, the object to patch, and whether the written template is known."""
+    key = workload_of(pod, cluster)
+    controller = cluster.controllers.get(key)
+    if controller is not None and _is_made_of(pod, controller.workload):
+        is_paused = bool(controller.spec.get("paused")) and controller.workload.kind == "Deployment"
+        return controller.workload, target_of(controller.workload, is_live=True, is_paused=is_paused), True
+    is_guessed = key == inferred_deployment(pod.cls) and key not in cluster.owners_of(pod)
+    version = "" if pod.owner is None else pod.owner.api_version
+    template = {"metadata": {"labels": dict(pod.cls.labels)}, "spec": spec_of(pod.cls)}
+    owner = Workload(key.kind, version, key.namespace, key.name, len(list(own)), template)
+    return owner, target_of(owner, is_live=True, is_guessed=is_guessed), False
+
+
+def _is_made_of(pod: Pod, owner: Workload) -> bool:
+    """Return whether a pod has the template's constraints, as a sign that it is of the current revision."""
+    if owner.kind not in KINDS:
+        return False
+    labels = dict(pod.cls.labels)
+    cls = read.pod_class(pod.namespace, {"labels": labels}, owner.template.get("spec") or {}, {})
+    made = [(item.topology_key, item.when_unsatisfiable, item.max_skew) for item in cls.constraints]
+    return made == [(item.topology_key, item.when_unsatisfiable, item.max_skew) for item in pod.cls.constraints]

@@ -1,0 +1,438 @@
+"""States that follow from evictions, one after the other, each once the cluster is at rest.
+
+Several states can follow from one eviction, as the scheduler breaks ties. They are kept together:
+
+    {start} ── evict web-1 ──▶ {on b1, on c1} ── evict web-2 ──▶ {on b1 and c1}
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple, Optional
+
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.engine.controllers.deployment import DeploymentState
+from kubectl_spread.engine.draft import Draft
+from kubectl_spread.engine.moves import Moves
+from kubectl_spread.engine.oracle import MorePods, Oracle
+from kubectl_spread.engine.run import Watch
+from kubectl_spread.engine.search import explore
+from kubectl_spread.engine.search.symmetry import Symmetry
+from kubectl_spread.engine.setup.loading import load
+from kubectl_spread.engine.setup.owners import infer_owners
+from kubectl_spread.engine.state import (
+    Deletion,
+    EventKind,
+    NO_ORDINAL,
+    of_owner,
+    P,
+    PENDING,
+    Slot,
+    Stage,
+    State,
+    Step,
+)
+from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.scheduler.framework.profile import Profile
+
+_MOST_STATES = 2_000  # Most states that are visited after one eviction.
+_MOST_ENDS = 400  # Most states at rest that are all followed further.
+_FEW_ENDS = 12  # States that are followed if there are more.
+_FEWEST_ENDS = 3  # The same in haste.
+NO_LIMIT = 1_000_000_000
+_RUNS = 12  # Random runs if there are too many states to visit.
+
+
+class UnsafeEviction(NamedTuple):
+    """An eviction that no plan may have, with the pod that it concerns and the message of a component.
+
+    kind: `refused` by a budget; `pending`, `uncreated` or `unready` replacement; `displaces` other pods; or `endless`.
+    """
+
+    kind: str
+    pod: str
+    message: str = ""
+
+
+class SettledStates(NamedTuple):
+    """States at rest after an eviction.
+
+    is_exact: there are no others. nodes: nodes, by index, on which the replacement may land. trouble: set if the
+    eviction is not acceptable in some state. fewest_ready: ready pods of the evicted pod's workload, the fewest on the
+    way.
+    """
+
+    states: frozenset[State]
+    is_exact: bool = True
+    nodes: frozenset[int] = frozenset()
+    visited: int = 0
+    trouble: Optional[UnsafeEviction] = None
+    fewest_ready: int = 0
+
+
+class Board:
+    """The cluster under a plan."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        profiles: Mapping[str, Profile],
+        keys: Iterable[OwnerKey],
+        *,
+        simplify: Callable[[Cluster, Collection[OwnerKey]], Cluster] = lambda cluster, _: cluster,
+        earlier: Sequence[str] = (),
+        deadline: Optional[float] = None,
+        watch: Optional[Watch] = None,
+    ) -> None:
+        """Load the cluster.
+
+        Args:
+            cluster: the cluster facts.
+            profiles: of the scheduler, by name.
+            keys: the workloads whose pods may be evicted.
+            simplify: returns the cluster with a simpler form of pods that are not of some workloads.
+            earlier: uids of pods that are evicted before the beginning.
+            deadline: a `time.monotonic()` at which searches become random runs.
+            watch: shows the progress, and can end the search.
+        """
+        self._watch = watch or Watch()
+        self._runs = _RUNS
+        self.is_hasty = False  # Follow only a few states, because time is short.
+        self._earlier = tuple(earlier)
+        self._cluster = self._whole = infer_owners(cluster)
+        self._profiles = profiles
+        self._touched = frozenset(keys)
+        self._nodes: frozenset[str] = frozenset()
+        self.deadline = deadline
+        live = load(self._whole, profiles, touched=self._touched).live
+        self._cluster = infer_owners(simplify(self._whole, self._touched | live))
+        self._load()
+        self.name_nodes(())
+
+    def _load(self) -> None:
+        loaded = load(self._cluster, self._profiles, touched=self._touched, nodes=self._nodes)
+        self.world, self.loaded = loaded.world, loaded.state
+        self._oracle = Oracle(self.world)
+        self._moves = Moves(self.world, self._oracle, twins=self._equal_places)
+        self._hasty = Moves(self.world, self._oracle, is_hasty=True)
+
+    def _equal_places(self, state: State) -> list[tuple[list[int], list[int]]]:
+        """Return pairs of interchangeable nodes or domains with equal pods."""
+        return self._symmetry.twins(state)
+
+    def _settled(self, names: frozenset[str]) -> SettledStates:
+        """Return the states in which the cluster is at rest before the first eviction."""
+        while True:
+            self._distinguish(names)
+            try:
+                start = self._moves.settle(Draft(self.world, self.loaded)).state
+                return self._explored(start)
+            except MorePods as involved:
+                if involved.keys <= self._touched and involved.nodes <= self._nodes:
+                    raise
+                self._touched |= involved.keys
+                self._nodes |= involved.nodes
+                self._cluster = self._whole  # Other pods take part after all.
+                self._load()
+
+    def name_nodes(self, names: Iterable[str]) -> None:
+        """Distinguish nodes that a plan names from all others, and return to the beginning."""
+        self.beginning = self._settled(frozenset(names) | self._earlier_nodes())
+        for uid in self._earlier:
+            before = self.beginning
+            after = self.after(before.states, self.world.slot_of[uid], most_pending=pending(before.states))
+            self.beginning = after._replace(is_exact=before.is_exact and after.is_exact)
+
+    def _earlier_nodes(self) -> frozenset[str]:
+        slots = (self.world.slot_of[uid] for uid in self._earlier)
+        return frozenset(self.world.node_names[slot[4]] for slot in slots)
+
+    def _distinguish(self, names: frozenset[str]) -> None:
+        self._symmetry = Symmetry(self.world, self.loaded, names)
+        self._known: dict[tuple[State, Slot], SettledStates] = {}
+        self._alike = self.kinds(names)
+        nodes = self.world.facts[self.loaded.facts].nodes
+        self._twins = {
+            at: (self._alike[at][0], tuple(sorted(item for item in node.labels.items() if item[0] != HOSTNAME)))
+            for at, node in enumerate(nodes)
+            if node is not None
+        }
+
+    def kinds(self, names: frozenset[str]) -> dict[int, tuple[int, ...]]:
+        """Return the nodes that are interchangeable with each node, by index, if the named nodes are unique."""
+        signatures = Symmetry(self.world, self.loaded, names).alike(HOSTNAME)
+        groups: dict[object, list[int]] = {}
+        signed = {}
+        for at, node in enumerate(self.world.facts[self.loaded.facts].nodes):
+            if node is not None:
+                signed[at] = signatures.get(node.labels.get(HOSTNAME, ""), f"node {at}")
+                groups.setdefault(signed[at], []).append(at)
+        return {at: tuple(groups[signature]) for at, signature in signed.items()}
+
+    def alike(self, topology_key: str) -> dict[str, object]:
+        """Return a signature of each domain of a key; domains with equal signatures are interchangeable."""
+        return self._symmetry.alike(topology_key)
+
+    @property
+    def is_late(self) -> bool:
+        """Return whether the time is up, or the user ended the search."""
+        return self._watch.is_stopped or (self.deadline is not None and time.monotonic() > self.deadline)
+
+    def after(self, states: Iterable[State], slot: Slot, *, most_pending: Mapping[int, int]) -> SettledStates:
+        """Return the states after one pod is evicted in each of several states.
+
+        `most_pending` is the number of Pending pods that each workload may have, by its index.
+        """
+        ends: set[State] = set()
+        nodes: set[int] = set()
+        is_exact, visited, ready = True, 0, NO_LIMIT
+        self._runs = max(1, _RUNS // len(frozenset(states)))
+        for state in sorted(states):
+            if ends and self.is_late:
+                is_exact = False
+                break
+            found = self._evicted(state, slot, most_pending)
+            visited += found.visited
+            if found.trouble is not None:
+                return found
+            ends |= found.states
+            nodes |= found.nodes
+            is_exact &= found.is_exact
+            ready = min(ready, found.fewest_ready)
+        few = _FEWEST_ENDS if self.is_hasty else _FEW_ENDS
+        if len(ends) > (few if self.is_hasty or not is_exact else _MOST_ENDS):
+            chosen = random.Random(len(ends)).sample(sorted(ends), few)  # noqa: S311 (no secret)
+            return SettledStates(frozenset(chosen), False, frozenset(nodes), visited, fewest_ready=ready)
+        return SettledStates(frozenset(ends), is_exact, frozenset(nodes), visited, fewest_ready=ready)
+
+    def _evicted(self, state: State, slot: Slot, most_pending: Mapping[int, int]) -> SettledStates:
+        key = (state, slot)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._settled_states(state, slot, most_pending)
+        return found
+
+    def _settled_states(self, state: State, slot: Slot, most_pending: Mapping[int, int]) -> SettledStates:
+        name = self.name_of(slot)
+        try:
+            found = self._explored(state._replace(todo=(("evict", (slot,)),)), slot)
+        except MorePods:
+            return SettledStates(frozenset(), trouble=UnsafeEviction("displaces", name))
+        if not found.states:
+            return found._replace(trouble=UnsafeEviction("endless", name))
+        for end in sorted(found.states):
+            trouble = self._trouble(state, end, slot, most_pending)
+            if trouble is not None:
+                return found._replace(trouble=trouble)
+        return found
+
+    def _trouble(
+        self, before: State, after: State, slot: Slot, most_pending: Mapping[int, int]
+    ) -> Optional[UnsafeEviction]:
+        name = self.name_of(slot)
+        refused = next((item[2] for item in after.todo if item[0] == "blocked"), "")
+        if refused:
+            return UnsafeEviction("refused", name, refused)
+        wanted = _staying(before)
+        wanted[slot[0]] -= 1
+        if _staying(after) != +wanted:
+            return UnsafeEviction("displaces", name)
+        pending = _additional_pending(after, most_pending)
+        if pending is not None:
+            return UnsafeEviction("pending", name, self._oracle.message(pending, after))
+        if _running(after, slot[0]) < _running(before, slot[0]):
+            return UnsafeEviction("uncreated", name)
+        ready = [pod for pod in after.pods if pod.owner == slot[0] and pod.is_new and pod.stage == Stage.UNREADY]
+        return UnsafeEviction("unready", name) if ready else None
+
+    def _explored(self, start: State, slot: Optional[Slot] = None) -> SettledStates:
+        """Visit all states that follow from one, or follow random runs if there are too many.
+
+        `slot` is the evicted pod, whose replacement is followed and whose workload's ready pods are counted.
+        """
+        owner = -1 if slot is None else slot[0]
+        first = self._symmetry.canonical(start)
+        seen, queue = {first}, deque([first])
+        ends: list[State] = []
+        nodes: set[int] = set()
+        while queue:
+            self._watch.saw(self._watch.states + 1)
+            if len(seen) > _MOST_STATES or self.is_late:
+                return self._sampled(start, owner, nodes)
+            state = queue.popleft()
+            ways = self._moves.after(state)
+            if not ways:
+                ends.append(state)
+            tried: set[object] = set()
+            contents = _contents(state) if len(ways) > 1 else {}
+            for way in ways:
+                step = way()
+                nodes |= self._landings(step, slot)
+                if len(ways) > 1 and self._is_repeated(step, contents, tried):
+                    continue
+                after = self._symmetry.canonical(step.state)
+                if after not in seen:
+                    seen.add(after)
+                    queue.append(after)
+        ready = min(_ready(state, owner) for state in seen)
+        return SettledStates(frozenset(ends), True, frozenset(nodes), len(seen), fewest_ready=ready)
+
+    def _is_repeated(self, step: Step, contents: Mapping[int, Sequence[P]], tried: set[object]) -> bool:
+        """Return whether a step binds a pod to the twin of a node that was tried: both are equal, and in one place."""
+        if len(step.moves) != 1 or step.moves[0].kind is not EventKind.SCHEDULED:
+            return False
+        move = step.moves[0]
+        own = tuple((*pod[:4], *pod[5:]) for pod in contents.get(move.node, ()))
+        key = (move.pod, self._twins.get(move.node, move.node), own)
+        is_known = key in tried
+        tried.add(key)
+        return is_known
+
+    def _sampled(self, start: State, owner: int, nodes: set[int]) -> SettledStates:
+        ends: set[State] = set()
+        visited, ready = 0, _ready(start, owner)
+        for at in range(self._runs):
+            chooser = explore.first if at == 0 else explore.at_random(at)
+            found = explore.one(self._hasty, start, chooser, canonical=self._symmetry.canonical)
+            ends.update(found.steady)
+            visited += found.states
+            ready = min(ready, *(_ready(state, owner) for state in found.came_from))
+            if self.is_late:
+                break
+        before = Counter((pod.owner, pod.node) for pod in start.pods if pod.is_new)
+        for end in ends:
+            after = Counter((pod.owner, pod.node) for pod in end.pods if pod.is_new)
+            bound = {node for _, node in after - before if node != PENDING}
+            nodes |= {other for node in bound for other in self._alike.get(node, (node,))}
+        return SettledStates(frozenset(ends), False, frozenset(nodes), visited, fewest_ready=ready)
+
+    def _landings(self, step: Step, slot: Optional[Slot]) -> set[int]:
+        """Return the nodes to which a step binds the replacement of a pod, with all interchangeable ones."""
+        bound = {
+            move.node
+            for move in step.moves
+            if move.kind is EventKind.SCHEDULED and slot is not None and _replaces(move.pod, slot)
+        }
+        return {other for node in bound for other in self._alike.get(node, (node,))}
+
+    @property
+    def unsettled_workloads(self) -> tuple[OwnerKey, ...]:
+        """Return the workloads whose running pods are replaced or removed anyway before the cluster is at rest."""
+        before = _staying(self.loaded)
+        kept = [_staying(state) for state in self.beginning.states]
+        owners = {owner for owner in before if any(item[owner] < before[owner] for item in kept)}
+        for state in self.beginning.states:
+            pairs = enumerate(zip(self.loaded.sets, state.sets, strict=False))
+            owners |= {owner for owner, (old, new) in pairs if _sizes(old) - _sizes(new)}
+        return tuple(self.world.keys[owner] for owner in sorted(owners) if owner >= 0)
+
+    @property
+    def is_in_motion(self) -> bool:
+        """Return whether pods of the workloads are created, scheduled or deleted before the cluster is at rest."""
+        owners = {self.world.find_owner(key) for key in self._touched} - {None}
+        before = _places(self.loaded, owners)
+        return any(_places(state, owners) != before for state in self.beginning.states)
+
+    def ready(self, states: Iterable[State], key: OwnerKey) -> int:
+        """Return the number of ready pods of a workload, the fewest in several states."""
+        owner = self.world.find_owner(key)
+        return 0 if owner is None else min(_ready(state, owner) for state in states)
+
+    def is_rolled_out(self, states: Iterable[State], key: OwnerKey) -> bool:
+        """Return whether all pods of a workload are ready and of its newest revision, in several states.
+
+        False, too, if its controller makes no rollouts: a paused Deployment, or a StatefulSet with OnDelete.
+        """
+        owner = self.world.find_owner(key)
+        own = None if owner is None else min(states).sets[owner]
+        if owner is None or own is None or key.kind not in ("Deployment", "StatefulSet"):
+            return False
+        spec = self.world.specs[own.spec]
+        if getattr(spec, "is_paused", False) or getattr(spec, "is_on_delete", False):
+            return False
+        least = spec.rev if key.kind == "Deployment" else None
+        return all(
+            pod.stage == Stage.READY and least in (None, pod.rev)
+            for state in states
+            for pod in of_owner(state.pods, owner)
+            if pod.end == Deletion.ALIVE
+        )
+
+    def name_of(self, slot: Slot) -> str:
+        """Return the name of an original pod."""
+        names = self.world.names.get(slot)
+        return names[0] if names else ""
+
+
+def _places(state: State, owners: Collection[object]) -> Counter[tuple[int, int, bool]]:
+    """Return the pods of some workloads, by workload, node, and whether they are being deleted."""
+    return Counter((pod.owner, pod.node, pod.end != Deletion.ALIVE) for pod in state.pods if pod.owner in owners)
+
+
+def _contents(state: State) -> dict[int, list[P]]:
+    """Return the pods on each node, and those nominated for it."""
+    found: dict[int, list[P]] = {}
+    for pod in state.pods:
+        if pod.node != PENDING:
+            found.setdefault(pod.node, []).append(pod)
+        if pod.nominated not in (PENDING, pod.node):
+            found.setdefault(pod.nominated, []).append(pod)
+    return found
+
+
+def _sizes(own: object) -> Counter[int]:
+    """Return the size of each ReplicaSet of a Deployment, by its revision."""
+    sets = own.sets if isinstance(own, DeploymentState) else ()
+    return Counter({item.rev: item.size for item in sets})
+
+
+def _replaces(pod: Optional[P], slot: Slot) -> bool:
+    """Return whether a pod may replace an evicted one: it has the same workload, and the same ordinal if any."""
+    return pod is not None and pod.owner == slot[0] and pod.ordinal in (slot[2], NO_ORDINAL)
+
+
+def _running(state: State, owner: int) -> int:
+    alive = Deletion.ALIVE
+    return len([pod for pod in of_owner(state.pods, owner) if pod.node != PENDING and pod.end == alive])
+
+
+def _ready(state: State, owner: int) -> int:
+    # perf: a list of pods is counted three times as fast as a generator of truth values, with local names
+    ready, alive = Stage.READY, Deletion.ALIVE
+    return len([pod for pod in of_owner(state.pods, owner) if pod.stage == ready and pod.end == alive])
+
+
+def _staying(state: State) -> Counter[int]:
+    """Count the original pods that keep running, by the index of their workload."""
+    alive = Deletion.ALIVE
+    return Counter([pod.owner for pod in state.pods if not pod.is_new and pod.end == alive])
+
+
+def pending(states: Iterable[State]) -> dict[int, int]:
+    """Return the most Pending pods of each workload, by its index, over several states."""
+    found: dict[int, int] = {}
+    for state in states:
+        counts = Counter([pod.owner for pod in state.pods if pod.node == PENDING and pod.end == Deletion.ALIVE])
+        for owner, number in counts.items():
+            found[owner] = max(found.get(owner, 0), number)
+    return found
+
+
+def originals(states: Iterable[State]) -> list[P]:
+    """Return one original running pod for each place, as in the first of several states."""
+    first = min(states)
+    return list(
+        dict.fromkeys(pod for pod in first.pods if not pod.is_new and pod.end == Deletion.ALIVE and pod.node != PENDING)
+    )
+
+
+def _additional_pending(after: State, most_pending: Mapping[int, int]) -> Optional[P]:
+    """Return a Pending pod of a workload that has more of them than before; None if there is none."""
+    pending = [pod for pod in after.pods if pod.node == PENDING and pod.end == Deletion.ALIVE]
+    for owner, number in Counter(pod.owner for pod in pending).items():
+        if number > most_pending.get(owner, 0):
+            return next(item for item in pending if item.owner == owner)
+    return None

@@ -1,0 +1,226 @@
+"""Search for the evictions that repair one group of workloads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Optional
+
+from kubectl_spread.advice.rebalance.board import Board, originals
+from kubectl_spread.advice.rebalance.feasible import conflict
+from kubectl_spread.advice.rebalance.goals import Goal, goals, NEVER
+from kubectl_spread.advice.rebalance.search import Belief, Search, SearchLimits, SearchResult, useful
+from kubectl_spread.advice.rebalance.tally import Tally
+from kubectl_spread.cluster.ownership import OwnedPods
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.engine.run import Watch
+from kubectl_spread.engine.setup.owners import infer_owners
+from kubectl_spread.engine.state import P
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
+from kubectl_spread.simulate.running.status import counted_workloads, CountedWorkload
+
+
+def drop_unused_labels(cluster: Cluster, keys: Collection[OwnerKey], goals: Iterable[Goal]) -> Cluster:
+    """Return the cluster with pods that keep only the labels that matter for a plan.
+
+    Args:
+        cluster: the cluster facts.
+        keys: the workloads whose pods may be evicted, or that have unfinished work.
+        goals: the constraints that count their pods.
+    """
+    moving = {id(pod.cls): pod.cls for pod in cluster.pods if _is_moving(pod, keys, cluster)}.values()
+    if any(not cls.constraints for cls in moving):
+        return cluster  # Default constraints count by labels that Services select.
+    selectors = {goal.selector for goal in goals}
+    selectors.update(selector for cls in moving for selector in _selectors(cls))
+    for budget in cluster.budgets:
+        if any(budget.selector.matches(dict(cls.labels)) for cls in moving):
+            selectors.add(budget.selector)
+    known: dict[int, PodClass] = {}
+    pods = tuple(
+        pod if _is_moving(pod, keys, cluster) else pod._replace(cls=_reduced(pod.cls, selectors, known))
+        for pod in cluster.pods
+    )
+    return cluster._replace(pods=pods)
+
+
+def _is_moving(pod: Pod, keys: Collection[OwnerKey], cluster: Cluster) -> bool:
+    """Return whether a pod may be evicted, scheduled or removed."""
+    return not pod.node_name or pod.terminating or not pod.is_visible or cluster.top_owner(pod) in keys
+
+
+def _selectors(cls: PodClass) -> Iterator[Selector]:
+    """Yield the selectors by which a pod counts others."""
+    labels = dict(cls.labels)
+    yield from (effective_selector(item, labels) for item in cls.constraints)
+    for term in (*cls.pod_affinity, *cls.pod_anti_affinity):
+        yield term.selector
+    for _, term in (*cls.preferred_affinity, *cls.preferred_anti_affinity):
+        yield term.selector
+
+
+def _reduced(cls: PodClass, selectors: Collection[Selector], known: dict[int, PodClass]) -> PodClass:
+    """Return a class without labels if nothing selects it; `known` keeps results by the id of the class."""
+    found = known.get(id(cls))
+    if found is None:
+        labels = dict(cls.labels)
+        is_needed = cls.has_pod_affinity or any(selector.matches(labels) for selector in selectors)
+        found = known[id(cls)] = cls if is_needed else cls._replace(labels=())
+    return found
+
+
+MOVABLE = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")  # kinds that replace evicted pods
+_TRIES = 3_000  # Most evictions that one search tries.
+_SHARE = 0.7  # Share of the time for a search in all states.
+_WIDE = 60  # Most movable pods for a search among all of them.
+
+
+class Workloads(NamedTuple):
+    """All workloads of a cluster, with the counts of their constraints."""
+
+    cluster: Cluster
+    profiles: Mapping[str, Profile]
+    items: tuple[CountedWorkload, ...]
+
+    def goals(self, wanted: Iterable[OwnerKey], *, has_soft: bool) -> tuple[Goal, ...]:
+        """Return the constraints that a plan must repair or must not break."""
+        return tuple(goals(self.items, self.cluster.nodes, wanted, has_soft=has_soft))
+
+    def goals_of(self, keys: Iterable[OwnerKey]) -> list[Goal]:
+        """Return the constraints of some workloads."""
+        wanted = frozenset(keys)
+        items = [item for item in self.items if item.status.key in wanted]
+        return list(goals(items, self.cluster.nodes, wanted, has_soft=True))
+
+
+def workloads_of(cluster: Cluster, profiles: Mapping[str, Profile]) -> Workloads:
+    """Count the pods of all constraints."""
+    cluster = infer_owners(cluster)
+    return Workloads(cluster, profiles, tuple(counted_workloads(cluster, profiles)))
+
+
+class RepairGroup(NamedTuple):
+    """Workloads that are repaired together.
+
+    repaired: workloads whose constraints hold after earlier plans. earlier: uids of the pods that these plans evict.
+    """
+
+    keys: tuple[OwnerKey, ...]
+    repaired: tuple[OwnerKey, ...] = ()
+    earlier: tuple[str, ...] = ()
+
+
+class GroupSearchResult(NamedTuple):
+    """A search's result for one group, in terms of the simulation."""
+
+    board: Board
+    tally: Tally
+    result: SearchResult
+    most: int  # evictions that were allowed
+    movable: int  # pods that may be evicted
+
+
+class SearchOptions(NamedTuple):
+    """Extent of a search.
+
+    has_soft: repair ScheduleAnyway constraints, too. most_moves: most evictions of a plan; None for no limit.
+    deadline: a `time.monotonic()` at which to stop. watch: shows the progress, and can end the search.
+    """
+
+    has_soft: bool
+    most_moves: Optional[int]
+    deadline: float
+    watch: Watch
+
+
+def propose(known: Workloads, group: RepairGroup, options: SearchOptions) -> GroupSearchResult:
+    """Search for the smallest list of evictions for a group."""
+    keys = group.keys
+    touched = {*keys, *group.repaired}
+    wanted = _relevant(known.goals(touched, has_soft=options.has_soft), keys, known)
+    board = Board(
+        known.cluster,
+        known.profiles,
+        touched,
+        simplify=lambda cluster, live: drop_unused_labels(cluster, live, wanted),
+        earlier=group.earlier,
+        deadline=options.deadline,
+        watch=options.watch,
+    )
+    owners = [at for key in keys if key.kind in MOVABLE and (at := board.world.find_owner(key)) is not None]
+    tally = Tally(board.world, wanted, owners)
+    movable = sum(map(tally.is_movable, min(board.beginning.states).pods))
+    most = movable if options.most_moves is None else min(movable, options.most_moves)
+    if set(board.unsettled_workloads) & set(keys):
+        return GroupSearchResult(board, tally, SearchResult(None, 0, True, ()), most, movable)
+    return GroupSearchResult(board, tally, _search_twice(board, tally, most=most), most, movable)
+
+
+def _relevant(wanted: Sequence[Goal], keys: Sequence[OwnerKey], known: Workloads) -> list[Goal]:
+    """Return the goals that count pods of the workloads to repair, or are theirs."""
+    owned = OwnedPods(known.cluster)
+    classes = {id(pod.cls): pod.cls for key in keys for pod in owned.of(key)}.values()
+    return [goal for goal in wanted if goal.key in keys or any(map(goal.is_counted, classes))]
+
+
+def _search_twice(board: Board, tally: Tally, *, most: int) -> SearchResult:
+    """Search among the pods of full domains, and then, if a shorter list is possible, among all of them."""
+    start = board.beginning.states
+    least = tally.need(start)
+    if least >= NEVER or least > most:
+        return SearchResult(None, least, True, ())
+    if least and conflict(tally.goals, tally.counts(min(start))):
+        return SearchResult(None, NEVER, True, ())
+    narrow = useful(tally, start)
+    movable = _movable(tally, start)
+    found = _search(board, tally, narrow, most)
+    smaller = most if found.plan is None else len(found.plan.slots) - 1
+    if smaller < least or (len(narrow) == len(movable) and found.is_over):
+        return found
+    if len(movable) > _WIDE or len(narrow) == len(movable) or board.is_late:
+        return found._replace(at_least=least, is_over=False)
+    wide = _search(board, tally, movable, smaller)
+    if wide.plan is None and found.plan is not None:
+        board.name_nodes(_nodes(board, narrow))  # The states of the first search's plan are of these.
+    return _better(found, wide)
+
+
+def _movable(tally: Tally, start: Belief) -> list[P]:
+    return [pod for pod in originals(start) if tally.is_movable(pod)]
+
+
+def _better(found: SearchResult, wide: SearchResult) -> SearchResult:
+    """Return the result of two searches, the second one for a shorter list among more pods."""
+    troubles = tuple(dict.fromkeys((*found.troubles, *wide.troubles)))
+    if wide.plan is not None or found.plan is None:
+        return wide._replace(troubles=troubles)
+    at_least = len(found.plan.slots) if wide.is_over else wide.at_least
+    return found._replace(at_least=at_least, is_over=wide.is_over, troubles=troubles)
+
+
+def _search(board: Board, tally: Tally, pods: Sequence[P], most: int) -> SearchResult:
+    """Search in all states; if time is too short for that, follow only a few of them."""
+    board.name_nodes(_nodes(board, pods))
+    end = board.deadline
+    search = Search(board, tally, pods, SearchLimits(most, _TRIES, end))
+    if end is not None:
+        now = time.monotonic()
+        board.deadline = now + (end - now) * _SHARE
+    found = search.run()
+    board.deadline = end
+    if found.plan is not None or found.is_over or board.is_late:
+        return found
+    board.is_hasty = True
+    board.name_nodes(_nodes(board, pods))
+    hasty = Search(board, tally, pods, SearchLimits(most, _TRIES)).run()
+    if hasty.plan is None:
+        hasty = search.any(found)
+    board.is_hasty = False
+    return found._replace(plan=hasty.plan, troubles=tuple(dict.fromkeys((*found.troubles, *hasty.troubles))))
+
+
+def _nodes(board: Board, pods: Iterable[P]) -> frozenset[str]:
+    return frozenset(board.world.node_names[pod.node] for pod in pods)

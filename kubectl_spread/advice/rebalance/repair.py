@@ -1,0 +1,397 @@
+"""Repairs for all workloads that violate their constraints.
+
+    workloads ─▶ violated? ─▶ groups that count each other's pods ─▶ search ─┬▶ list of evictions
+                                                                             ├▶ rollout restart
+                                                                             └▶ obstacles and remedies
+
+Each group's plan begins where the plans of the previous groups end.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Optional
+
+from kubectl_spread.advice.rebalance import changes, evictions, remedies, rollouts
+from kubectl_spread.advice.rebalance.board import Board, UnsafeEviction
+from kubectl_spread.advice.rebalance.feasible import conflict
+from kubectl_spread.advice.rebalance.goals import Goal, is_broken, NEVER
+from kubectl_spread.advice.rebalance.plan import (
+    Coverage,
+    EvictionPlan,
+    Obstacle,
+    ObstacleKind,
+    Rebalance,
+    Repair,
+    RepairVerdict,
+    RestartPlan,
+)
+from kubectl_spread.advice.rebalance.planner import (
+    GroupSearchResult,
+    MOVABLE,
+    propose,
+    RepairGroup,
+    SearchOptions,
+    Workloads,
+    workloads_of,
+)
+from kubectl_spread.advice.rebalance.search import FoundPlan
+from kubectl_spread.cluster.ownership import OwnedPods, workload_of
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.engine.run import Watch
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.selectors.labels import Labels
+from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.plugins.volumes.zone import topologies_of
+from kubectl_spread.simulate.running.status import ConstraintState, CountedWorkload, WorkloadStatus
+
+_KINDS = {
+    "refused": ObstacleKind.REFUSED,
+    "pending": ObstacleKind.PENDING,
+    "uncreated": ObstacleKind.UNCREATED,
+    "displaces": ObstacleKind.DISPLACES,
+    "unready": ObstacleKind.UNREADY,
+    "endless": ObstacleKind.ENDLESS,
+}
+
+
+def beforehand(known: Workloads, keys: Iterable[OwnerKey]) -> Iterator[Obstacle]:
+    """Yield the reasons that are clear without a search."""
+    of = {item.status.key: item.status for item in known.items}
+    for key in keys:
+        if key.kind not in MOVABLE:
+            yield Obstacle(ObstacleKind.CONTROLLER, key)
+        elif key not in known.cluster.controllers:
+            yield Obstacle(ObstacleKind.ABSENT, key)
+        lost = _with_unknown_claims(known.cluster, key)
+        if lost:
+            yield Obstacle(ObstacleKind.UNKNOWN_CLAIMS, key, lost)
+        for item in of[key].constraints:
+            if item.state is ConstraintState.VIOLATED and not item.counts.domains:
+                yield Obstacle(ObstacleKind.NO_DOMAIN, key, topology_keys=(item.topology_key,))
+            elif item.state is ConstraintState.PARTLY_COUNTED and item.uncounted is not None:
+                yield Obstacle(ObstacleKind.UNCOUNTED, key, item.uncounted.pods, topology_keys=(item.topology_key,))
+
+
+def _with_unknown_claims(cluster: Cluster, key: OwnerKey) -> tuple[str, ...]:
+    """Return the running pods of a workload whose claims are not in the facts. Ephemeral claims end with their pods."""
+    found = [
+        pod.name
+        for pod in cluster.bound_pods()
+        if pod.cls.volumes and cluster.top_owner(pod) == key
+        if any(
+            item.claim and not item.is_ephemeral and ObjectKey(pod.namespace, item.claim) not in cluster.storage.claims
+            for item in pod.cls.volumes
+        )
+    ]
+    return tuple(sorted(found))
+
+
+def of_search(known: Workloads, keys: Iterable[OwnerKey], proposal: GroupSearchResult) -> Iterator[Obstacle]:
+    """Yield the reasons that a search found."""
+    result, tally, board = proposal.result, proposal.tally, proposal.board
+    unsettled = [key for key in board.unsettled_workloads if key in keys]
+    if unsettled:
+        yield from (Obstacle(ObstacleKind.UNSETTLED, key) for key in unsettled)
+        return
+    yield from _unreachable(known.cluster, keys, proposal)
+    yield from pinned_pods(known.cluster, keys, {goal.status.topology_key for goal in tally.goals if goal.key in keys})
+    yield from _unsafe_evictions(result.troubles)
+    if proposal.most < min(result.at_least, proposal.movable + 1) < NEVER and proposal.most < proposal.movable:
+        yield Obstacle(ObstacleKind.TOO_MANY, number=result.at_least)
+    elif not result.is_over:
+        yield Obstacle(ObstacleKind.GAVE_UP, number=result.evictions)
+    elif result.evictions and not result.troubles:
+        yield Obstacle(ObstacleKind.RETURNS, number=result.evictions)
+
+
+def _unsafe_evictions(troubles: Iterable[UnsafeEviction]) -> Iterator[Obstacle]:
+    """Yield one obstacle for all pods whose eviction fails with the same message."""
+    evictions = tuple(troubles)
+    for kind, meaning in _KINDS.items():
+        same = [item for item in evictions if item.kind == kind]
+        for message in dict.fromkeys(item.message for item in same):
+            pods = tuple(dict.fromkeys(item.pod for item in same if item.message == message))
+            yield Obstacle(meaning, None, pods, message)
+
+
+def _unreachable(cluster: Cluster, keys: Iterable[OwnerKey], proposal: GroupSearchResult) -> Iterator[Obstacle]:
+    """Yield the constraints that no distribution of the movable pods satisfies."""
+    tally, states = proposal.tally, proposal.board.beginning.states
+    for at, goal in enumerate(tally.goals):
+        if any(tally.needs(state)[at].evictions > proposal.movable for state in states):
+            others = sorted({_text(workload_of(pod, cluster)) for pod in _others(goal, keys, cluster)})
+            yield Obstacle(ObstacleKind.UNREACHABLE, goal.key, tuple(others), topology_keys=(goal.status.topology_key,))
+    together = conflict(tally.goals, tally.counts(min(states)))
+    if together:
+        topology_keys = tuple(goal.status.topology_key for goal in together)
+        yield Obstacle(ObstacleKind.CONFLICT, together[0].key, topology_keys=topology_keys)
+
+
+def _others(goal: Goal, keys: Iterable[OwnerKey], cluster: Cluster) -> list[Pod]:
+    """Return the pods that a constraint counts and that do not belong to the workloads to repair."""
+    return [pod for pod in cluster.bound_pods() if goal.is_counted(pod.cls) and workload_of(pod, cluster) not in keys]
+
+
+def _text(key: OwnerKey) -> str:
+    return f"{key.kind} {key.namespace}/{key.name}"
+
+
+def pinned_pods(cluster: Cluster, keys: Iterable[OwnerKey], topology_keys: Iterable[str]) -> Iterator[Obstacle]:
+    """Yield the pods that volumes keep in their domain of a key."""
+    wanted = frozenset(keys)
+    nodes = {node.name: node for node in cluster.nodes}
+    for topology_key in sorted(topology_keys):
+        found: dict[OwnerKey, list[str]] = {}
+        for pod in cluster.bound_pods():
+            owner = cluster.top_owner(pod)
+            node = nodes.get(pod.node_name)
+            if owner not in wanted or owner is None or node is None or not pod.cls.volumes:
+                continue
+            if _reachable(pod, cluster, topology_key) == {node.labels.get(topology_key)}:
+                found.setdefault(owner, []).append(pod.name)
+        for owner, names in found.items():
+            yield Obstacle(ObstacleKind.PINNED, owner, tuple(sorted(names)), topology_keys=(topology_key,))
+
+
+def _reachable(pod: Pod, cluster: Cluster, topology_key: str) -> set[str | None]:
+    """Return the domains whose nodes all volumes of a pod allow."""
+    return {node.labels.get(topology_key) for node in cluster.nodes if _allows(pod, node, cluster)}
+
+
+def _allows(pod: Pod, node: Node, cluster: Cluster) -> bool:
+    storage = cluster.storage
+    for item in pod.cls.volumes:
+        claim = storage.claims.get(ObjectKey(pod.namespace, item.claim)) if item.claim else None
+        volume = storage.volumes.get(claim.volume_name) if claim is not None else None
+        if volume is None:
+            continue
+        zones = topologies_of(volume.labels)
+        if not volume.matches_node(node.labels) or not all(
+            zone.allows(node.labels, labels_are_one=True) for zone in zones
+        ):
+            return False
+    return True
+
+
+_SHARE = 0.8  # Share of a group's time for the search of evictions.
+_ROLLOUT_S = 10.0
+
+
+class RepairRequest(NamedTuple):
+    """What to repair, and within which limits.
+
+    wants: selects workloads by their key and labels. has_soft: include ScheduleAnyway constraints. most_moves: most
+    evictions of a plan; None for no limit. seconds: None for no limit. has_defaults: include workloads that have only
+    ScheduleAnyway constraints of the scheduler's defaults.
+    """
+
+    wants: Callable[[OwnerKey, Labels], bool] = lambda *_: True
+    has_soft: bool = False
+    most_moves: Optional[int] = None
+    seconds: Optional[float] = 60.0
+    has_defaults: bool = False
+
+
+def rebalance(
+    cluster: Cluster,
+    profiles: Mapping[str, Profile],
+    request: Optional[RepairRequest] = None,
+    watch: Optional[Watch] = None,
+) -> Rebalance:
+    """Return a repair for each group of workloads with violated constraints."""
+    request = request or RepairRequest()
+    known = workloads_of(cluster, profiles)
+    wanted = (item for item in known.items if request.wants(item.status.key, item.status.labels))
+    chosen = [item for item in wanted if request.has_defaults or item.status.has_own]
+    checked = tuple(item.status.key for item in chosen)
+    groups = _groups([item for item in chosen if _is_broken(item.status, has_soft=request.has_soft)], known)
+    return _Repairing(known, request, watch or Watch()).all(groups, checked)
+
+
+def _is_broken(status: WorkloadStatus, *, has_soft: bool) -> bool:
+    return any(
+        is_broken(item, has_soft=has_soft) or (not item.is_fine and item.state is not ConstraintState.UNKNOWN)
+        for item in status.constraints
+    )
+
+
+def _groups(broken: Sequence[CountedWorkload], known: Workloads) -> list[tuple[OwnerKey, ...]]:
+    """Return the workloads, those together whose constraints count each other's pods."""
+    owned = OwnedPods(known.cluster)
+    classes = {item.status.key: {id(pod.cls): pod.cls for pod in owned.of(item.status.key)}.values() for item in broken}
+    groups: list[list[OwnerKey]] = []
+    for item in broken:
+        key = item.status.key
+        goals = known.goals_of([key, *(other for group in groups for other in group)])
+        joined = [group for group in groups if any(_connects(goal, key, group, classes=classes) for goal in goals)]
+        groups = [group for group in groups if group not in joined]
+        groups.append([*(other for group in joined for other in group), key])
+    return [tuple(sorted(group)) for group in groups]
+
+
+def _connects(
+    goal: Goal, key: OwnerKey, group: Collection[OwnerKey], *, classes: Mapping[OwnerKey, Collection[PodClass]]
+) -> bool:
+    """Return whether a constraint of a workload counts pods of the group, or one of the group counts its pods."""
+    if goal.key == key and any(goal.is_counted(cls) for other in group for cls in classes[other]):
+        return True
+    return goal.key in group and any(goal.is_counted(cls) for cls in classes[key])
+
+
+class _Repairing:
+    """Repair of one group after the other."""
+
+    def __init__(self, known: Workloads, request: RepairRequest, watch: Watch) -> None:
+        self._known = known
+        self._request = request
+        self._watch = watch
+        self._end = None if request.seconds is None else time.monotonic() + request.seconds
+        self._repaired: list[OwnerKey] = []
+        self._evicted: list[str] = []
+        self._chosen: tuple[Pod, ...] = ()
+        self._notes: dict[str, None] = {}
+
+    def all(self, groups: Sequence[tuple[OwnerKey, ...]], checked: tuple[OwnerKey, ...]) -> Rebalance:
+        """Return the repairs of all groups, in order."""
+        found = []
+        for at, keys in enumerate(groups):
+            self._watch.step = at
+            found.append(self._repair(keys, self._deadline(len(groups) - at)))
+        is_late = self._end is not None and time.monotonic() > self._end
+        gave_up = any(item.kind is ObstacleKind.GAVE_UP for repair in found for item in repair.obstacles)
+        return Rebalance(tuple(found), checked, tuple(self._notes), is_late or gave_up)
+
+    def _deadline(self, groups: int) -> float:
+        now = time.monotonic()
+        return now + (3600.0 if self._end is None else max(1.0, (self._end - now) / groups))
+
+    def _repair(self, keys: tuple[OwnerKey, ...], deadline: float) -> Repair:
+        clear = tuple(beforehand(self._known, keys))
+        if clear:
+            is_unknown = any(item.kind is ObstacleKind.UNKNOWN_CLAIMS for item in clear)
+            restarts = None if is_unknown else self._restarts(keys, None, deadline)
+            return self._result(keys, None, restarts=restarts, reasons=clear)
+        now = time.monotonic()
+        group = RepairGroup(keys, tuple(self._repaired), tuple(self._evicted))
+        proposal = propose(self._known, group, self._options(now + (deadline - now) * _SHARE))
+        self._notes.update(proposal.board.world.notes)
+        is_unsettled = bool(set(proposal.board.unsettled_workloads) & set(keys))
+        plan = self._settling(keys) if is_unsettled else self._plan(keys, proposal)
+        reasons = () if plan is not None else tuple(of_search(self._known, keys, proposal))
+        restarts = None if is_unsettled else self._restarts(keys, plan, deadline)
+        found = self._result(keys, plan, restarts=restarts, reasons=reasons)
+        if found.verdict is RepairVerdict.EVICT:
+            self._repaired += keys
+            self._evicted += [item.uid for item in self._chosen]
+        if found.verdict is RepairVerdict.NO_PLAN and not is_unsettled:
+            made = remedies.remedies(self._known, keys, reasons, self._options(deadline))
+            return found._replace(remedies=made)
+        return found
+
+    def _result(
+        self,
+        keys: tuple[OwnerKey, ...],
+        plan: Optional[EvictionPlan],
+        *,
+        restarts: Optional[tuple[RestartPlan, ...]],
+        reasons: tuple[Obstacle, ...],
+    ) -> Repair:
+        before = tuple(
+            change
+            for item in self._known.items
+            if item.status.key in keys
+            for change in changes.before(item.status, has_soft=self._request.has_soft)
+        )
+        wanted = self._wanted(keys)
+        verdict = RepairVerdict.NO_PLAN if plan is None else RepairVerdict.EVICT
+        if _is_better(restarts, plan, sum(wanted.values())):
+            verdict = RepairVerdict.RESTART
+        return Repair(keys, wanted, verdict, before, plan, restarts or (), reasons)
+
+    def _wanted(self, keys: tuple[OwnerKey, ...]) -> dict[OwnerKey, int]:
+        found = {item.status.key: item.status for item in self._known.items}
+        return {key: found[key].running if found[key].wanted is None else found[key].wanted or 0 for key in keys}
+
+    def _options(self, deadline: float) -> SearchOptions:
+        return SearchOptions(self._request.has_soft, self._request.most_moves, deadline, self._watch)
+
+    def _settling(self, keys: tuple[OwnerKey, ...]) -> Optional[EvictionPlan]:
+        """Return a plan without evictions if a change that is under way repairs the constraints.
+
+        It decides itself which of several equal pods it removes, so no pod can be named for an eviction.
+        """
+        wanted = self._wanted(keys)
+        has_soft = self._request.has_soft
+        found = rollouts.settle(self._known, wanted, has_soft=has_soft, seconds=_ROLLOUT_S, watch=self._watch)
+        self._chosen = ()
+        if found is None:
+            return None
+        coverage = found.coverage._replace(is_exact=False, is_in_motion=True)
+        return EvictionPlan((), 0, coverage, found.changes, wanted, wanted)
+
+    def _plan(self, keys: tuple[OwnerKey, ...], proposal: GroupSearchResult) -> Optional[EvictionPlan]:
+        found, board = proposal.result.plan, proposal.board
+        if found is None:
+            return None
+        states = found.reached[-1].states if found.reached else board.beginning.states
+        cluster = self._known.cluster
+        topology_keys = _topology_keys(proposal.tally.goals, keys)
+        pods = evictions.chosen_pods(found, board, cluster)
+        self._chosen = pods
+        ready = {key: board.ready(states, key) for key in keys}
+        namespaces = sorted({key.namespace for key in keys})
+        return EvictionPlan(
+            tuple(evictions.evictions(found, pods, board, cluster, topology_keys)),
+            proposal.result.at_least,
+            self._coverage(found, board, len(states)),
+            changes.after(keys, proposal.tally, states, alike=board.alike, has_soft=self._request.has_soft),
+            _fewest_ready(found, board, ready),
+            ready,
+            tuple(key for key in board.unsettled_workloads if key not in self._repaired),
+            frozenset(key for key in keys if board.is_rolled_out(states, key)),
+            tuple(key for key in keys if key in cluster.autoscalers),
+            all(evictions.has_all_budgets(cluster, key.namespace) for key in keys),
+            tuple(found for name in namespaces for found in evictions.unclear_budgets(cluster, name)),
+        )
+
+    def _coverage(self, found: FoundPlan, board: Board, states: int) -> Coverage:
+        is_in_motion = not self._repaired and board.is_in_motion
+        is_exact = found.is_exact and board.beginning.is_exact and not is_in_motion
+        return Coverage(states, sum(item.visited for item in found.reached), is_exact, is_in_motion)
+
+    def _restarts(
+        self, keys: tuple[OwnerKey, ...], plan: Optional[EvictionPlan], deadline: float
+    ) -> Optional[tuple[RestartPlan, ...]]:
+        """Return restarts if there are no evictions, or if a restart replaces only a few more pods."""
+        running = sum(item.status.running for item in self._known.items if item.status.key in keys)
+        if self._watch.is_stopped or (plan is not None and 2 * len(plan.evictions) <= running):
+            return None
+        seconds = min(_ROLLOUT_S, max(0.5, deadline - time.monotonic()))
+        has_soft = self._request.has_soft
+        return rollouts.restarts(self._known, keys, has_soft=has_soft, seconds=seconds, watch=self._watch)
+
+
+def _is_better(restarts: Optional[tuple[RestartPlan, ...]], plan: Optional[EvictionPlan], wanted: int) -> bool:
+    """Return whether restarts repair what evictions do not, or keep more pods ready."""
+    if not restarts or plan is None:
+        return bool(restarts)
+    is_kept = all(item.fewest_ready >= item.wanted and item.coverage.is_exact for item in restarts)
+    return is_kept and sum(plan.fewest_ready.values()) < wanted
+
+
+def _topology_keys(goals: Sequence[Goal], keys: tuple[OwnerKey, ...]) -> list[str]:
+    """Return the topology keys of the constraints of some workloads."""
+    return sorted({goal.status.topology_key for goal in goals if goal.key in keys})
+
+
+def _fewest_ready(found: FoundPlan, board: Board, ready: dict[OwnerKey, int]) -> dict[OwnerKey, int]:
+    """Return the fewest ready pods of each workload on the way; `ready` is their number at the end."""
+    fewest = {key: min(number, board.ready(board.beginning.states, key)) for key, number in ready.items()}
+    for slot, reached in zip(found.slots, found.reached, strict=True):
+        key = board.world.keys[slot[0]]
+        fewest[key] = min(fewest[key], reached.fewest_ready)
+    return fewest

@@ -1,0 +1,391 @@
+"""Search for changes that help.
+
+Every change is first applied to a copy of the current cluster, on which all waiting pods are scheduled. This is quick,
+and rules out most changes. The best of the rest are simulated to their end (`judge`):
+
+    the pod finds a node at this moment ── no ──▶ dropped
+    a pod waits in the end that would not have waited ── yes ──▶ dropped
+
+If no single change is enough, pairs are tried.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Optional
+
+from kubectl_spread.advice.actions import AddNodes, DeleteClaims
+from kubectl_spread.advice.change import Change, Damage, Ladder, Rank
+from kubectl_spread.advice.judge import Judge, JudgedChange, TriedChange
+from kubectl_spread.advice.moves import MOVES
+from kubectl_spread.advice.moves.pods import deleting_first, is_stuck_for_room
+from kubectl_spread.advice.problem import PendingPodProblem
+from kubectl_spread.advice.scene import HypotheticalCluster
+from kubectl_spread.advice.suggestion import Setback, Suggestions, Why
+from kubectl_spread.advice.telling import suggestion
+from kubectl_spread.cluster.ownership import workload_of
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.simulate.placing import PlacedPods
+
+MOST = 5
+BUDGET_S = 4.0  # Estimated time, so that every machine tries the same.
+_MOST_PAIRS = 60
+_MOST_EQUAL = 2  # Most equivalent changes that are named.
+
+# Estimated seconds of a trial: base, and per thousand nodes, bound pods, and pods to place.
+_COST_S, _NODES_S, _BOUND_S, _PLACED_S = 0.0015, 0.006, 0.0006, 0.2
+_PLAYED = 4  # Cost of simulating a change to its end, in trials.
+
+
+def suggest(problem: PendingPodProblem, *, most: int = MOST, budget_s: float = BUDGET_S) -> Suggestions:
+    """Return changes that let the pod be scheduled; changes that do less damage and give up less come first.
+
+    Args:
+        problem: the pod.
+        most: maximum number of suggestions.
+        budget_s: estimated seconds to search; changes that are not tried in this time are counted.
+    """
+    return _Search(problem, budget_s).run(most)
+
+
+class _Search:
+    def __init__(self, problem: PendingPodProblem, budget_s: float) -> None:
+        self._problem = problem
+        self._left_s = budget_s
+        # Bound pods are in the columns, so the cluster here only needs the waiting ones.
+        waiting = problem.cluster._replace(pods=tuple(problem.cluster.pending()))
+        self._scene = HypotheticalCluster(problem, waiting, problem.spec)
+        self._conflicts = [
+            frozenset(item.id for item in single)
+            for conflict in problem.explanation.conflicts
+            for single in conflict.singles()
+        ]
+        self._tried = 0
+        self._not_tried = 0
+        self._failed: list[tuple[Change, Setback]] = []
+        self._partial: list[TriedChange] = []
+        given = problem.given
+        self._others = frozenset(pod.key for pod in (*given.before, *given.after))
+        self._before = self._scene.place(self._queue(self._scene))
+        self._others &= self._before.bound.keys()
+        self._own = {pod.key for pod in given.own}
+
+    @cached_property
+    def _judge(self) -> Judge:
+        return Judge(self._problem)
+
+    def run(self, most: int) -> Suggestions:
+        if self._problem.pod.key in self._before.bound:
+            return Suggestions()
+        ladders = _different(ladder for propose in MOVES for ladder in propose(self._problem))
+        best = arrange(self._probed(ladder for ladder in ladders if self._may_be_enough(ladder)))
+        chosen, left = self._judged(best, most)
+        if not chosen:
+            pairs = itertools.islice(self._pairs(ladders), _MOST_PAIRS)
+            chosen, left = self._judged(arrange(self._probed(pairs)), most)
+        chosen = with_partial(chosen, self._partial, min(most, SHOWN))
+        items = [suggestion(item, item.judged, self._judge) for item in chosen if item.judged is not None]
+        items.sort(key=lambda item: not item.verified)
+        harmful = sum(map(is_harmful, left))
+        failed = () if items else tuple(self._explained(*one) for one in most_obvious(self._failed))
+        return Suggestions(tuple(items), self._tried, len(items) + len(left), self._not_tried, harmful, failed)
+
+    def _judged(self, best: list[TriedChange], most: int) -> tuple[list[TriedChange], list[TriedChange]]:
+        """Simulate changes over time, the best first, until `most` of them help.
+
+        Returns the changes that help, and the changes that were not simulated.
+
+        Harmful changes restart or end running pods, or lose data. By default they are left out if any other change
+        helps.
+        """
+        chosen: list[TriedChange] = []
+        hides_harm = most <= SHOWN
+        for number, item in enumerate(best):
+            if len(chosen) == most or (hides_harm and chosen and is_harmful(item)):
+                repair = next((other for other in best[number:] if other.change.rank == Rank.MISTAKE), None)
+                if repair is not None and repair.waiting and not self._partial:
+                    self._held(self._least(repair))
+                return chosen, [other for other in best[number:] if not is_redundant(other, chosen)]
+            held = None if is_redundant(item, chosen) else self._held(self._least(item))
+            if held is not None:
+                chosen.append(held._replace(equals=tuple(self._equals(held))))
+        return chosen, []
+
+    def _equals(self, item: TriedChange) -> Iterator[TriedChange]:
+        """Yield changes of other objects that also help in the end; only a few are tried."""
+        for other in map(self._least, item.equals[:_MOST_EQUAL]):
+            judged = self._judge.judge(other.change, other.scene)
+            if isinstance(judged, JudgedChange) and not judged.waiting:
+                yield other
+
+    def _held(self, item: TriedChange) -> Optional[TriedChange]:
+        """Return a change that still helps once the cluster is at rest: this one, or a later step of its ladder."""
+        size = item.ladder.size
+        steps = [item.at, *(at for at in (item.at + 1, 2 * item.at + 2, size - 1) if item.at < at < size)]
+        for at in dict.fromkeys(steps):
+            if self._left_s <= 0:
+                self._not_tried += 1
+                return None
+            other = item if at == item.at else self._try(item.ladder, at)
+            if other is None:
+                continue
+            self._left_s -= _PLAYED * self._cost_s(len(self._problem.given.own) + len(self._problem.given.running))
+            judged = self._judge.thorough(other.change, other.scene)
+            if isinstance(judged, Setback):
+                self._failed.append((other.change, judged))
+            elif judged.waiting:
+                self._partial.append(other._replace(judged=judged))
+            else:
+                return other._replace(judged=judged)
+        return self._without_surge(item)
+
+    def _without_surge(self, item: TriedChange) -> Optional[TriedChange]:
+        """Return the change with a rollout that deletes old pods before it creates new ones."""
+        problem, change = self._problem, item.change
+        if not is_stuck_for_room(problem, change) or not problem.given.running:
+            return None
+        for other in deleting_first(problem, change):
+            scene = self._applied(other)
+            judged = None if scene is None else self._judge.thorough(other, scene)
+            if scene is not None and isinstance(judged, JudgedChange) and not judged.waiting:
+                return item._replace(change=other, scene=scene, judged=judged)
+        return None
+
+    def _may_be_enough(self, ladder: Ladder) -> bool:
+        """Return whether a change loosens a requirement of every conflict."""
+        change = ladder.step(0)
+        return change is not None and all(_loosens(change, conflict) for conflict in self._conflicts)
+
+    def _probed(self, ladders: Iterable[Ladder]) -> list[TriedChange]:
+        return [item for ladder in ladders if (item := self._probe(ladder)) is not None]
+
+    def _probe(self, ladder: Ladder) -> Optional[TriedChange]:
+        """Try the first step, and the last one if the first does less. `_least` finds the smallest step later."""
+        low = self._try(ladder, 0)
+        if ladder.size == 1 or (low is not None and not low.waiting):
+            return low
+        best = self._try(ladder, ladder.size - 1)
+        if best is None or (low is not None and low.waiting <= best.waiting):
+            return low
+        is_one_kind = ladder.rank_at(0) == best.change.rank
+        best = best._replace(is_rough=ladder.size > 2)
+        return best if is_one_kind else self._least(best)
+
+    def _least(self, item: TriedChange) -> TriedChange:
+        """Return the first step of a ladder that does as much as the last one."""
+        if not item.is_rough:
+            return item
+        best, under, at = item, 0, item.at  # the step `under` does less, the step `at` as much
+        while at - under > 1:
+            middle = (under + at) // 2
+            found = self._try(item.ladder, middle)
+            if found is not None and found.waiting <= best.waiting:
+                best, at = found, middle
+            else:
+                under = middle
+        return best._replace(is_rough=False, equals=item.equals)
+
+    def _try(self, ladder: Ladder, at: int) -> Optional[TriedChange]:
+        if self._left_s <= 0:
+            self._not_tried += 1
+            return None
+        change = ladder.step(at)
+        scene = None if change is None else self._applied(change)
+        if change is None or scene is None:
+            return None
+        queue = self._queue(scene)
+        self._left_s -= self._cost_s(len(queue))
+        self._tried += 1
+        needed = {self._problem.pod.key} - scene.ended
+        placed = scene.place(queue, needed="".join(needed))
+        if not {*needed, *self._others, *(pod.key for pod in scene.evicted)} <= placed.bound.keys():
+            self._failed.append((change, self._setback(placed)))
+            return None
+        waiting = sum(pod.key in self._own for pod in placed.refused)
+        return TriedChange(change, scene, waiting, ladder, at)
+
+    def _applied(self, change: Change) -> Optional[HypotheticalCluster]:
+        try:
+            scene = change.apply(self._scene)
+        except (KeyError, IndexError, TypeError, ValueError):  # The object of an action is missing.
+            return None
+        return None if change.is_of_manifest and scene == self._scene else scene  # The change may be in place already.
+
+    def _setback(self, placed: PlacedPods) -> Setback:
+        """Return why a change does not help at this moment."""
+        if any(pod.key == self._problem.pod.key for pod in placed.refused):
+            return Setback(Why.POD_WAITS, 1)
+        others = [pod for pod in placed.refused if pod.key not in self._own]
+        owner = workload_of(others[0], self._problem.cluster) if others else None
+        return Setback(Why.OTHERS_WAIT, sum(workload_of(pod, self._problem.cluster) == owner for pod in others), owner)
+
+    def _explained(self, change: Change, setback: Setback) -> Setback:
+        """Return a setback with its change, and with the scheduler's message if the pod still finds no node."""
+        found = setback._replace(title=change.title)
+        scene = self._applied(change) if setback.why is Why.POD_WAITS else None
+        if scene is None:
+            return found
+        key = self._problem.pod.key
+        placed = scene.place(self._queue(scene), needed=key)
+        refused = [pod for pod in placed.refused if pod.key == key]
+        return found._replace(message=placed.scheduler.filter(refused[0]).diagnosis().message()) if refused else found
+
+    def _queue(self, scene: HypotheticalCluster) -> list[Pod]:
+        """Return all waiting pods by priority; of other workloads, only pods that find a node without the change."""
+        given = self._problem.given
+        before, after = ([pod for pod in pods if pod.key in self._others] for pods in (given.before, given.after))
+        return sorted([*before, *scene.own(), *after, *scene.evicted], key=lambda pod: -pod.cls.priority)
+
+    def _cost_s(self, pods: int) -> float:
+        columns = self._problem.columns
+        nodes, bound = columns.n / 1000, len(columns.bound_pods) / 1000
+        return _COST_S + nodes * _NODES_S + bound * _BOUND_S + pods / 1000 * _PLACED_S
+
+    def _pairs(self, ladders: list[Ladder]) -> Iterator[Ladder]:
+        """Yield pairs of changes that together loosen every conflict; pairs that give up less come first."""
+        pairs: list[tuple[int, int, Ladder, Ladder]] = []
+        for one, other in itertools.combinations(ladders, 2):
+            changes = one.step(0), other.step(0)
+            if changes[0] is None or changes[1] is None or not _can_be_done_together(changes[0], changes[1]):
+                continue
+            if all(_loosens(changes[0], conflict) or _loosens(changes[1], conflict) for conflict in self._conflicts):
+                pairs.append((changes[0].rank + changes[1].rank, len(pairs), one, other))
+        for _, _, one, other in sorted(pairs, key=lambda pair: pair[:2]):
+            yield _together(one, other)
+
+
+def _different(ladders: Iterable[Ladder]) -> list[Ladder]:
+    """Return the ladders without duplicates of the first step; ladders that give up the least come first."""
+    by_start = {step.title: ladder for ladder in ladders if (step := ladder.step(0)) is not None}
+    return sorted(by_start.values(), key=_first_rank)
+
+
+def _first_rank(ladder: Ladder) -> tuple[int, int]:
+    change = ladder.step(0)
+    return (99, 0) if change is None else (change.rank, change.weight)
+
+
+def _loosens(change: Change, conflict: frozenset[str]) -> bool:
+    return not change.relaxes or bool(change.relaxes & conflict)
+
+
+def _can_be_done_together(one: Change, other: Change) -> bool:
+    """Return whether two changes are of different kinds and their commands do not conflict.
+
+    A changed template re-creates pods at once. If claims are deleted at the same time, some pods are bound to new
+    volumes before the last command.
+    """
+    makes_claims = any(isinstance(action, DeleteClaims) for action in (*one.actions, *other.actions))
+    return one.family != other.family and not (makes_claims and (one.edits_template or other.edits_template))
+
+
+def _together(one: Ladder, other: Ladder) -> Ladder:
+    """Return a ladder that combines two: steps of the first, each with the last step of the second."""
+
+    def step(at: int) -> Optional[Change]:
+        changes = one.step(at % one.size), other.step(other.size - 1)
+        if changes[0] is None or changes[1] is None:
+            return None
+        return changes[0]._replace(
+            title=f"{changes[0].title}, and {changes[1].title}",
+            actions=(*changes[0].actions, *changes[1].actions),
+            family=f"{changes[0].family}, {changes[1].family}",
+            rank=max(changes[0].rank, changes[1].rank),
+            damage=max(changes[0].damage, changes[1].damage),
+            fold="",
+            weight=changes[0].weight + changes[1].weight + min(changes[0].rank, changes[1].rank),
+            relaxes=frozenset(),
+            parts=2,
+            gives_up="; ".join(filter(None, (changes[0].gives_up, changes[1].gives_up))),
+            notes=(*changes[0].notes, *changes[1].notes),
+        )
+
+    return Ladder(one.size, step)
+
+
+SHOWN = 3  # Number of suggestions to show by default.
+_IDLE = (Rank.IDLE_NODES, Rank.TAINTS_POLICY)
+ALL = 10  # From this number on, harmful suggestions are shown, too.
+
+
+def arrange(found: Iterable[TriedChange]) -> list[TriedChange]:
+    """Return the suggestions in the order to show them."""
+    found = list(found)
+    uses_idle = any(item.change.rank in _IDLE and item.scene.problem.idle_taints for item in found)
+    ordered = _distinct(sorted(found, key=lambda item: _order(item, buys_late=uses_idle)))
+    first: list[TriedChange] = []
+    for item in ordered:
+        is_new = not any(item.change.family == one.change.family for one in first)
+        if len(first) < SHOWN and is_new and not _is_worse(item, ordered[0]):
+            first.append(item)
+    return [*first, *(item for item in ordered if not any(item is one for one in first))]
+
+
+def is_harmful(item: TriedChange) -> bool:
+    """Return whether a suggestion restarts or ends running pods by deleting them, or loses data."""
+    return item.damage >= Damage.RESTARTS
+
+
+def with_partial(chosen: list[TriedChange], found: Iterable[TriedChange], most: int) -> list[TriedChange]:
+    """Return the suggestions, and where there is room changes after which pods of the workload still wait.
+
+    Each corrects a mistake or changes existing nodes, and restarts nothing. There is always room to correct a mistake.
+    """
+    partial = [
+        item
+        for item in _distinct(sorted(found, key=_order))
+        if item.change.is_gentle and not is_harmful(item) and not _adds_nodes(item.change) and item.change.parts == 1
+    ]
+    if partial and partial[0].change.rank == Rank.MISTAKE and len(chosen) >= most > 1:
+        return [*chosen[: most - 1], partial[0], *chosen[most - 1 : -1]]
+    return [*chosen, *partial[: max(0, most - len(chosen))]]
+
+
+def most_obvious(failed: Iterable[tuple[Change, Setback]]) -> list[tuple[Change, Setback]]:
+    """Return the most obvious changes that do not help, one of each kind."""
+    by_family: dict[str, tuple[Change, Setback]] = {}
+    for change, setback in sorted(failed, key=lambda item: (item[0].parts, item[0].rank, item[0].weight)):
+        if setback.why is not Why.NOT_APPLICABLE and change.parts == 1:
+            by_family.setdefault(change.family, (change, setback))
+    return list(by_family.values())[:SHOWN]
+
+
+def _adds_nodes(change: Change) -> bool:
+    return any(isinstance(action, AddNodes) for action in change.actions)
+
+
+def _order(item: TriedChange, *, buys_late: bool = False) -> tuple[object, ...]:
+    """Return the position of a change; new nodes come after the use of idle ones, even if that restarts pods."""
+    change = item.change
+    comes_late = item.comes_late or (buys_late and _adds_nodes(change))
+    worth = (is_harmful(item), item.waiting, item.damage, change.parts, comes_late)
+    return (*worth, change.rank, change.weight, change.title)
+
+
+def _is_worse(item: TriedChange, best: TriedChange) -> bool:
+    return is_harmful(item) or (item.waiting, item.change.parts) > (best.waiting, best.change.parts)
+
+
+def _distinct(found: list[TriedChange]) -> list[TriedChange]:
+    """Return the changes without equivalents of an earlier one.
+
+    A new node anywhere is modelled on a node of some domain, so it can equal the proposal for that domain.
+    """
+    kept: list[TriedChange] = []
+    folded: dict[str, list[TriedChange]] = {}
+    for item in found:
+        if any(item.change.actions == one.change.actions for one in kept):
+            continue
+        fold = item.change.fold
+        alike = folded.setdefault(fold, []) if fold else []
+        alike.append(item)
+        if len(alike) == 1:
+            kept.append(item)
+    return [item._replace(equals=tuple(folded.get(item.change.fold, ())[1:])) for item in kept]
+
+
+def is_redundant(item: TriedChange, chosen: Iterable[TriedChange]) -> bool:
+    """Return whether a change adds a node although the pod only has to wait a little."""
+    return _adds_nodes(item.change) and any(one.change.rank is Rank.WAIT and not one.change.notes for one in chosen)

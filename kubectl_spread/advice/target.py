@@ -1,0 +1,221 @@
+"""Targets of a change of a pod's manifest: the kubectl commands for it, and the tool that would revert it.
+
+Sources for managing tools: helm.sh/helm pkg/action/validate.go; argo-cd common/common.go;
+fluxcd/kustomize-controller and helm-controller, the labels they set; operator-lifecycle-manager pkg/lib/ownerutil.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Optional
+
+from kubectl_spread.advice.patch import Op
+from kubectl_spread.cluster.snapshot import Controller
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.workloads.kinds import KINDS
+from kubectl_spread.objects.workloads.workload import Workload
+from kubectl_spread.text.node import Route
+
+# Kinds that do not replace waiting pods automatically when the template changes.
+_KEEP_THEIR_PODS = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
+_LEAVE_THEIR_PODS = frozenset({"ReplicaSet", "ReplicationController"})
+# Kinds whose template or pod is immutable.
+_FIXED = frozenset({"Pod", "Job"})
+_RESOURCES = {"Service": "services.serving.knative.dev", "StatefulSet": "statefulset"}
+
+
+class TemplateOwner(NamedTuple):
+    """An object that holds the template of a pod.
+
+    is_live: the object is in the cluster, so kubectl can change it; otherwise its manifest file is edited. is_guessed:
+    its name was derived from the name of the pod's ReplicaSet. is_paused: a Deployment whose rollouts are paused.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    spec: Route
+    is_live: bool
+    is_guessed: bool = False
+    is_paused: bool = False
+
+    @property
+    def resource(self) -> str:
+        return _RESOURCES.get(self.kind, self.kind.lower())
+
+    @property
+    def display_name(self) -> str:
+        return f"{self.resource}/{self.name}"
+
+    @property
+    def ends_its_pods(self) -> bool:
+        """Return whether a change of the template ends all running pods at once instead of a rollout."""
+        return self.kind in (*_FIXED, "CronJob")
+
+    @property
+    def replaces_its_pods(self) -> bool:
+        """Return whether a change of the template replaces the running pods."""
+        return self.is_live and self.kind not in _LEAVE_THEIR_PODS
+
+    def patch(self, ops: Sequence[Op]) -> list[dict[str, Any]]:
+        """Return the JSON patch of the object for operations on its pod spec."""
+        return [op.under(self.spec).document() for op in ops]
+
+    def document(self, ops: Sequence[Op], waiting: Sequence[Pod]) -> list[dict[str, Any]]:
+        """Return a change of the pod spec for programs, one entry per object."""
+        own: dict[str, Any] = {"kind": self.kind, "namespace": self.namespace, "name": self.name}
+        own["patch"] = self.patch(ops)
+        if self.is_paused:
+            own["patch"].append({"op": "add", "path": "/spec/paused", "value": False})
+        if self.is_live and self.kind in _FIXED:
+            own["replaced"] = True
+        found = [own]
+        if self.is_live and self.kind == "CronJob":
+            again = {"kind": "Job", "namespace": self.namespace, "recreatedFrom": f"cronjob/{self.name}"}
+            found += [{**again, "name": job} for job in self.jobs_of(waiting)]
+        if self.is_live and self.kind in _KEEP_THEIR_PODS and waiting:
+            pods = [pod.name for pod in waiting]
+            found.append({"kind": "Pod", "namespace": self.namespace, "name": pods[0], "deleted": pods})
+        return found
+
+    def commands(self, ops: Sequence[Op], waiting: Sequence[Pod]) -> list[str]:
+        """Return the command lines that change the pod spec; none if the object is only in a file.
+
+        Args:
+            ops: of the pod spec.
+            waiting: the target's pods without a node that must be deleted by a command.
+        """
+        if not self.is_live:
+            return []
+        written = json.dumps(self.patch(ops), separators=(",", ":"))
+        if self.kind in _FIXED:
+            return [self._replace_command(written)]
+        lines = [
+            command("patch", self.resource, self.name, namespace=self.namespace, rest=("--type=json", "-p", written))
+        ]
+        if self.is_paused:
+            lines.append(command("rollout", "resume", self.display_name, namespace=self.namespace))
+        if self.kind in _KEEP_THEIR_PODS and waiting:
+            names = [pod.name for pod in waiting]
+            lines.append(command("delete", "pod", *names, namespace=self.namespace))
+        if self.kind == "CronJob":
+            for job in self.jobs_of(waiting):
+                lines.append(command("delete", "job", job, namespace=self.namespace))
+                source = (f"--from=cronjob/{self.name}",)
+                lines.append(command("create", "job", job, namespace=self.namespace, rest=source))
+        return lines
+
+    def jobs_of(self, waiting: Sequence[Pod]) -> list[str]:
+        """Return the names of a CronJob's Jobs that have waiting pods."""
+        jobs = (pod.owner.name for pod in waiting if pod.owner is not None and pod.owner.kind == "Job")
+        return list(dict.fromkeys(jobs))
+
+    def recreate_command(self) -> str:
+        """Return the command line that deletes the object and creates it again unchanged, as no controller does it."""
+        get = command("get", self.resource, self.name, namespace=self.namespace, rest=("-o", "json"))
+        return f"{get} | kubectl replace --force -f -"
+
+    def _replace_command(self, written: str) -> str:
+        """Return the command line that replaces the object by a changed one; a Job without its controller's fields."""
+        get = command("get", self.resource, self.name, namespace=self.namespace, rest=("-o", "json"))
+        steps = [get, local("json", written)]
+        if self.kind == "Job":
+            steps.append(local("merge", json.dumps(_JOB_AGAIN, separators=(",", ":"))))
+        return " | ".join([*steps, "kubectl replace --force -f -"])
+
+
+# Labels and selector that only the Job controller may set; null removes a field.
+_JOB_LABELS = (
+    "controller-uid",
+    "job-name",
+    "batch.kubernetes.io/controller-uid",
+    "batch.kubernetes.io/job-name",
+)
+_JOB_AGAIN: dict[str, Any] = {
+    "metadata": {"labels": dict.fromkeys(_JOB_LABELS)},
+    "spec": {"selector": None, "template": {"metadata": {"labels": dict.fromkeys(_JOB_LABELS)}}},
+}
+
+
+def local(kind: str, patch: str) -> str:
+    """Return a command that patches the object on standard input without using the cluster."""
+    return shlex.join(("kubectl", "patch", "--local", "-f", "-", f"--type={kind}", "-o", "json", "-p", patch))
+
+
+def command(verb: str, *words: str, namespace: str = "", rest: Sequence[str] = ()) -> str:
+    """Return a kubectl command line, quoted for a shell."""
+    where = ("-n", namespace) if namespace else ()
+    return shlex.join(("kubectl", verb, *words, *where, *rest))
+
+
+def target_of(owner: Workload, *, is_live: bool, is_guessed: bool = False, is_paused: bool = False) -> TemplateOwner:
+    """Return the template owner for a workload."""
+    kind = KINDS.get(owner.kind)
+    if kind is None:  # The path of its template is unknown.
+        return TemplateOwner(owner.kind, owner.namespace, owner.name, ("spec", "template", "spec"), is_live=False)
+    return TemplateOwner(
+        owner.kind, owner.namespace, owner.name, kind.usual_place().spec, is_live, is_guessed, is_paused
+    )
+
+
+_MANAGED_BY = "app.kubernetes.io/managed-by"
+_HELM_RELEASE, _HELM_NAMESPACE = "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"
+_ARGO_ID, _ARGO_INSTANCE = "argocd.argoproj.io/tracking-id", "argocd.argoproj.io/instance"
+_FLUX = (("Flux Kustomization", "kustomize.toolkit.fluxcd.io"), ("Flux HelmRelease", "helm.toolkit.fluxcd.io"))
+_OLM_OWNER, _OLM_KIND, _OLM_NAMESPACE = "olm.owner", "olm.owner.kind", "olm.owner.namespace"
+_BY_HAND = frozenset({"", "kubectl", "manual", "kustomize"})
+
+
+class Manager(NamedTuple):
+    """Tool that manages an object: a Helm release, an Argo CD Application or an operator's own object."""
+
+    tool: str
+    name: str = ""
+    namespace: str = ""
+
+
+def manager_of(controller: Optional[Controller]) -> Optional[Manager]:
+    """Return the tool that manages a workload; None if no label or annotation names one.
+
+    Of several tools, return the outermost: Flux and Argo CD come before the Helm release that they install.
+    """
+    if controller is None:
+        return None
+    labels, annotations = controller.labels, controller.annotations
+    return _flux(labels) or _argo(labels, annotations) or _helm(labels, annotations) or _operator(labels)
+
+
+def _flux(labels: Mapping[str, str]) -> Optional[Manager]:
+    for tool, prefix in _FLUX:
+        name = labels.get(f"{prefix}/name")
+        if name:
+            return Manager(tool, name, labels.get(f"{prefix}/namespace", ""))
+    return None
+
+
+def _argo(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Optional[Manager]:
+    """Return the Argo CD Application of an object.
+
+    The tracking id is `app:group/Kind:namespace/name`. An application outside Argo's namespace is `namespace_app`.
+    """
+    name = annotations.get(_ARGO_ID, "").partition(":")[0] or labels.get(_ARGO_INSTANCE, "")
+    namespace, _, app = name.rpartition("_")
+    return Manager("Argo CD Application", app, namespace) if app else None
+
+
+def _helm(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Optional[Manager]:
+    name = annotations.get(_HELM_RELEASE, "")
+    if not name and labels.get(_MANAGED_BY) not in ("Helm", "Tiller"):
+        return None
+    return Manager("Helm release", name or labels.get("release", ""), annotations.get(_HELM_NAMESPACE, ""))
+
+
+def _operator(labels: Mapping[str, str]) -> Optional[Manager]:
+    if labels.get(_OLM_OWNER):
+        return Manager(labels.get(_OLM_KIND, "operator"), labels[_OLM_OWNER], labels.get(_OLM_NAMESPACE, ""))
+    if labels.get("addonmanager.kubernetes.io/mode") == "Reconcile":
+        return Manager("addon manager")
+    by = labels.get(_MANAGED_BY, "")
+    return None if by.lower() in _BY_HAND else Manager(by)

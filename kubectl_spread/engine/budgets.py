@@ -1,0 +1,130 @@
+"""PodDisruptionBudgets and their status in a state.
+
+Source: pkg/controller/disruption/disruption.go, getExpectedPodCount, countHealthyPods, updatePdbStatus (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Optional, Union
+
+from kubectl_spread.cluster.snapshot import DisruptionBudget, OwnerKey
+from kubectl_spread.engine.controllers import scale
+from kubectl_spread.engine.state import Deletion, P, Stage, State
+from kubectl_spread.engine.world import World
+from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
+from kubectl_spread.objects.pod import Pod, PodClass
+
+ALWAYS_ALLOW = "AlwaysAllow"
+_WHOLE = 100  # percent
+
+
+class BudgetStatus(NamedTuple):
+    """Status of a budget: pods that are healthy, pods that must be healthy, and evictions allowed."""
+
+    budget: DisruptionBudget
+    current_healthy: int
+    desired_healthy: int
+    allowed: int
+
+
+def statuses(world: World, state: State) -> tuple[BudgetStatus, ...]:
+    """Return the status of every budget."""
+    return tuple(_status(budget, world, state) for budget in world.facts[state.facts].budgets)
+
+
+def matching(world: World, cls: int, found: tuple[BudgetStatus, ...]) -> list[BudgetStatus]:
+    """Return the budgets that select the pods of a class."""
+    pod_class = world.classes[cls]
+    labels = dict(pod_class.labels)
+    return [
+        status
+        for status in found
+        if status.budget.namespace == pod_class.namespace and status.budget.selector.matches(labels)
+    ]
+
+
+def current_budgets(world: World, state: State) -> tuple[DisruptionBudget, ...]:
+    """Return the budgets with their current status."""
+    return tuple(
+        status.budget._replace(disruptions_allowed=status.allowed, disrupted_pods=frozenset())
+        for status in statuses(world, state)
+    )
+
+
+def _status(budget: DisruptionBudget, world: World, state: State) -> BudgetStatus:
+    selected = [
+        pod
+        for pod in state.pods
+        if world.classes[pod.cls].namespace == budget.namespace
+        and budget.selector.matches(dict(world.classes[pod.cls].labels))
+    ]
+    others = [
+        pod
+        for pod in world.background
+        if pod.namespace == budget.namespace and budget.selector.matches(dict(pod.cls.labels))
+    ]
+    healthy = sum(pod.stage == Stage.READY and pod.end == Deletion.ALIVE for pod in selected)
+    healthy += sum(_is_healthy(pod) for pod in others)
+    expected, desired = _wanted(budget, selected, others, world=world, state=state)
+    if expected <= 0 or desired is None or spec_error(budget):
+        return BudgetStatus(budget, healthy, desired or 0, 0)
+    return BudgetStatus(budget, healthy, desired, max(0, healthy - desired))
+
+
+def spec_error(budget: DisruptionBudget) -> str:
+    """Return why the API server refuses the amounts of a budget; empty if it does not.
+
+    Source: pkg/apis/policy/validation/validation.go, ValidatePodDisruptionBudgetSpec (v1.36.2).
+    """
+    amounts = (("minAvailable", budget.min_available), ("maxUnavailable", budget.max_unavailable))
+    written = [(field, value) for field, value in amounts if value is not None]
+    if len(written) > 1:
+        return "minAvailable and maxUnavailable are both set"
+    return next(filter(None, (_amount_error(field, value) for field, value in written)), "")
+
+
+def _amount_error(field: str, value: Union[int, str]) -> str:
+    if isinstance(value, int):
+        return f"{field} {value} is negative" if value < 0 else ""
+    percent = percentage(value)
+    if percent is None:
+        return f'{field} "{value}" is neither a number nor a percentage'
+    return f'{field} "{value}" is more than 100%' if percent > _WHOLE else ""
+
+
+def _is_healthy(pod: Pod) -> bool:
+    return bool(pod.node_name) and not pod.terminating and pod.is_ready is not False
+
+
+def _wanted(
+    budget: DisruptionBudget, selected: list[P], others: list[Pod], *, world: World, state: State
+) -> tuple[int, Optional[int]]:
+    """Return the expected and the healthy pods that a budget wants; None instead of the latter if it sets no limit.
+
+    The first is 0 if a controller of a pod has no scale: the budget then allows no eviction.
+    """
+    least, most = budget.min_available, budget.max_unavailable
+    if most is None and isinstance(least, int):
+        return len(selected) + len(others), least
+    expected = scale.expected_replicas(world, state, selected) + _expected_of_background(world, others, selected)
+    number = scaled_value(least if most is None else most, expected, round_up=True)
+    wanted = max(0, expected - number) if most is not None and number is not None else number
+    kinds = {_kind(world.classes[pod.cls]) for pod in selected} | {_kind(pod.cls) for pod in others}
+    return 0 if kinds & scale.WITHOUT_SCALE else expected, wanted
+
+
+def _kind(cls: PodClass) -> str:
+    return "" if cls.owner is None else cls.owner.kind
+
+
+def _expected_of_background(world: World, others: list[Pod], selected: list[P]) -> int:
+    """Return the sum of the scales of the controllers of pods that take no part; pods without one are ignored."""
+    counted = {world.keys[pod.owner] for pod in selected if pod.owner >= 0}
+    found: dict[OwnerKey, int] = {}
+    for pod in others:
+        key = world.cluster.top_owner(pod)
+        if key is None or key in counted:
+            continue
+        found[key] = found.get(key, 0) + 1
+    controllers = world.cluster.controllers
+    return sum(scale.of(controllers.get(key), pods) for key, pods in found.items())

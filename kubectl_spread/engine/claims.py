@@ -1,0 +1,194 @@
+"""Claims that StatefulSets create, and their handling by schedulers and the volume controller.
+
+Source: pkg/controller/volume/persistentvolume/pv_controller.go; pkg/controller/statefulset/stateful_set_utils.go,
+getPersistentVolumeClaims (v1.36.2).
+Difference: a provisioned volume is reachable from the zone of the chosen node. If the node has no zone, the volume is
+reachable from this node only.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from kubectl_spread.engine.draft import Draft
+from kubectl_spread.engine.state import PENDING
+from kubectl_spread.engine.world import World
+from kubectl_spread.objects import storage as objects
+from kubectl_spread.objects.affinity import NodeSelectorTerm
+from kubectl_spread.objects.selectors.labels import ZONE
+from kubectl_spread.objects.selectors.selector import LabelRequirement
+from kubectl_spread.objects.storage import Claim, ObjectKey, Storage, Volume
+
+Plain = dict[str, Any]
+Made = tuple[tuple[str, str, str], ...]
+
+NEW = "new"  # The claim exists, and no volume is known to be bound.
+GONE = "gone"
+DELETING = "deleting "  # Before the state of a claim that a pod with a node still uses.
+RELEASED = "released"  # Replaces the namespace for a volume whose claim was deleted.
+
+
+def storage_of(world: World, base: Storage, claims: Made) -> Storage:
+    """Return the storage objects after claims were created, bound or deleted."""
+    if not claims:
+        return base
+    found, volumes = dict(base.claims), dict(base.volumes)
+    for namespace, name, value in claims:
+        key = ObjectKey(namespace, name)
+        if namespace == RELEASED:
+            volumes[name] = volumes[name]._replace(claim=key, claim_uid=RELEASED, is_available=False)
+            continue
+        if value == GONE:
+            found.pop(key, None)
+            continue
+        claim = (_claim(world, key) if value == NEW else found.get(key)) or _claim(world, key)
+        if claim is None:
+            continue
+        claim = claim._replace(is_deleted=claim.is_deleted or value.startswith(DELETING))
+        what, _, text = value.removeprefix(DELETING).partition("/")
+        if what == "node":
+            volume = _provisioned(world, claim, text)
+            volumes[volume.name] = volume
+            text = volume.name
+        if what in ("node", "volume"):
+            claim = claim._replace(volume_name=text, is_bind_completed=True)
+            volumes[text] = volumes[text]._replace(claim=key, claim_uid=claim.uid, is_available=False)
+        found[key] = claim
+    return base._replace(claims=found, volumes=dict(sorted(volumes.items())))
+
+
+def ensure(draft: Draft, owner: int, ordinal: int) -> None:
+    """Create the missing claims of a StatefulSet's pod, and bind each that need not wait for the pod."""
+    world = draft.world
+    key = world.keys[owner]
+    for template in world.claim_templates.get(owner, {}):
+        name = f"{template}-{key.name}-{ordinal}"
+        if exists(draft, key.namespace, name):
+            continue
+        claim = _claim(world, ObjectKey(key.namespace, name))
+        if claim is not None:
+            storage = storage_of(world, world.facts[draft.facts].cluster.storage, draft.claims)
+            volume = _bound_at_once(claim, storage)
+            put(draft, key.namespace, name, NEW if volume is None else f"volume/{volume.name}")
+
+
+def exists(draft: Draft, namespace: str, name: str) -> bool:
+    """Return whether a claim exists now."""
+    for other, known, value in draft.claims:
+        if (other, known) == (namespace, name):
+            return value != GONE
+    return ObjectKey(namespace, name) in draft.world.facts[draft.facts].cluster.storage.claims
+
+
+def put(draft: Draft, namespace: str, name: str, value: str) -> None:
+    """Record the state of a claim."""
+    others = [item for item in draft.claims if item[:2] != (namespace, name)]
+    draft.claims = tuple(sorted([*others, (namespace, name, value)]))
+
+
+def is_made_at_once(world: World, namespace: str, name: str) -> bool:
+    """Return whether a provisioner creates the volume of a new claim without waiting for its pod."""
+    claim = _claim(world, ObjectKey(namespace, name))
+    found = None if claim is None else world.cluster.storage.classes.get(claim.storage_class)
+    return found is not None and not found.waits and found.provisioner not in ("", objects.NO_PROVISIONER)
+
+
+def delete(draft: Draft, namespace: str, name: str) -> None:
+    """Delete a claim; its volume keeps its data and is not bound again."""
+    key = ObjectKey(namespace, name)
+    storage = storage_of(draft.world, draft.world.facts[draft.facts].cluster.storage, draft.claims)
+    claim = storage.claims.get(key)
+    if claim is None:
+        return
+    put(draft, namespace, name, GONE)
+    if claim.volume_name:
+        put(draft, RELEASED, claim.volume_name, GONE)
+
+
+def delete_unused(draft: Draft, namespace: str, name: str) -> None:
+    """Delete a claim as users do: one that a pod with a node uses only is marked."""
+    if not exists(draft, namespace, name):
+        return
+    if not _is_used(draft, ObjectKey(namespace, name)):
+        delete(draft, namespace, name)
+        return
+    value = next((value for *known, value in draft.claims if known == [namespace, name]), "")
+    put(draft, namespace, name, f"{DELETING}{value.removeprefix(DELETING)}")
+
+
+def delete_marked(draft: Draft) -> None:
+    """Delete the marked claims that no pod with a node uses any more."""
+    for namespace, name, value in draft.claims:
+        if value.startswith(DELETING) and not _is_used(draft, ObjectKey(namespace, name)):
+            delete(draft, namespace, name)
+
+
+def _is_used(draft: Draft, key: ObjectKey) -> bool:
+    world = draft.world
+    live = (world.classes[pod.cls] for pod in draft.pods if pod.node != PENDING)
+    others = (pod.cls for pod in world.background)
+    return any(
+        cls.namespace == key.namespace and any(volume.claim == key.name for volume in cls.volumes)
+        for cls in (*live, *others)
+    )
+
+
+def _claim(world: World, key: ObjectKey) -> Optional[Claim]:
+    """Return the claim that a StatefulSet creates; None if no template has its name."""
+    for owner, templates in world.claim_templates.items():
+        workload = world.keys[owner]
+        for name, template in templates.items():
+            if key.namespace == workload.namespace and key.name.startswith(f"{name}-{workload.name}-"):
+                plain = {**template, "metadata": {"name": key.name, "namespace": key.namespace, "uid": key.name}}
+                claim = objects.claim(plain)
+                classes = world.cluster.storage.classes
+                default = next((item.name for item in classes.values() if item.is_default), "")
+                return claim if claim.names_class else claim._replace(storage_class=default)
+    return None
+
+
+def _bound_at_once(claim: Claim, storage: Storage) -> Optional[Volume]:
+    """Return the volume that the controller binds without waiting for a pod: the smallest that fits."""
+    own = [volume for volume in storage.volumes.values() if volume.claim == claim.key and not volume.claim_uid]
+    if own:
+        return own[0]
+    storage_class = storage.classes.get(claim.storage_class)
+    if storage_class is not None and storage_class.waits:
+        return None
+    taken = {other.volume_name for other in storage.claims.values()}
+    free = [
+        volume
+        for volume in storage.volumes.values()
+        if volume.claim is None
+        and volume.name not in taken
+        and volume.storage_class == claim.storage_class
+        and volume.capacity >= claim.request
+        and claim.access_modes <= volume.access_modes
+    ]
+    return min(free, key=lambda volume: volume.capacity, default=None)
+
+
+def _provisioned(world: World, claim: Claim, node: str) -> Volume:
+    """Return a volume that is provisioned for a claim on the node of its first pod."""
+    labels = next((item.labels for item in world.facts[0].cluster.nodes if item.name == node), {})
+    key, value = (
+        (ZONE, labels[ZONE])
+        if ZONE in labels
+        else ("kubernetes.io/hostname", labels.get("kubernetes.io/hostname", node))
+    )
+    term = NodeSelectorTerm((LabelRequirement(key, "In", (value,)),), ())
+    name = f"provisioned-{claim.key.namespace}-{claim.key.name}"
+    return Volume(
+        name,
+        claim.storage_class,
+        claim.request,
+        claim.access_modes,
+        claim.volume_mode,
+        (term,),
+        {},
+        False,
+        False,
+        claim.key,
+        claim.uid,
+        None,
+    )

@@ -1,0 +1,345 @@
+"""Deployment: the arithmetic of a rollout and of scaling, on the sizes of its ReplicaSets.
+
+Source: pkg/controller/deployment/deployment_controller.go, syncDeployment; rolling.go; recreate.go; sync.go, scale;
+util/deployment_util.go, NewRSNewReplicas, ResolveFenceposts (v1.36.2).
+Difference: minReadySeconds is ignored: a ready pod is available.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
+from typing import NamedTuple, Optional
+
+from kubectl_spread.engine.controllers import replicaset
+from kubectl_spread.engine.draft import Draft
+from kubectl_spread.engine.state import Deletion, EventKind, Move, P, Stage
+from kubectl_spread.engine.world import World
+from kubectl_spread.objects.amounts.quantity import scaled_value
+
+_ALIVE, _READY = int(Deletion.ALIVE), int(Stage.READY)  # perf: members of enums are slow
+
+
+class DeploymentSpec(NamedTuple):
+    """Spec of a Deployment; surge and unavailable are numbers or percentages as written."""
+
+    replicas: int
+    rev: int
+    surge: object = "25%"
+    unavailable: object = "25%"
+    is_recreate: bool = False
+    is_paused: bool = False
+    is_orphaned: bool = False  # Only its ReplicaSets are left.
+
+    def fenceposts(self) -> tuple[int, int]:
+        """Return the resolved maxSurge and maxUnavailable, in pods (ResolveFenceposts)."""
+        return _fenceposts(self.surge, self.unavailable, self.replicas)
+
+    @property
+    def max_surge(self) -> int:
+        return 0 if self.is_recreate else self.fenceposts()[0]
+
+    @property
+    def max_unavailable(self) -> int:
+        """Return the resolved maxUnavailable, in pods (MaxUnavailable)."""
+        if self.is_recreate or not self.replicas:
+            return 0
+        return min(self.fenceposts()[1], self.replicas)
+
+
+@functools.lru_cache(maxsize=1024)  # perf: called in every state
+def _fenceposts(surge: object, unavailable: object, replicas: int) -> tuple[int, int]:
+    more = scaled_value(surge, replicas, round_up=True) or 0
+    fewer = scaled_value(unavailable, replicas, round_up=False) or 0
+    return more, fewer if more or fewer else 1
+
+
+class Set(NamedTuple):
+    """A ReplicaSet of the Deployment: its size, and the numbers in its annotations."""
+
+    rev: int
+    size: int
+    desired: int
+    most: int
+
+
+class DeploymentState(NamedTuple):
+    """State that a Deployment's controller remembers; `sets` are sorted from the oldest to the youngest."""
+
+    spec: int
+    sets: tuple[Set, ...] = ()
+    order: tuple[int, ...] = ()  # Revisions, the most recently used last.
+
+
+class Sync(NamedTuple):
+    """Result of one reconciliation: the new ReplicaSets, and whether old ones were scaled down for new pods."""
+
+    sets: tuple[Set, ...]
+    is_scale_down: bool
+
+
+def sync(spec: DeploymentSpec, own: DeploymentState, seen: RevisionPods) -> Optional[Sync]:
+    """Return the changes of one reconciliation; None if it changes nothing."""
+    available = tuple([seen.available.get(item.rev, 0) for item in own.sets])
+    return _synced(spec, own.sets, available, frozenset(seen.active) if spec.is_recreate else frozenset())
+
+
+@functools.lru_cache(maxsize=65536)  # perf: the same sizes occur in thousands of states
+def _synced(
+    spec: DeploymentSpec, sets: tuple[Set, ...], available: tuple[int, ...], revisions: frozenset[int]
+) -> Optional[Sync]:
+    """Return the changes of one reconciliation; `revisions` are those with any pods, for Recreate."""
+    if spec.is_orphaned and sum(item.size > 0 for item in sets) > 1:
+        return None
+    if spec.is_paused or any(item.size and item.desired != spec.replicas for item in sets):
+        return _scale(spec, sets, available)
+    if spec.is_recreate:
+        return _recreate(spec, sets, revisions)
+    return _new_set(spec, sets) or _old_sets(spec, sets, available)
+
+
+_KIND = itemgetter(*map(P._fields.index, ("owner", "rev", "end", "stage")))
+
+
+class RevisionPods(NamedTuple):
+    """Pods as a Deployment's controller sees them, per revision: available and active ones; 0 if all are ending."""
+
+    available: dict[int, int]
+    active: dict[int, int]
+
+
+def see(pods: Iterable[P], owner: int) -> RevisionPods:
+    """Return the pods as a Deployment's controller sees them."""
+    available: dict[int, int] = {}
+    active: dict[int, int] = {}
+    for (of, rev, end, stage), number in Counter(map(_KIND, pods)).items():  # perf: few kinds
+        if of != owner:
+            continue
+        active[rev] = active.get(rev, 0) + number * (end == _ALIVE)
+        if end == _ALIVE and stage == _READY:
+            available[rev] = available.get(rev, 0) + number
+    return RevisionPods(available, active)
+
+
+def _sized(item: Set, size: int, spec: DeploymentSpec) -> Set:
+    """Return a ReplicaSet with another size; its annotations are updated, too (ScaleReplicaSet)."""
+    return Set(item.rev, size, spec.replicas, spec.replicas + spec.max_surge)
+
+
+def _is_new(item: Set, spec: DeploymentSpec) -> bool:
+    return item.rev == spec.rev
+
+
+def _with_new(spec: DeploymentSpec, sets: tuple[Set, ...], size: int) -> Optional[Sync]:
+    """Return the ReplicaSets with a new size of the newest, created if missing; None if nothing changes."""
+    found = _newest(spec, sets)
+    if found is None:
+        made = _sized(Set(spec.rev, 0, 0, 0), size, spec)
+        return Sync((*sets, made), is_scale_down=False)
+    return _resized(spec, sets, found, size=size)
+
+
+def _newest(spec: DeploymentSpec, sets: Iterable[Set]) -> Optional[Set]:
+    return next((item for item in sets if _is_new(item, spec)), None)
+
+
+def _resized(spec: DeploymentSpec, sets: tuple[Set, ...], one: Set, *, size: int) -> Optional[Sync]:
+    """Return the ReplicaSets with a new size of one of them; None if it has this size."""
+    if one.size == size:
+        return None
+    return Sync(tuple(_sized(item, size, spec) if item is one else item for item in sets), is_scale_down=False)
+
+
+def _only_new(spec: DeploymentSpec, sets: tuple[Set, ...]) -> tuple[Set, ...]:
+    """Return the ReplicaSets with all old ones scaled to 0."""
+    return tuple(_sized(item, 0, spec) if item.size and not _is_new(item, spec) else item for item in sets)
+
+
+def _new_set(spec: DeploymentSpec, sets: tuple[Set, ...]) -> Optional[Sync]:
+    """Return the ReplicaSets after scaling up the new one within maxSurge (reconcileNewReplicaSet)."""
+    size = sum(item.size for item in sets if _is_new(item, spec))
+    if size > spec.replicas:
+        return _with_new(spec, sets, spec.replicas)
+    total = sum(item.size for item in sets)
+    room = max(0, spec.replicas + spec.max_surge - total)
+    return _with_new(spec, sets, size + min(room, spec.replicas - size))
+
+
+def _old_sets(spec: DeploymentSpec, sets: tuple[Set, ...], available: Sequence[int]) -> Optional[Sync]:
+    """Return the ReplicaSets after scaling down old ones within maxUnavailable (reconcileOldReplicaSets)."""
+    old = [at for at, item in enumerate(sets) if item.size and not _is_new(item, spec)]
+    least = spec.replicas - spec.max_unavailable
+    most_down = _most_down(spec, sets, available, least=least)
+    if not old or most_down <= 0:
+        return None
+    sizes = [item.size for item in sets]
+    _reduce(sizes, {at: max(0, sizes[at] - available[at]) for at in old}, most_down)  # cleanupUnhealthyReplicas
+    room = max(0, sum(available) - least)
+    _reduce(sizes, {at: sizes[at] for at in old}, room)  # scaleDownOldReplicaSetsForRollingUpdate
+    changed = tuple(
+        _sized(item, size, spec) if size != item.size else item for item, size in zip(sets, sizes, strict=True)
+    )
+    return Sync(changed, is_scale_down=True) if changed != sets else None
+
+
+def _most_down(spec: DeploymentSpec, sets: Sequence[Set], available: Sequence[int], *, least: int) -> int:
+    """Return how many old pods may go, while at least `least` pods stay available (maxScaledDown)."""
+    both = zip(sets, available, strict=True)
+    new_unavailable = sum(item.size - ready for item, ready in both if _is_new(item, spec))
+    return sum(item.size for item in sets) - least - new_unavailable
+
+
+def _reduce(sizes: list[int], spare: dict[int, int], total: int) -> None:
+    """Reduce sizes one after the other, each by at most its spare pods, until `total` pods are taken."""
+    for at, most in spare.items():
+        down = min(total, most)
+        sizes[at] -= down
+        total -= down
+
+
+def _recreate(spec: DeploymentSpec, sets: tuple[Set, ...], revisions: frozenset[int]) -> Optional[Sync]:
+    """Return the ReplicaSets of a Recreate rollout: old ones are scaled to 0, then the new one up (rolloutRecreate)."""
+    changed = _only_new(spec, sets)
+    if changed != sets:
+        return Sync(changed, is_scale_down=False)
+    if revisions - {spec.rev}:
+        return None
+    return _with_new(spec, sets, spec.replicas)
+
+
+def _scale(spec: DeploymentSpec, sets: tuple[Set, ...], available: Sequence[int]) -> Optional[Sync]:
+    """Return the ReplicaSets after a scaling event (scale)."""
+    if not sets:
+        return None
+    if sum(item.size > 0 for item in sets) <= 1:
+        return _resized(spec, sets, _active_or_latest(spec, sets), size=spec.replicas)
+    if _is_saturated(spec, sets, available):
+        changed = _only_new(spec, sets)
+    elif spec.is_recreate:
+        return None
+    else:
+        changed = _proportional(spec, sets)
+    return Sync(changed, is_scale_down=False) if changed != sets else None
+
+
+def _active_or_latest(spec: DeploymentSpec, sets: Sequence[Set]) -> Set:
+    """Return the ReplicaSet with replicas, else the newest one, else the youngest (FindActiveOrLatest)."""
+    return next((item for item in sets if item.size), None) or _newest(spec, sets) or sets[-1]
+
+
+def _is_saturated(spec: DeploymentSpec, sets: Sequence[Set], available: Sequence[int]) -> bool:
+    """Return whether the newest ReplicaSet has all its pods, and they are available (IsSaturated)."""
+    new = _newest(spec, sets)
+    return new is not None and new.size == spec.replicas == new.desired == available[sets.index(new)]
+
+
+def _proportional(spec: DeploymentSpec, sets: tuple[Set, ...]) -> tuple[Set, ...]:
+    """Return the ReplicaSets after adding or removing replicas in proportion to their sizes."""
+    allowed = spec.replicas + spec.max_surge if spec.replicas else 0
+    total = sum(item.size for item in sets)
+    add = allowed - total
+    order = [at for at, item in enumerate(sets) if item.size]
+    # Of equal ReplicaSets, the younger grows first and the older shrinks first.
+    order.sort(key=lambda at: (-sets[at].size, -at if add > 0 else at))
+    given, sizes = 0, [item.size for item in sets]
+    for at in order:
+        share = _share(sets[at], spec, total=total, left=add - given) if add and add != given else 0
+        sizes[at] += share
+        given += share
+    sizes[order[0]] = max(0, sizes[order[0]] + add - given)
+    return tuple(_sized(item, size, spec) if item.size else item for item, size in zip(sets, sizes, strict=True))
+
+
+def _share(item: Set, spec: DeploymentSpec, *, total: int, left: int) -> int:
+    """Return how many replicas one ReplicaSet gains or loses in proportional scaling (GetReplicaSetProportion)."""
+    if not spec.replicas:
+        share = -item.size
+    else:
+        before = item.most or total
+        share = _rounded(item.size * (spec.replicas + spec.max_surge), before) - item.size
+    return min(share, left) if left > 0 else max(share, left)
+
+
+def _rounded(amount: int, by: int) -> int:
+    """Return the quotient of two non-negative numbers, rounded half up."""
+    return (2 * amount + by) // (2 * by)
+
+
+def act(draft: Draft, owner: int) -> bool:
+    """Make all changes without a choice: scale up and create missing pods. Return whether any was made."""
+    own: DeploymentState = draft.sets[owner]
+    spec: DeploymentSpec = draft.world.specs[own.spec]
+    seen = see(draft.pods, owner)
+    found = sync(spec, own, seen)
+    if found is not None and not found.is_scale_down:
+        put(draft, owner, found.sets)
+        return True
+    created = [replicaset.create(draft, item.rev, item.size - seen.active.get(item.rev, 0)) for item in own.sets]
+    return any(created)
+
+
+def put(draft: Draft, owner: int, sets: tuple[Set, ...]) -> None:
+    """Store the sizes of the ReplicaSets."""
+    own: DeploymentState = draft.sets[owner]
+    before = {item.rev: item.size for item in own.sets}
+    for item in sets:
+        if item.size != before.get(item.rev, 0):
+            draft.moves.append(Move(EventKind.SCALED, owner=owner, rev=item.rev, number=item.size))
+    draft.sets[owner] = own._replace(sets=sets)
+
+
+def scale_downs(
+    spec: DeploymentSpec, own: DeploymentState, pods: Sequence[P], owner: int
+) -> Iterator[tuple[int, tuple[Set, ...]]]:
+    """Yield how many bound pods become ready before old ReplicaSets are scaled down, and the new sizes."""
+    if all(not item.size or _is_new(item, spec) for item in own.sets):
+        return
+    seen = see(pods, owner)
+    bound = to_be_ready(pods, owner)
+    available = dict(seen.available)
+    for count in range(len(bound) + 1):
+        if count:
+            rev = bound[count - 1].rev
+            available[rev] = available.get(rev, 0) + 1
+        found = sync(spec, own, RevisionPods(available, seen.active))
+        if found is not None and found.is_scale_down:
+            yield count, found.sets
+
+
+def to_be_ready(pods: Iterable[P], owner: int) -> list[P]:
+    """Return the bound pods of a workload that are not ready yet."""
+    return [pod for pod in pods if pod.owner == owner and pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE]
+
+
+def excess(world: World, pods: Sequence[P], owner: int, own: DeploymentState) -> list[replicaset.Shrinking]:  # noqa: ARG001
+    """Return the ReplicaSets that have too many pods and have not chosen which to delete.
+
+    Each ranks its pods on what it sees: any part of what the others have deleted (getIndirectlyRelatedPods).
+    """
+    active = see(pods, owner).active
+    if all(active.get(item.rev, 0) <= item.size for item in own.sets):
+        return []
+    related = [pod for pod in pods if pod.owner == owner and replicaset.is_active(pod)]
+    have_chosen = {pod.rev for pod in related if pod.is_chosen}
+    found: list[replicaset.Shrinking] = []
+    for item in own.sets:
+        if item.rev not in have_chosen:
+            mine = [pod for pod in related if pod.rev == item.rev]
+            found += replicaset.shrinking(mine, related, len(mine) - item.size)
+    return found
+
+
+def is_complete(world: World, pods: Sequence[P], owner: int, own: DeploymentState) -> bool:
+    """Return whether the rollout is over (DeploymentComplete)."""
+    spec: DeploymentSpec = world.specs[own.spec]
+    mine = [pod for pod in pods if pod.owner == owner and replicaset.is_active(pod)]
+    updated = [pod for pod in mine if pod.rev == spec.rev]
+    return len(mine) == len(updated) == spec.replicas and all(pod.stage == Stage.READY for pod in mine)
+
+
+def previous(own: DeploymentState, spec: DeploymentSpec) -> Optional[int]:
+    """Return the revision for an undo; None if there is none."""
+    older = [rev for rev in own.order if rev != spec.rev]
+    return older[-1] if older else None

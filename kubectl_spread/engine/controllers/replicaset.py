@@ -1,0 +1,181 @@
+"""ReplicaSet and ReplicationController: the number of active pods, and the choice of pods to delete.
+
+Source: pkg/controller/replicaset/replica_set.go, manageReplicas, getPodsToDelete; pkg/controller/controller_utils.go,
+ActivePodsWithRanks.Less (v1.36.2).
+Differences: upstream breaks ties by UID or map order; here every choice among equal pods is possible. Restart counts
+of containers are ignored.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from kubectl_spread.engine.draft import Draft
+from kubectl_spread.engine.state import P, PENDING, Stage
+from kubectl_spread.engine.world import World
+
+Plain = dict[str, Any]
+_FIRST = itemgetter(0)
+_READY = int(Stage.READY)  # perf: members of enums are slow
+_RUNNING = (int(Stage.UNREADY), _READY)
+
+MOST_CHOICES = 1_000  # A search that meets as many choices at once is not exhaustive.
+
+
+class ReplicaSetSpec(NamedTuple):
+    """Spec of a ReplicaSet without a Deployment."""
+
+    replicas: int
+    rev: int
+
+
+class Shrinking(NamedTuple):
+    """A ReplicaSet, or a Job, that has too many pods.
+
+    choices: every choice of the pods to delete, on what it sees now. is_whole: all its pods go, so it ranks none.
+    """
+
+    choices: Sequence[tuple[P, ...]]
+    is_whole: bool
+
+
+class ReplicaSetState(NamedTuple):
+    """State that a ReplicaSet's controller remembers."""
+
+    spec: int
+
+
+def is_active(pod: P) -> bool:
+    """Return whether a pod counts for its ReplicaSet (IsPodActive)."""
+    return not pod.end
+
+
+def active(pods: Iterable[P], owner: int, rev: int) -> list[P]:
+    """Return the active pods of one ReplicaSet of a Deployment."""
+    return [pod for pod in pods if pod.owner == owner and pod.rev == rev and is_active(pod)]
+
+
+def _own_active(pods: Iterable[P], owner: int) -> list[P]:
+    """Return the active pods of a ReplicaSet without a Deployment, including pods of its earlier templates."""
+    return [pod for pod in pods if pod.owner == owner and is_active(pod)]
+
+
+def create(draft: Draft, rev: int, missing: int) -> bool:
+    """Create the missing pods of a revision, and return whether the API server admits any."""
+    for at in range(missing):
+        if not draft.create(rev):
+            return at > 0
+    return missing > 0
+
+
+def act(draft: Draft, owner: int) -> bool:
+    """Create the missing pods of a ReplicaSet without a Deployment, from its current template."""
+    spec: ReplicaSetSpec = draft.world.specs[draft.sets[owner].spec]
+    return create(draft, spec.rev, spec.replicas - len(_own_active(draft.pods, owner)))
+
+
+def excess(world: World, pods: Sequence[P], owner: int, own: ReplicaSetState) -> list[Shrinking]:
+    """Return the ReplicaSet if it has too many pods."""
+    spec: ReplicaSetSpec = world.specs[own.spec]
+    mine = _own_active(pods, owner)
+    return shrinking(mine, mine, len(mine) - spec.replicas)
+
+
+def is_complete(world: World, pods: Sequence[P], owner: int, own: ReplicaSetState) -> bool:
+    """Return whether all pods are ready."""
+    spec: ReplicaSetSpec = world.specs[own.spec]
+    mine = _own_active(pods, owner)
+    return len(mine) == spec.replicas and all(pod.stage == Stage.READY for pod in mine)
+
+
+def victims(pods: Sequence[P], related: Sequence[P], count: int) -> list[tuple[P, ...]]:
+    """Return every choice of pods to delete, chosen on one snapshot.
+
+    Args:
+        pods: the active pods of the ReplicaSet.
+        related: active pods of all ReplicaSets of the same controller, including these.
+        count: number of pods to delete.
+    """
+    found = order(pods, related, count)
+    return [] if count <= 0 else [(*found.certain, *rest) for rest in choices(found.tied, found.left)]
+
+
+def shrinking(pods: Sequence[P], related: Sequence[P], count: int) -> list[Shrinking]:
+    """Return a ReplicaSet if it has pods to delete; arguments as of `victims`."""
+    return [Shrinking(victims(pods, related, count), count >= len(pods))] if count > 0 else []
+
+
+class DeletionOrder(NamedTuple):
+    """Pods that are deleted for certain, and pods of one rank, any `left` of which are deleted, too."""
+
+    certain: list[P]
+    tied: list[P]
+    left: int
+
+
+def order(pods: Sequence[P], related: Sequence[P], count: int) -> DeletionOrder:
+    """Return which pods of a ReplicaSet are deleted; arguments as of `victims`."""
+    if count <= 0:
+        return DeletionOrder([], [], 0)
+    if count >= len(pods):
+        return DeletionOrder(list(pods), [], 0)
+    on_node = Counter(pod.node for pod in related)
+    ranked = sorted([(rank(pod, on_node[pod.node]), pod) for pod in pods], key=_FIRST)
+    last = ranked[count - 1][0]
+    certain = [pod for key, pod in ranked if key < last]
+    tied = [pod for key, pod in ranked if key == last]
+    return DeletionOrder(certain, tied, count - len(certain))
+
+
+def rank(pod: P, related: int) -> tuple[int, ...]:
+    """Return the sort key of deletion; the lowest is deleted first.
+
+    It compares node, phase, readiness, deletion cost, related pods on the node and the time since the pod is ready.
+    """
+    stage = pod.stage
+    return (
+        pod.node != PENDING,
+        stage in _RUNNING,
+        stage == _READY,
+        pod.cost,
+        -related,
+        pod.age,
+    )
+
+
+def choices(pods: Sequence[P], count: int) -> Iterator[tuple[P, ...]]:
+    """Yield every way to choose some of the pods, or `MOST_CHOICES` of them; equal pods are interchangeable."""
+    kinds = sorted(Counter(pods).items())
+    if _number(kinds, count) < MOST_CHOICES:
+        yield from _taken(kinds, count)
+        return
+    generator = random.Random(0)  # noqa: S311 (a simulation's choice, no secret)
+    ordered = sorted(pods)
+    yield tuple(ordered[:count])
+    for _ in range(MOST_CHOICES - 1):
+        yield tuple(generator.sample(ordered, count))
+
+
+def _number(kinds: Sequence[tuple[P, int]], count: int) -> int:
+    """Return the number of ways to choose some of the pods."""
+    ways = [1] + [0] * count  # ways to choose 0, 1, ... pods of the kinds so far
+    for _, there in kinds:
+        ways = [sum(ways[max(0, size - there) : size + 1]) for size in range(count + 1)]
+    return ways[count]
+
+
+def _taken(kinds: Sequence[tuple[P, int]], count: int) -> Iterator[tuple[P, ...]]:
+    if count == 0:
+        yield ()
+        return
+    if not kinds:
+        return
+    (pod, there), *others = kinds
+    room = sum(number for _, number in others)
+    for taken in range(max(0, count - room), min(there, count) + 1):
+        for rest in _taken(others, count - taken):
+            yield (*[pod] * taken, *rest)

@@ -1,0 +1,218 @@
+"""StatefulSet: pods with names of their own, one after another or all at once.
+
+Source: pkg/controller/statefulset/stateful_set_control.go, updateStatefulSet, processReplica, processCondemned,
+rollingUpdateStatefulSet (v1.36.2). MaxUnavailableStatefulSet is off, as in that release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import NamedTuple, Optional
+
+from kubectl_spread.engine import claims
+from kubectl_spread.engine.controllers import ordinals
+from kubectl_spread.engine.draft import Draft
+from kubectl_spread.engine.state import Deletion, EventKind, Move, P, Stage
+from kubectl_spread.engine.world import World
+
+
+class StatefulSetSpec(NamedTuple):
+    """Spec of a StatefulSet."""
+
+    replicas: int
+    rev: int
+    start: int = 0
+    is_parallel: bool = False
+    is_on_delete: bool = False
+    partition: int = 0
+    deletes_claims: bool = False  # Deletes the claims of ordinals that are scaled down.
+
+    @property
+    def ordinals(self) -> range:
+        return range(self.start, self.start + self.replicas)
+
+
+class StatefulSetState(NamedTuple):
+    """State that a StatefulSet's controller remembers.
+
+    current: the revision of pods below the partition. free: groups of ordinals that equal pods may exchange.
+    """
+
+    spec: int
+    current: int
+    free: ordinals.Groups = ()
+
+
+def act(draft: Draft, owner: int) -> bool:
+    """Run the controller once, and return whether it changed anything."""
+    own: StatefulSetState = draft.sets[owner]
+    spec: StatefulSetSpec = draft.world.specs[own.spec]
+    pods = [pod for pod in draft.of(owner) if pod.ordinal >= 0]  # Other names are ignored (newStatefulSetPods).
+    if ordinals.undecided_ordinal(draft.world, own, pods) is not None:
+        return False
+    by_ordinal = {pod.ordinal: pod for pod in pods}
+    if _finish(draft, owner, spec=spec, by_ordinal=by_ordinal):
+        return True
+    done = _replicas(draft, owner, spec=spec, by_ordinal=by_ordinal)
+    if done is None:
+        done = _condemned(draft, spec, by_ordinal)
+    if done is None:
+        done = _update(draft, spec, by_ordinal)
+    return bool(done)
+
+
+def _finish(draft: Draft, owner: int, *, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> bool:
+    """Make the update revision the current one once all pods have it and are ready."""
+    own: StatefulSetState = draft.sets[owner]
+    if own.current == spec.rev or spec.is_on_delete or set(by_ordinal) != set(spec.ordinals):
+        return False
+    if not all(pod.rev == spec.rev and is_healthy(pod) for pod in by_ordinal.values()):
+        return False
+    draft.sets[owner] = own._replace(current=spec.rev)
+    return True
+
+
+def is_terminating(pod: P) -> bool:
+    """Return whether a pod's deletion was requested."""
+    return pod.end != Deletion.ALIVE
+
+
+def is_healthy(pod: Optional[P]) -> bool:
+    """Return whether a pod runs, is ready and is not terminating."""
+    return pod is not None and pod.stage == Stage.READY and not is_terminating(pod)
+
+
+def _replicas(draft: Draft, owner: int, *, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> Optional[bool]:
+    """Create missing pods.
+
+    Returns True if it has created pods, None if it has nothing to do, and False if it waits: for an unhealthy pod, or
+    for the API server to admit a pod.
+    """
+    done: Optional[bool] = None
+    for ordinal in spec.ordinals:
+        if ordinal not in by_ordinal:
+            is_created = _create(draft, owner, spec=spec, ordinal=ordinal)
+            done = is_created or bool(done)
+            if not spec.is_parallel:
+                return done
+        else:
+            pod = by_ordinal[ordinal]
+            if pod.stage <= Stage.BOUND and not is_terminating(pod):
+                claims.ensure(draft, owner, ordinal)
+            if not spec.is_parallel and not is_healthy(pod):
+                return bool(done)
+    if done and spec.is_parallel:
+        _group(draft, owner, by_ordinal)
+    return done
+
+
+def _group(draft: Draft, owner: int, before: Container[int]) -> None:
+    """Remember which pods were created at once."""
+    own: StatefulSetState = draft.sets[owner]
+    created = [pod for pod in draft.of(owner) if pod.ordinal not in before]
+    draft.sets[owner] = own._replace(free=ordinals.with_group(draft.world, own.free, created))
+
+
+def _create(draft: Draft, owner: int, *, spec: StatefulSetSpec, ordinal: int) -> bool:
+    if _is_taken(draft, owner, ordinal):
+        return False
+    own: StatefulSetState = draft.sets[owner]
+    is_below = not spec.is_on_delete and ordinal < spec.start + spec.partition
+    claims.ensure(draft, owner, ordinal)
+    return draft.create(own.current if is_below else spec.rev, ordinal)
+
+
+def _is_taken(draft: Draft, owner: int, ordinal: int) -> bool:
+    """Return whether a pod that the controller has released still has the name of an ordinal (AlreadyExists)."""
+    revisions = draft.world.revisions
+    return any(
+        pod.owner < 0 and pod.ordinal == ordinal and pod.rev >= 0 and revisions[pod.rev].owner == owner
+        for pod in draft.pods
+    )
+
+
+def _condemned(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> Optional[bool]:
+    """Delete pods with ordinals out of range, the highest first.
+
+    Returns True if it has deleted pods, False if it waits for a pod, and None if an update may go on.
+    """
+    descending = sorted(set(by_ordinal).difference(spec.ordinals), reverse=True)
+    condemned = [by_ordinal[ordinal] for ordinal in descending]
+    if spec.is_parallel:
+        remaining = [pod for pod in condemned if not is_terminating(pod)]
+        draft.delete(remaining)
+        return True if remaining else None
+    if not condemned:
+        return None
+    highest = condemned[0]
+    in_range = [by_ordinal.get(ordinal) for ordinal in spec.ordinals]
+    # Upstream looks at the condemned pods, which are in descending order, from the last to the first.
+    first_unhealthy = next((pod for pod in (*in_range, *reversed(condemned)) if not is_healthy(pod)), None)
+    if is_terminating(highest) or not (is_healthy(highest) or highest is first_unhealthy):
+        return False
+    draft.delete([highest])
+    return True
+
+
+def _update(draft: Draft, spec: StatefulSetSpec, by_ordinal: dict[int, P]) -> bool:
+    """Delete the highest pod of an old revision, unless a higher one is not ready yet."""
+    if spec.is_on_delete:
+        return False
+    for ordinal in reversed(spec.ordinals):
+        if ordinal < spec.start + spec.partition:
+            return False
+        pod = by_ordinal.get(ordinal)
+        if pod is not None and pod.rev != spec.rev and not is_terminating(pod):
+            draft.delete([pod])
+            return True
+        if not is_healthy(pod):
+            return False
+    return False
+
+
+def delete_claims(draft: Draft, pod: P) -> None:
+    """Delete the claims of an ordinal that was scaled down, if the retention policy requires it."""
+    own: StatefulSetState = draft.sets[pod.owner]
+    spec: StatefulSetSpec = draft.world.specs[own.spec]
+    if not spec.deletes_claims or pod.ordinal in spec.ordinals:
+        return
+    key = draft.world.keys[pod.owner]
+    for template in draft.world.claim_templates.get(pod.owner, {}):
+        claims.delete(draft, key.namespace, f"{template}-{key.name}-{pod.ordinal}")
+        draft.moves.append(Move(EventKind.DELETED, owner=pod.owner, text=f"{template}-{key.name}-{pod.ordinal}"))
+
+
+def waits_for_ready(world: World, pods: Sequence[P], owner: int, own: StatefulSetState) -> list[P]:
+    """Return the bound pods for whose readiness the controller waits."""
+    spec: StatefulSetSpec = world.specs[own.spec]
+    bound = [pod for pod in pods if pod.owner == owner and pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE]
+    if not spec.is_parallel:
+        return bound
+    mine = [pod for pod in pods if pod.owner == owner]
+    is_updating = not spec.is_on_delete and any(pod.rev != spec.rev for pod in mine)
+    return bound if is_updating else []
+
+
+def waits_for_end(pod: P) -> bool:  # noqa: ARG001 (the name is taken until the pod is gone)
+    """Return whether the controller waits until a terminating pod is removed."""
+    return True
+
+
+def is_complete(world: World, pods: Sequence[P], owner: int, own: StatefulSetState) -> bool:
+    """Return whether `kubectl rollout status` is satisfied."""
+    spec: StatefulSetSpec = world.specs[own.spec]
+    mine = [pod for pod in pods if pod.owner == owner and not is_terminating(pod)]
+    ready = [pod for pod in mine if pod.stage == Stage.READY]
+    if len(ready) < spec.replicas or len(mine) != spec.replicas:
+        return False
+    updated = sum(pod.rev == spec.rev for pod in mine)
+    if spec.is_on_delete:
+        return True
+    return updated >= spec.replicas - spec.partition
+
+
+def count_missing(world: World, pods: Sequence[P], owner: int, own: StatefulSetState) -> int:
+    """Return how many ordinals have no pod."""
+    spec: StatefulSetSpec = world.specs[own.spec]
+    there = {pod.ordinal for pod in pods if pod.owner == owner}
+    return len(set(spec.ordinals) - there)

@@ -1,0 +1,192 @@
+"""The Deployment's controller without nodes: sizes of ReplicaSets, and numbers of pods.
+
+The arithmetic is that of `controllers.deployment`; its results are cached, because few combinations of numbers occur.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, Optional
+
+from kubectl_spread.engine.controllers import deployment
+from kubectl_spread.engine.controllers.deployment import DeploymentSpec, DeploymentState, RevisionPods
+from kubectl_spread.engine.counting.kinds import PodKinds
+
+_MOST_SYNCS = 1_000
+
+
+class NotCountable(Exception):  # noqa: N818 (no error: the search continues in another way)
+    """The counts alone do not decide what happens."""
+
+
+class Excess(NamedTuple):
+    """Pods that a ReplicaSet has to delete: a revision and a number."""
+
+    rev: int
+    number: int
+
+
+class Control(NamedTuple):
+    """Numbers that the controller reads; bound: pods with a node, by kind.
+
+    ready: ready pods of the newest revision. waiting: its pods without a node.
+    """
+
+    sets: tuple[deployment.Set, ...]
+    ready: int
+    waiting: int
+    bound: tuple[int, ...]
+
+
+class ScaledDown(NamedTuple):
+    """A control after old ReplicaSets were scaled down, and the pods that are deleted at once."""
+
+    control: int
+    excess: Optional[Excess]
+
+
+class Options(NamedTuple):
+    """Next steps of the controller; rest: the control after all pods have become ready, None if they are."""
+
+    excess: Optional[Excess]
+    rolled: tuple[ScaledDown, ...]
+    rest: Optional[int]
+    is_waiting: bool
+
+
+class Controls:
+    """Numbered controls, and the steps from one to another."""
+
+    def __init__(self, spec: DeploymentSpec, spec_at: int, kinds: PodKinds, *, becomes_ready: bool) -> None:
+        self.all: list[Control] = []
+        self._spec = spec
+        self._spec_at = spec_at
+        self._kinds = kinds
+        self._becomes_ready = becomes_ready
+        self._number: dict[Control, int] = {}
+        self._options: dict[int, Options] = {}
+        self._bound: dict[tuple[int, int], int] = {}
+        self._deleted: dict[tuple[int, tuple[tuple[int, int], ...]], int] = {}
+
+    def number(self, control: Control) -> int:
+        """Return the number of a control."""
+        found = self._number.get(control)
+        if found is None:
+            found = self._number[control] = len(self.all)
+            self.all.append(control)
+        return found
+
+    def options(self, at: int) -> Options:
+        """Return the next steps of the controller."""
+        found = self._options.get(at)
+        if found is None:
+            found = self._options[at] = self._found(self.all[at])
+        return found
+
+    def _found(self, control: Control) -> Options:
+        excess = self._excess(control)
+        unready = self._unready(control)
+        rest = self.number(self._settled(control._replace(ready=control.ready + unready))) if unready else None
+        rolled = () if excess is not None else tuple(self._rolled(control))
+        return Options(excess, rolled, rest, control.waiting > 0)
+
+    def bind(self, at: int, kind: int) -> int:
+        """Return the control after a waiting pod was bound and is of a kind."""
+        key = (at, kind)
+        found = self._bound.get(key)
+        if found is None:
+            control = self.all[at]
+            counts = _changed(control.bound, ((kind, 1),))
+            found = self._bound[key] = self.number(control._replace(waiting=control.waiting - 1, bound=counts))
+        return found
+
+    def delete(self, at: int, gone: tuple[tuple[int, int], ...]) -> int:
+        """Return the control after bound pods were deleted; `gone` are kinds and numbers."""
+        key = (at, gone)
+        found = self._deleted.get(key)
+        if found is None:
+            control = self.all[at]
+            counts = _changed(control.bound, ((kind, -count) for kind, count in gone))
+            found = self._deleted[key] = self.number(self._settled(control._replace(bound=counts)))
+        return found
+
+    def available(self, at: int) -> int:
+        """Return the number of ready pods."""
+        control = self.all[at]
+        return sum(self._seen(control).available.values())
+
+    def _unready(self, control: Control) -> int:
+        if not self._becomes_ready:
+            return 0
+        return self._by_rev(control)[self._kinds.newest] - control.ready
+
+    def _by_rev(self, control: Control) -> Counter[int]:
+        """Return the bound pods of each revision."""
+        found: Counter[int] = Counter()
+        for rev, count in zip(self._kinds.revs, control.bound, strict=False):
+            found[rev] += count
+        return found
+
+    def _seen(self, control: Control) -> RevisionPods:
+        """Return the pods as the controller sees them."""
+        active = self._by_rev(control)
+        active[self._kinds.newest] += control.waiting
+        available = Counter({self._kinds.newest: control.ready})
+        for rev, is_ready, count in zip(self._kinds.revs, self._kinds.are_ready, control.bound, strict=False):
+            available[rev] += count if is_ready else 0
+        return RevisionPods(available, active)
+
+    def _state(self, control: Control) -> DeploymentState:
+        return DeploymentState(self._spec_at, control.sets)
+
+    def _excess(self, control: Control) -> Optional[Excess]:
+        active = self._seen(control).active
+        shrinking = [item for item in control.sets if active.get(item.rev, 0) > item.size]
+        if not shrinking:
+            return None
+        first = shrinking[0]
+        if any(item.rev == self._kinds.newest for item in shrinking):
+            raise NotCountable  # it matters which of its pods are ready
+        if len(shrinking) > 1 and any(item.size for item in shrinking):
+            raise NotCountable  # it matters what each has seen of the others' deletions
+        return Excess(first.rev, active[first.rev] - first.size)
+
+    def _settled(self, control: Control) -> Control:
+        """Return the control after all changes without a choice."""
+        for _ in range(_MOST_SYNCS):
+            seen = self._seen(control)
+            found = deployment.sync(self._spec, self._state(control), seen)
+            if found is not None and not found.is_scale_down:
+                control = control._replace(sets=found.sets)
+                continue
+            missing = {item.rev: item.size - seen.active.get(item.rev, 0) for item in control.sets}
+            if any(count > 0 for rev, count in missing.items() if rev != self._kinds.newest):
+                raise NotCountable  # an old revision gets new pods
+            more = missing.get(self._kinds.newest, 0)
+            if more <= 0:
+                return control
+            control = control._replace(waiting=control.waiting + more)
+        raise NotCountable  # the controller does not come to an end
+
+    def _rolled(self, control: Control) -> Iterator[ScaledDown]:
+        """Yield the controls after some pods have become ready and old ReplicaSets were scaled down."""
+        if all(not item.size or item.rev == self._kinds.newest for item in control.sets):
+            return
+        for count in range(self._unready(control) + 1):
+            ready = control._replace(ready=control.ready + count)
+            found = deployment.sync(self._spec, self._state(ready), self._seen(ready))
+            if found is None or not found.is_scale_down:
+                continue
+            after = self._settled(ready._replace(sets=found.sets))
+            is_faster = after.waiting > 0 and not control.waiting  # New pods may be bound before old ones go.
+            yield ScaledDown(self.number(after), None if is_faster else self._excess(after))
+
+
+def _changed(counts: tuple[int, ...], changes: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+    """Return counts by kind after changes; a new kind comes last."""
+    found = list(counts)
+    for kind, count in changes:
+        found += [0] * (kind + 1 - len(found))
+        found[kind] += count
+    return tuple(found)

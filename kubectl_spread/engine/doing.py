@@ -1,0 +1,332 @@
+"""The user's steps, applied to a state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Optional
+
+from kubectl_spread.cluster.snapshot import key_of, OwnerKey
+from kubectl_spread.engine import claims, nodes, steps
+from kubectl_spread.engine.controllers import deployment
+from kubectl_spread.engine.controllers.replicaset import choices
+from kubectl_spread.engine.draft import Draft
+from kubectl_spread.engine.setup import reading
+from kubectl_spread.engine.state import EventKind, Move, NO_ORDINAL, P, PENDING, Slot, slot, Stage, State
+from kubectl_spread.engine.world import World, WorldFacts
+
+
+def do(world: World, state: State, op: steps.Op) -> list[Draft]:
+    """Return the states right after a step, before any controller reacts; several if a choice is random."""
+    if isinstance(op, (steps.DeleteSome, steps.PatchSome)):
+        is_forced = isinstance(op, steps.DeleteSome) and op.is_forced
+        found = _matching(world, state, op.match, limit=op.limit, with_terminating=is_forced)
+        return [_on_pods(world, state, op, pods) for pods in found]
+    draft = Draft(world, state)
+    _DOERS[type(op)](draft, op)
+    return [draft]
+
+
+def _matching(
+    world: World, state: State, match: steps.PodMatch, *, limit: int, with_terminating: bool
+) -> list[tuple[P, ...]]:
+    owner = world.find_owner(match.key)
+    node = world.node_at.get(match.node, PENDING) if match.node else None
+    found = [
+        pod
+        for pod in state.pods
+        if pod.owner == owner
+        and (with_terminating or not pod.end)
+        and (node is None or pod.node == node)
+        and (not match.ordinals or pod.ordinal in match.ordinals)
+        and (not match.is_pending or pod.node == PENDING)
+    ]
+    return list(choices(found, min(limit or len(found), len(found))))
+
+
+def _on_pods(world: World, state: State, op: steps.Op, pods: tuple[P, ...]) -> Draft:
+    draft = Draft(world, state)
+    if isinstance(op, steps.DeleteSome):
+        draft.todo = (("delete", tuple(map(slot, pods)), op.is_forced), *draft.todo)
+    elif isinstance(op, steps.PatchSome):
+        for pod in pods:
+            draft.replace(pod, _patched(world, pod, op))
+    return draft
+
+
+def _patched(world: World, pod: P, op: steps.PatchSome) -> P:
+    changed = _labelled(world, pod, op.labels)._replace(cost=op.cost or pod.cost)
+    is_unready = op.is_unready and pod.node != PENDING
+    return changed._replace(stage=Stage.UNREADY, age=0) if is_unready else changed
+
+
+def _labelled(world: World, pod: P, labels: Iterable[tuple[str, Optional[str]]]) -> P:
+    """Return a pod with other labels; a controller that no longer selects it releases it."""
+    cls = world.classes[pod.cls]
+    changed = {**dict(cls.labels), **dict(labels)}
+    kept = {key: value for key, value in changed.items() if value is not None}
+    if kept == dict(cls.labels):
+        return pod
+    selector = world.cluster.owner_selectors.get(_selecting(world, pod))
+    is_lost = selector is not None and not selector.matches(kept)
+    cls = cls._replace(labels=tuple(sorted(kept.items())))
+    return pod._replace(cls=world.class_index(cls), owner=-1 if is_lost else pod.owner)
+
+
+def _selecting(world: World, pod: P) -> OwnerKey:
+    owner = world.classes[pod.cls].owner
+    return OwnerKey("", "", "") if owner is None else OwnerKey(owner.kind, world.classes[pod.cls].namespace, owner.name)
+
+
+def _apply(draft: Draft, op: steps.Apply) -> None:
+    workload = op.controller.workload
+    world = draft.world
+    if workload.kind not in reading.KINDS:
+        world.leave_out(f"{workload.key}: what its controller does is not simulated", key_of(workload))
+        return
+    owner = world.owner(key_of(workload))
+    spec = reading.spec_of(world, owner, op.controller)
+    draft.sets += [None] * (owner + 1 - len(draft.sets))
+    own = draft.sets[owner]
+    draft.sets[owner] = reading.own_of(world, owner, spec) if own is None else reading.change_spec(own, world, spec)
+
+
+def _with_spec(draft: Draft, key: OwnerKey, change: Callable[[Any], Any]) -> None:
+    owner = draft.world.find_owner(key)
+    own = None if owner is None or owner >= len(draft.sets) else draft.sets[owner]
+    if own is None or owner is None:
+        draft.world.leave_out(f"{key.kind} {key.namespace}/{key.name} is not in the facts", key)
+        return
+    spec = draft.world.spec(change(draft.world.specs[own.spec]))
+    draft.sets[owner] = reading.change_spec(own, draft.world, spec)
+
+
+def _scale(draft: Draft, op: steps.Scale) -> None:
+    _with_spec(draft, op.key, lambda spec: spec._replace(replicas=op.replicas))
+
+
+def _pause(draft: Draft, op: steps.Pause) -> None:
+    _with_spec(draft, op.key, lambda spec: spec._replace(is_paused=op.is_paused))
+
+
+def _restart(draft: Draft, op: steps.Restart) -> None:
+    _with_spec(draft, op.key, lambda spec: spec._replace(rev=_restarted(draft.world, spec.rev, op)))
+
+
+def _restarted(world: World, before: int, op: steps.Restart) -> int:
+    """Return the revision after a restart; the same one in every state."""
+    found = world.restarted.get((before, id(op)))
+    if found is None:
+        rev = world.revisions[before]
+        metadata = rev.workload.template.get("metadata") or {}
+        times = sum(item.owner == rev.owner for item in world.revisions)
+        annotations = {**(metadata.get("annotations") or {}), RESTARTED_AT: f"revision {times + 1}"}
+        template = {**rev.workload.template, "metadata": {**metadata, "annotations": annotations}}
+        made = world.revision(rev.owner, rev.workload._replace(template=template, known_hash=""))
+        found = world.restarted[before, id(op)] = made.at
+    return found
+
+
+RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
+
+
+def _undo(draft: Draft, op: steps.Undo) -> None:
+    owner = draft.world.find_owner(op.key)
+    own = None if owner is None else draft.sets[owner]
+    if not isinstance(own, deployment.DeploymentState):
+        return
+    before = deployment.previous(own, draft.world.specs[own.spec])
+    if before is not None:
+        _with_spec(draft, op.key, lambda spec: spec._replace(rev=before))
+
+
+def _delete(draft: Draft, op: steps.Delete) -> None:
+    owner = draft.world.find_owner(op.key)
+    if owner is None or owner >= len(draft.sets):
+        return
+    draft.sets[owner] = None
+    draft.delete(draft.of(owner))
+
+
+def _delete_set(draft: Draft, op: steps.DeleteSet) -> None:
+    """Delete a ReplicaSet of a Deployment; the garbage collector deletes its pods, one after the other."""
+    owner = draft.world.find_owner(op.key)
+    own = None if owner is None or owner >= len(draft.sets) else draft.sets[owner]
+    if not isinstance(own, deployment.DeploymentState) or owner is None:
+        return
+    text = op.name.removeprefix(f"{op.key.name}-")
+    revs = {item.rev for item in own.sets if draft.world.revisions[item.rev].name == text}
+    draft.sets[owner] = own._replace(sets=tuple(item for item in own.sets if item.rev not in revs))
+    orphans = [pod for pod in draft.of(owner) if pod.rev in revs and not pod.end]
+    for pod in orphans:
+        draft.replace(pod, pod._replace(owner=-1))
+    draft.todo = (("delete", tuple(slot(pod._replace(owner=-1)) for pod in orphans), False), *draft.todo)
+
+
+def _orphan(draft: Draft, op: steps.Orphan) -> None:
+    """Remove a controller; pods keep their owner, which adopts them if it is created again."""
+    owner = draft.world.find_owner(op.key)
+    if owner is None or owner >= len(draft.sets):
+        return
+    if isinstance(draft.sets[owner], deployment.DeploymentState):
+        # Its ReplicaSets keep their sizes, as those of a paused Deployment do.
+        _with_spec(draft, op.key, lambda spec: spec._replace(is_paused=True, is_orphaned=True))
+    else:
+        draft.sets[owner] = None
+
+
+def _delete_pods(draft: Draft, op: steps.DeletePods) -> None:
+    draft.todo = (("delete", _slots(draft, op.uids), op.is_forced), *draft.todo)
+
+
+def _delete_selected(draft: Draft, op: steps.DeleteSelected) -> None:
+    found = tuple(slot(pod) for pod in draft.pods if _is_selected(draft.world, pod, op))
+    draft.todo = (("delete", found, op.is_forced), *draft.todo)
+
+
+def _is_selected(world: World, pod: P, op: steps.DeleteSelected) -> bool:
+    cls = world.classes[pod.cls]
+    return op.namespace in ("", cls.namespace) and op.selector.matches(dict(cls.labels))
+
+
+def _label_pods(draft: Draft, op: steps.LabelPods) -> None:
+    left = list(_slots(draft, op.uids))
+    for pod in list(draft.pods):
+        if slot(pod) in left:
+            left.remove(slot(pod))
+            draft.replace(pod, _labelled(draft.world, pod, op.labels))
+
+
+def _set_cost(draft: Draft, op: steps.SetCost) -> None:
+    left = list(_slots(draft, op.uids))
+    for pod in list(draft.pods):
+        if slot(pod) in left:
+            left.remove(slot(pod))
+            draft.replace(pod, pod._replace(cost=op.cost))
+
+
+def _evict(draft: Draft, op: steps.Evict) -> None:
+    draft.todo = (("evict", _slots(draft, op.uids)), *draft.todo)
+
+
+def _slots(draft: Draft, uids: Iterable[str]) -> tuple[Slot, ...]:
+    known = draft.world.slot_of
+    return tuple(known[uid] for uid in uids if uid in known)
+
+
+def _nodes_of(draft: Draft, names: Iterable[str]) -> list[int]:
+    at = draft.world.node_at
+    return [at[name] for name in names if name in at and draft.world.node(draft.facts, at[name]) is not None]
+
+
+def _change(draft: Draft, op: steps.Op, names: Iterable[str], change: Callable[[Any], Any]) -> None:
+    """Change nodes that exist."""
+    found = _nodes_of(draft, names)
+
+    def changed(facts: WorldFacts) -> WorldFacts:
+        return nodes.with_nodes(facts, [(at, change(facts.nodes[at])) for at in found])
+
+    draft.facts = draft.world.changed_facts(draft.facts, repr(op), changed)
+
+
+def _cordon(draft: Draft, op: steps.Cordon) -> None:
+    _change(draft, op, op.nodes, lambda node: nodes.set_cordon(node, is_cordoned=op.is_cordoned))
+
+
+def _taint(draft: Draft, op: steps.TaintNodes) -> None:
+    _change(draft, op, op.nodes, lambda node: nodes.add_taint(node, op.taint) if nodes.keeps(node, op.taint) else node)
+
+
+def _untaint(draft: Draft, op: steps.Untaint) -> None:
+    _change(draft, op, op.nodes, lambda node: nodes.remove_taints(node, op.key, op.effect))
+
+
+def _drain(draft: Draft, op: steps.Drain) -> None:
+    _change(draft, op, op.nodes, lambda node: nodes.set_cordon(node, is_cordoned=True))
+    found = tuple(_nodes_of(draft, op.nodes))
+    draft.todo = (*(("drain", at, op.selector, op.is_deleting) for at in found), *draft.todo)
+
+
+def _change_nodes(draft: Draft, op: steps.ChangeNodes) -> None:
+    changed = [(draft.world.node_index(node.name), node) for node in op.nodes]
+    draft.facts = draft.world.changed_facts(draft.facts, repr(op), lambda facts: nodes.with_nodes(facts, changed))
+
+
+def _delete_nodes(draft: Draft, op: steps.DeleteNodes) -> None:
+    gone = _nodes_of(draft, op.nodes)
+    draft.facts = draft.world.changed_facts(
+        draft.facts, repr(op), lambda facts: nodes.with_nodes(facts, [(at, None) for at in gone])
+    )
+    for pod in list(draft.pods):
+        if pod.nominated in gone:
+            draft.replace(pod, pod._replace(nominated=PENDING))
+
+
+def _nodes_down(draft: Draft, op: steps.NodesDown) -> None:
+    found = frozenset(_nodes_of(draft, op.nodes))
+    draft.facts = draft.world.changed_facts(
+        draft.facts, repr(op), lambda facts: nodes.with_down(facts, facts.down | found)
+    )
+    for pod in list(draft.pods):
+        if pod.node in found:
+            draft.replace(pod, pod._replace(stage=Stage.UNREADY, age=0))
+
+
+def _nodes_up(draft: Draft, op: steps.NodesUp) -> None:
+    found = frozenset(_nodes_of(draft, op.nodes))
+    draft.facts = draft.world.changed_facts(
+        draft.facts, repr(op), lambda facts: nodes.with_down(facts, facts.down - found)
+    )
+    for pod in list(draft.pods):
+        if pod.node not in found:
+            continue
+        draft.replace(pod, pod._replace(stage=draft.stage_of_bound(pod.rev, pod.node)))
+
+
+def _change_facts(draft: Draft, op: steps.ChangeFacts) -> None:
+    parts = {name: getattr(op.cluster, name) for name in steps.FACTS}
+    draft.facts = draft.world.changed_facts(
+        draft.facts, f"facts {id(op.cluster)}", lambda facts: facts._replace(cluster=facts.cluster._replace(**parts))
+    )
+    draft.world.keep(op.cluster)
+
+
+def _delete_claims(draft: Draft, op: steps.DeleteClaims) -> None:
+    for key in op.keys:
+        claims.delete_unused(draft, key.namespace, key.name)
+
+
+def _create_pod(draft: Draft, op: steps.CreatePod) -> None:
+    pod = P(-1, -1, NO_ORDINAL, draft.world.class_index(op.cls), PENDING, Stage.WAITING)
+    draft.pods.append(pod)
+    draft.moves.append(Move(EventKind.CREATED, pod, text=op.name))
+    for created in (pod, pod._replace(is_new=False)):  # A later step no longer sees it as new.
+        names = draft.world.names.setdefault(slot(created), [])
+        names += [] if op.name in names else [op.name]
+
+
+_DOERS: dict[type, Callable[[Draft, Any], None]] = {
+    steps.Apply: _apply,
+    steps.Scale: _scale,
+    steps.Pause: _pause,
+    steps.Restart: _restart,
+    steps.Undo: _undo,
+    steps.Delete: _delete,
+    steps.DeleteSet: _delete_set,
+    steps.DeletePods: _delete_pods,
+    steps.DeleteSelected: _delete_selected,
+    steps.LabelPods: _label_pods,
+    steps.Evict: _evict,
+    steps.Cordon: _cordon,
+    steps.TaintNodes: _taint,
+    steps.Untaint: _untaint,
+    steps.Drain: _drain,
+    steps.ChangeNodes: _change_nodes,
+    steps.DeleteNodes: _delete_nodes,
+    steps.NodesDown: _nodes_down,
+    steps.NodesUp: _nodes_up,
+    steps.ChangeFacts: _change_facts,
+    steps.CreatePod: _create_pod,
+    steps.DeleteClaims: _delete_claims,
+    steps.SetCost: _set_cost,
+    steps.Orphan: _orphan,
+}

@@ -1,0 +1,170 @@
+"""A mutable state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Optional
+
+from kubectl_spread.engine.refusals import has_quota, QuotaUsage, usage_now
+from kubectl_spread.engine.state import (
+    at_stage,
+    Deletion,
+    ending,
+    EventKind,
+    Move,
+    NO_ORDINAL,
+    NodeStatus,
+    P,
+    PENDING,
+    Stage,
+    State,
+    Step,
+)
+from kubectl_spread.engine.world import World
+
+_READY = int(Stage.READY)
+
+Creation = tuple[int, int, str]  # revision, ordinal, and the node of a DaemonSet's pod
+
+
+class Draft:
+    """Mutable pods and controllers, with a record of the moves."""
+
+    def __init__(self, world: World, state: State) -> None:
+        self.world = world
+        self.pods: list[P] = list(state.pods)
+        self.sets: list[Any] = list(state.sets)
+        self.facts = state.facts
+        self.todo = state.todo
+        self.claims = state.claims
+        self.moves: list[Move] = []
+        self.admitted: list[Creation] = []  # by quotas, and refused by one, with its message
+        self.refused: dict[Creation, str] = {}
+        self.rejected: dict[Creation, str] = {}  # for other reasons, which last
+        self.allowed: Optional[list[Creation]] = None  # in namespaces with quotas; None for any
+        self.postponed: list[Creation] = []  # not allowed
+        self.most_created: Optional[int] = None  # None for any number
+        self._usage: dict[str, QuotaUsage] = {}  # by namespace
+
+    def step(self) -> Step:
+        """Return the moves and the state after them."""
+        return Step(tuple(self.moves), self.state())
+
+    def state(self) -> State:
+        self.pods.sort()
+        return State(tuple(self.pods), tuple(self.sets), self.facts, self.todo, self.claims)
+
+    def create(self, rev: int, ordinal: int = NO_ORDINAL, *, node: str = "") -> bool:
+        """Create a pod for a controller, and return whether the API server admits it.
+
+        `node` is the node of a DaemonSet's pod.
+        """
+        if self.most_created == 0:
+            return False
+        pod = self._new_pod(rev, ordinal, node)
+        if not self._admit(pod, (rev, ordinal, node)):
+            return False
+        if self.most_created is not None:
+            self.most_created -= 1
+        self.pods.append(pod)
+        self.moves.append(Move(EventKind.CREATED, pod))
+        return True
+
+    def _new_pod(self, rev: int, ordinal: int, node: str) -> P:
+        made = self.world.revisions[rev]
+        cls = self.world.cls_of(rev, ordinal, node, admission=self.world.admission(self.facts))
+        pod = P(made.owner, rev, ordinal, cls, PENDING, Stage.WAITING)
+        bound_to = self.world.classes[cls].node_name
+        if bound_to and bound_to in self.world.node_at:
+            at = self.world.node_at[bound_to]
+            pod = pod._replace(node=at, stage=self.stage_of_bound(rev, at))
+        return pod
+
+    def _admit(self, pod: P, creation: Creation) -> bool:
+        """Return whether a pod may be created now, and remember which pods the API server admits or refuses."""
+        refusal = self.world.lasting_refusal(pod.rev, self.facts)
+        if refusal:
+            self.rejected[creation] = refusal
+        if refusal or not has_quota(self.world, self.facts, self.world.classes[pod.cls].namespace):
+            return not refusal
+        if self.allowed is not None and creation not in self.allowed:
+            self.postponed.append(creation)
+            return False
+        problem = self._usage_for(pod).admit(self.world.spec_of_pod(pod.cls, pod.rev))
+        if problem:
+            self.refused[creation] = problem
+            return False
+        self.admitted.append(creation)
+        if self.allowed is not None:
+            self.allowed.remove(creation)
+        return True
+
+    def _usage_for(self, pod: P) -> QuotaUsage:
+        namespace = self.world.classes[pod.cls].namespace
+        if namespace not in self._usage:
+            self._usage[namespace] = usage_now(self.world, self.facts, namespace, self.pods)
+        return self._usage[namespace]
+
+    def would_admit(self, creation: Creation) -> bool:
+        """Return whether the quotas admit a pod as the next one."""
+        pod = self._new_pod(*creation)
+        return not self._usage_for(pod).refusal(self.world.spec_of_pod(pod.cls, pod.rev))
+
+    @property
+    def is_contended(self) -> bool:
+        """Return whether quotas admitted some of several different pods, so that the order of creation decides."""
+        return bool(self.admitted and self.refused) and len({*self.admitted, *self.refused}) > 1
+
+    def copy(self) -> Draft:
+        """Return another draft with the same changes."""
+        other = Draft(self.world, self.state())
+        other.moves = list(self.moves)
+        return other
+
+    def bind(self, pod: P, node: int, *, others: int = 0) -> None:
+        """Bind a pod, as the scheduler does."""
+        self.replace(
+            pod, pod._replace(node=node, nominated=PENDING, stage=self.stage_of_bound(pod.rev, node), is_tried=False)
+        )
+        self.moves.append(Move(EventKind.SCHEDULED, pod, node, others=others))
+
+    def stage_of_bound(self, rev: int, node: int) -> int:
+        """Return the stage of a pod of a revision right after it got its node."""
+        is_started = rev < 0 or self.world.revisions[rev].becomes_ready
+        is_up = self.world.node_status(self.facts, node) is NodeStatus.UP
+        return Stage.BOUND if is_started and is_up else Stage.UNREADY
+
+    def make_ready(self, pod: P) -> None:
+        self.replace(pod, at_stage(pod, _READY))
+        self.moves.append(Move(EventKind.READY, pod, pod.node))
+
+    def delete(self, pods: Iterable[P], kind: EventKind = EventKind.DELETED) -> None:
+        """Request the deletion of pods; a pod without a node, or with a grace period of 0, is removed at once."""
+        for pod in pods:
+            if pod.end:
+                continue
+            self.moves.append(Move(kind, pod, pod.node))
+            if pod.node == PENDING or (pod.rev >= 0 and self.world.revisions[pod.rev].ends_at_once):
+                self._usage.clear()
+                self.pods.remove(pod)
+            else:
+                end = Deletion.PREEMPTED if kind is EventKind.PREEMPTED else Deletion.TERMINATING
+                self.replace(pod, ending(pod._replace(is_chosen=False) if pod.is_chosen else pod, end))
+
+    def choose(self, pods: Iterable[P]) -> None:
+        """Let a ReplicaSet choose the pods that it will delete."""
+        for pod in pods:
+            self.replace(pod, pod._replace(is_chosen=True))
+
+    def remove(self, pod: P) -> None:
+        """Finish a pod's deletion."""
+        self._usage.clear()
+        self.pods.remove(pod)
+        self.moves.append(Move(EventKind.GONE, pod, pod.node))
+
+    def replace(self, pod: P, other: P) -> None:
+        self.pods[self.pods.index(pod)] = other
+
+    def of(self, owner: int) -> list[P]:
+        """Return the pods of a workload."""
+        return [pod for pod in self.pods if pod.owner == owner]

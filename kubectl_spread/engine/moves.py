@@ -1,0 +1,721 @@
+"""Possible next moves in a state.
+
+A state's steps are: the scheduler binds a waiting pod, or evicts others for it. Pods become ready, and a controller
+that waited for them continues. A deletion finishes. Old pods make room in a rollout. The user's next command or
+eviction takes effect. A taint removes a pod. Moves without a choice follow at once: controllers create missing pods.
+
+`reductions` tells which of them are left out, and why no outcome is lost.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, Optional
+
+from kubectl_spread.engine import claims, doing, eviction, nodes, reductions, steps
+from kubectl_spread.engine.binding import bind
+from kubectl_spread.engine.controllers import daemonset, deployment, job, ordinals, replicaset, scale, statefulset
+from kubectl_spread.engine.draft import Creation, Draft
+from kubectl_spread.engine.oracle import Oracle, PreemptionOption
+from kubectl_spread.engine.reductions import Reduction
+from kubectl_spread.engine.search.twins import distinct, first_twins
+from kubectl_spread.engine.state import (
+    Deletion,
+    ENDING,
+    EventKind,
+    Move,
+    NO_ORDINAL,
+    NodeStatus,
+    of_owner,
+    P,
+    PENDING,
+    slot,
+    Stage,
+    State,
+    Step,
+    Way,
+)
+from kubectl_spread.engine.ways import Bindings, Ways
+from kubectl_spread.engine.world import World
+from kubectl_spread.objects.selectors.labels import ZONE
+
+_MOST_ACTS = 1_000  # Times that a controller acts in one step, besides once for each pod; then it has no end.
+_MOST_KNOWN = 20_000  # Most states whose steps are cached.
+_MANY_PODS = 500  # Steps of states with more pods than this are not cached, as such states hardly come again.
+_ACTS: dict[type, Callable[[Draft, int], bool]] = {
+    deployment.DeploymentState: deployment.act,
+    statefulset.StatefulSetState: statefulset.act,
+    daemonset.DaemonSetState: daemonset.act,
+    replicaset.ReplicaSetState: replicaset.act,
+    job.JobState: job.act,
+}
+_EXCESS: dict[type, Callable[..., list[replicaset.Shrinking]]] = {
+    deployment.DeploymentState: deployment.excess,
+    replicaset.ReplicaSetState: replicaset.excess,
+    job.JobState: job.excess,
+}
+
+Twins = list[tuple[list[int], list[int]]]
+
+
+def no_twins(_: State) -> Twins:
+    return []
+
+
+class Moves:
+    """Possible steps of every state of one world."""
+
+    def __init__(
+        self,
+        world: World,
+        oracle: Oracle,
+        *,
+        is_hasty: bool = False,
+        keeps_ordinals: bool = False,
+        twins: Callable[[State], Twins] = no_twins,
+        reduced: frozenset[Reduction] = reductions.ALL,
+    ) -> None:
+        """Set up the moves of a world.
+
+        Args:
+            world: nodes and workloads.
+            oracle: the scheduler.
+            is_hasty: for random runs, every deletion may finish at any time, even if the order does not matter.
+            keeps_ordinals: whether a later step may depend on the nodes of the ordinals of StatefulSets.
+            twins: returns pairs of interchangeable nodes with equal pods; of equal choices, one is enough.
+            reduced: the reductions of the search.
+        """
+        self._reductions = reduced
+        self._is_hasty = is_hasty
+        self._keeps_ordinals = keeps_ordinals
+        self.is_cut = False  # whether only some of the choices of pods to delete were returned
+        self._may_overtake = False  # whether a state was returned in which controllers have not acted yet
+        self._priorities = (0, False)  # number of known classes, and whether their priorities differ
+        self._twins = twins
+        self._known: dict[State, Sequence[Way]] = {}
+        self._world = world
+        self._oracle = oracle
+
+    def settle(self, draft: Draft, owners: Optional[Collection[int]] = None, *, are_late: bool = False) -> Step:
+        """Return the step after controllers have made all changes without a choice.
+
+        It ends in any case: a controller that goes on for ever leaves a step that is not settled.
+
+        Args:
+            draft: a state after a move.
+            owners: the controllers; None for all.
+            are_late: whether other moves had their turn before the controllers.
+        """
+        if Reduction.CONTROLLERS not in self._reductions:
+            return draft.step()
+        indices = {owner for owner in range(len(draft.sets)) if owners is None or owner in owners}
+        if not are_late and any(reductions.may_lose_pods(self._world, draft, owner) for owner in indices):
+            return self._before_controllers(draft)
+        if not self._world.facts[draft.facts].cluster.quotas:
+            is_settled = _act(draft, owners)
+            return draft.step()._replace(is_settled=is_settled)
+        before = draft.copy()
+        is_settled = _act(draft)
+        if draft.is_contended:
+            draft = before
+            draft.allowed = []
+            is_settled = _act(draft)
+        return draft.step()._replace(is_settled=is_settled)
+
+    def _created(self, state: State) -> list[Way]:
+        """Return ways to create one of several different pods, of which a quota admits some: each may be the first."""
+        if not self._world.facts[state.facts].cluster.quotas or Reduction.CONTROLLERS not in self._reductions:
+            return []
+        draft = _postponing(self._world, state)
+        found = [item for item in dict.fromkeys(draft.postponed) if draft.would_admit(item)]
+        return [partial(self._created_one, state, item) for item in found]
+
+    def _created_one(self, state: State, creation: Creation) -> Step:
+        draft = Draft(self._world, state)
+        draft.allowed = [creation]
+        _act(draft)
+        draft.allowed = None
+        return self.settle(draft)
+
+    def after(self, state: State) -> Sequence[Way]:
+        """Return every step of a state, each computed when it is taken; empty if the state is steady."""
+        if not self._is_hasty or len(state.pods) > _MANY_PODS:
+            return self._after(state)
+        found = self._known.get(state)
+        if found is None:
+            found = self._after(state)
+            if len(self._known) < _MOST_KNOWN:
+                self._known[state] = found
+        return found
+
+    def _after(self, state: State) -> Sequence[Way]:
+        deciding = self._decided(state)
+        if deciding:
+            return deciding
+        created = self._created(state)
+        if created:
+            return [*created, *self._by_user(state)]
+        state = self._with_tried(state)
+        victims = self._victims(state)
+        if victims:
+            # The scheduler, kubelets and the user may be faster than the ReplicaSet.
+            others = (find(state) for find in (self._ended, self._by_user, self._autoscaled, self._acted))
+            return [*victims, *Ways(self._scheduled(state)), *itertools.chain.from_iterable(others)]
+        lagging = self._lagging(state) or self._provisioned(state)
+        if lagging:
+            return lagging
+        return Ways(self._free(state)) or self._rest(state) or self._given_up(state)
+
+    def _free(self, state: State) -> Iterator[Sequence[Way]]:
+        """Yield the steps that may come in any order."""
+        yield from self._scheduled(state)
+        for find in (self._ended, self._went_on, self._by_user, self._by_nodes, self._autoscaled, self._acted):
+            yield list(find(state))
+
+    def _acted(self, state: State) -> Iterator[Way]:
+        """Yield ways in which one controller makes one change, unless they all act at once."""
+        for owner, own in enumerate(state.sets if Reduction.CONTROLLERS not in self._reductions else ()):
+            draft = Draft(self._world, state)
+            draft.most_created = 1
+            if own is not None and _ACTS[type(own)](draft, owner):
+                yield draft.step
+
+    def _decided(self, state: State) -> list[Way]:
+        """Return ways to decide which pod has an ordinal that matters now to the controller of a StatefulSet."""
+        for owner, own in enumerate(state.sets):
+            if isinstance(own, statefulset.StatefulSetState) and own.free:
+                pods = of_owner(state.pods, owner)
+                ordinal = ordinals.undecided_ordinal(self._world, own, pods)
+                if ordinal is None:
+                    ordinal = self._named_ordinal(state, owner, own.free)
+                if ordinal is not None:
+                    group = own.free[ordinals.group_of(own.free, ordinal)]
+                    chosen = ordinals.candidates(self._world, group, pods)
+                    return [partial(self._with_ordinal, state, owner, ordinal, pod) for pod in chosen]
+        return []
+
+    def _named_ordinal(self, state: State, owner: int, groups: ordinals.Groups) -> Optional[int]:
+        """Return an ordinal that the user's next command names, and whose pod is still any one of its group."""
+        item = next(iter(reductions.open_items(state)), None)
+        op = self._world.ops[item[1]] if item is not None and item[0] == "op" else None
+        if not isinstance(op, (steps.DeleteSome, steps.PatchSome)) or self._world.find_owner(op.match.key) != owner:
+            return None
+        return next((named for named in op.match.ordinals if ordinals.group_of(groups, named) >= 0), None)
+
+    def _with_ordinal(self, state: State, owner: int, ordinal: int, chosen: Optional[P]) -> Step:
+        draft = Draft(self._world, state)
+        ordinals.decide(draft, owner, ordinal, chosen=chosen)
+        return self.settle(draft, (owner,))
+
+    def _victims(self, state: State) -> list[Way]:
+        """Return ways in which the ReplicaSets of one controller delete pods, or choose the pods that they delete."""
+        for owner, own in enumerate(state.sets):
+            if type(own) not in _EXCESS:
+                continue
+            pods = of_owner(state.pods, owner)
+            chosen = [pod for pod in pods if pod.is_chosen and not pod.end]
+            shrinking = _EXCESS[type(own)](self._world, pods, owner, own)
+            if not (chosen or shrinking):
+                continue
+            if Reduction.SNAPSHOT in self._reductions and reductions.deletes_at_once(shrinking, chosen):
+                # Together, if all of them delete all of their pods.
+                first = [tuple(chosen)] if chosen else self._distinct(state, shrinking[0].choices)
+                rest = [pod for item in shrinking[1:] for pod in item.choices[0]]
+                return [partial(self._without_surplus, state, (*pods, *rest)) for pods in first]
+            # While others have yet to choose, they see each deletion alone.
+            deleted = [(pod,) for pod in dict.fromkeys(chosen)] if shrinking else [tuple(chosen)]
+            return [
+                *(partial(self._without_surplus, state, pods) for pods in deleted),
+                *(
+                    partial(self._chosen, state, pods)
+                    for item in shrinking
+                    for pods in self._distinct(state, item.choices)
+                ),
+            ]
+        return []
+
+    def _distinct(self, state: State, choices: Sequence[tuple[P, ...]]) -> Sequence[tuple[P, ...]]:
+        """Return one of the choices that differ only in interchangeable nodes."""
+        self.is_cut = self.is_cut or len(choices) >= replicaset.MOST_CHOICES
+        return choices if len(choices) < 2 else distinct(choices, self._twins(state))
+
+    def _chosen(self, state: State, pods: tuple[P, ...]) -> Step:
+        draft = Draft(self._world, state)
+        draft.choose(pods)
+        return draft.step()
+
+    def _without_surplus(self, state: State, pods: tuple[P, ...]) -> Step:
+        """Delete pods that their own controller has chosen."""
+        draft = Draft(self._world, state)
+        draft.delete(pods)
+        return self.settle(draft, {pod.owner for pod in pods})
+
+    def _deleted(
+        self,
+        state: State,
+        pods: tuple[P, ...],
+        kind: EventKind = EventKind.DELETED,
+        *,
+        is_disruption: bool = False,
+    ) -> Step:
+        """Delete pods that their own controller wants to keep."""
+        draft = Draft(self._world, state)
+        job.count_failed(draft, pods, is_disruption=is_disruption or kind is EventKind.EVICTED)
+        draft.delete(pods, kind)
+        return self.settle(draft, {pod.owner for pod in pods})
+
+    def _waiting(self, state: State) -> list[P]:
+        """Return one waiting pod of each kind; pods of one kind only differ in their ordinals."""
+        found: dict[_Kind, P] = {}
+        last = None
+        for pod in [pod for pod in state.pods if pod.node == PENDING and not pod.end]:
+            if pod != last:  # perf: most waiting pods are equal, and next to each other
+                found.setdefault(self._kind(state, pod), pod)
+            last = pod
+        return list(found.values())
+
+    def _kind(self, state: State, pod: P) -> _Kind:
+        """Return the fields of a waiting pod that decide its attempts."""
+        shape = self._world.shape(pod.cls)
+        return (pod.owner, pod.rev, shape, pod.nominated, pod.is_new, pod.is_tried, self._number(state, pod))
+
+    def _number(self, state: State, pod: P) -> int:
+        """Return the ordinal of a StatefulSet's pod if it may matter later; one number for a group of equal pods."""
+        own = state.sets[pod.owner] if pod.owner >= 0 else None
+        if not isinstance(own, statefulset.StatefulSetState):
+            return NO_ORDINAL
+        spec = self._world.specs[own.spec]
+        if not self._keeps_ordinals and (own.current == spec.rev or spec.is_on_delete):
+            return NO_ORDINAL
+        group = ordinals.group_of(own.free, pod.ordinal)
+        return pod.ordinal if group < 0 else own.free[group][0]
+
+    def _scheduled(self, state: State) -> Iterator[Sequence[Way]]:
+        """Yield the scheduler's attempts: pods wait for those of higher priority that it has not tried yet."""
+        return (ways for _, ways in self._attempts(state))
+
+    def _attempts(self, state: State) -> Iterator[tuple[P, Sequence[Way]]]:
+        """Yield waiting pods whose turn it may be, of each kind one, with the possible ends of an attempt."""
+        limit: Optional[int] = None
+        classes = self._world.classes
+        waiting = self._waiting(state)
+        if len(waiting) > 1:
+            waiting.sort(key=lambda pod: -classes[pod.cls].priority)  # Of one priority, in the order of the pods.
+        for pod in waiting:
+            priority = classes[pod.cls].priority
+            if limit is None or priority >= limit or pod.is_tried:
+                ways = self._tried(state, pod)
+                if ways and limit is None and not (pod.is_tried or self._may_come_later(pod)):
+                    limit = priority
+                yield pod, ways
+
+    def _may_come_later(self, pod: P) -> bool:
+        return Reduction.CONTROLLERS in self._reductions and reductions.may_come_later(pod)
+
+    def _with_tried(self, state: State) -> State:
+        """Return the state after the scheduler has tried the pods that it refuses now.
+
+        This matters only if pods of several priorities wait: those of lower priority need not wait any longer.
+        """
+        if not self._has_priorities():
+            return state
+        refused = {
+            self._kind(state, pod)
+            for pod, ways in self._attempts(state)
+            if not ways and not (pod.is_tried or self._may_come_later(pod))
+        }
+        if not refused:
+            return state
+        pods = [
+            pod._replace(is_tried=True) if _is_waiting(pod) and self._kind(state, pod) in refused else pod
+            for pod in state.pods
+        ]
+        return state._replace(pods=tuple(sorted(pods)))
+
+    def _has_priorities(self) -> bool:
+        """Return whether pods have different priorities."""
+        classes = self._world.classes
+        if len(classes) != self._priorities[0]:
+            self._priorities = (len(classes), any(cls.priority != classes[0].priority for cls in classes))
+        return self._priorities[1]
+
+    def _tried(self, state: State, pod: P) -> Sequence[Way]:
+        hosts = self._oracle.hosts(pod, state)
+        if hosts:
+            others = len(hosts) - 1
+            chosen = hosts if not others else first_twins(hosts, self._twins(state))
+            return Bindings(partial(self._bound, state, pod, others=others), chosen)
+        options = self._oracle.evictions(pod, state)
+        if not options and pod.nominated != PENDING and self._oracle.loses_nomination(pod, state):
+            return [partial(self._not_nominated, state, pod)]
+        return [partial(self._preempted, state, pod, way) for way in options]
+
+    def _not_nominated(self, state: State, pod: P) -> Step:
+        draft = Draft(self._world, state)
+        draft.replace(pod, pod._replace(nominated=PENDING))
+        return draft.step()
+
+    def _bound(self, state: State, pod: P, node: int, *, others: int) -> Step:
+        return bind(self._world, self._oracle, state, pod, node=node, others=others)
+
+    def _preempted(self, state: State, pod: P, way: PreemptionOption) -> Step:
+        draft = Draft(self._world, state)
+        priorities = [cls.priority for cls in self._world.classes]
+        for other in [item for item in draft.pods if item.nominated == way.node and _is_waiting(item)]:
+            if priorities[other.cls] < priorities[pod.cls]:  # The preemptor takes their place.
+                draft.replace(other, other._replace(nominated=PENDING))
+        draft.replace(pod, pod._replace(nominated=way.node))
+        job.count_failed(draft, way.victims, is_disruption=True)
+        draft.delete(way.victims, EventKind.PREEMPTED)
+        return self.settle(draft, {victim.owner for victim in way.victims})
+
+    def _ended(self, state: State) -> Iterator[Way]:
+        """Yield ways in which deletions finish that a controller or a waiting pod depends on."""
+        every = self._ending(state)
+        if not every:
+            return
+        awaited = dict.fromkeys(every)
+        if Reduction.ENDINGS in self._reductions:
+            awaited = {pod: None for pod in awaited if reductions.is_awaited(self._world, state, pod)}
+        others = [pod for pod in every if pod not in awaited]
+        for pods in [*([pod] for pod in awaited), *(self._noticed(state, others) if others else ())]:
+            yield partial(self._gone, state, pods)
+
+    def _ending(self, state: State) -> list[P]:
+        """Return the pods whose deletion finishes."""
+        world, facts = self._world, state.facts
+        return [pod for pod in state.pods if pod.end and world.ends(facts, pod)]
+
+    def _noticed(self, state: State, every: list[P]) -> list[list[P]]:
+        """Return the deletions whose end lets a waiting pod find other nodes: all together, or a decisive one."""
+        ending = list(dict.fromkeys(every))
+        if self._is_hasty:
+            single = [[pod] for pod in ending] if len(every) > 1 else []
+            return [every, *single] if self._waiting(state) else []
+        waiting = self._waiting(state)
+        now = [set(self._oracle.hosts(pod, state)) for pod in waiting]
+        then = [set(self._oracle.hosts(pod, state, without=tuple(every))) for pod in waiting]
+        found = [every] if now != then else []
+        for pod in ending if len(every) > 1 else ():
+            alone = [set(self._oracle.hosts(item, state, without=(pod,))) for item in waiting]
+            if any(new - old - last for new, old, last in zip(alone, now, then, strict=True)):
+                found.append([pod])
+        return found
+
+    def _lagging(self, state: State) -> list[Way]:
+        """Return ways in which the user, the garbage collector or a taint is faster than a controller."""
+        if not self._may_overtake:
+            return []
+        step = self.settle(Draft(self._world, state), are_late=True)
+        if step.state == state:
+            return []
+        return [*self._by_user(state), *self._by_nodes(state), lambda: step]
+
+    def _before_controllers(self, draft: Draft) -> Step:
+        """Return a step to which controllers have not reacted yet, because the user's next step may be faster."""
+        self._may_overtake = True
+        return draft.step()
+
+    def _provisioned(self, state: State) -> list[Way]:
+        """Return ways to provision a volume, in any zone, for a claim that does not wait for a pod."""
+        for namespace, name, value in state.claims:
+            if value == claims.NEW and claims.is_made_at_once(self._world, namespace, name):
+                nodes = [node for node in self._world.facts[state.facts].nodes if node is not None]
+                one_of = {node.labels.get(ZONE, node.name): node.name for node in nodes}
+                return [partial(self._made_volume, state, (namespace, name), node) for node in one_of.values()]
+        return []
+
+    def _made_volume(self, state: State, claim: tuple[str, str], node: str) -> Step:
+        draft = Draft(self._world, state)
+        claims.put(draft, *claim, f"node/{node}")
+        return draft.step()
+
+    def _gone(self, state: State, pods: list[P]) -> Step:
+        draft = Draft(self._world, state)
+        for pod in pods:
+            is_missing = self._world.node_status(state.facts, pod.node) is NodeStatus.MISSING
+            job.count_failed(draft, [pod], is_disruption=is_missing)
+            draft.remove(pod)
+            own = state.sets[pod.owner] if pod.owner >= 0 else None
+            if isinstance(own, statefulset.StatefulSetState):
+                statefulset.delete_claims(draft, pod)
+        claims.delete_marked(draft)
+        if len(reductions.open_items(state)) > 1 and reductions.may_overtake_controllers(self._world, state):
+            return self._before_controllers(draft)
+        return self.settle(draft, {pod.owner for pod in pods})
+
+    def _went_on(self, state: State) -> Iterator[Way]:
+        """Yield ways in which pods become ready whose controllers then continue."""
+        for owner, own in enumerate(state.sets):
+            if isinstance(own, deployment.DeploymentState):
+                yield from self._rolled(state, owner)
+            elif isinstance(own, statefulset.StatefulSetState):
+                for pod in statefulset.waits_for_ready(self._world, of_owner(state.pods, owner), owner, own)[:1]:
+                    yield partial(self._ready, state, [pod])
+            elif isinstance(own, daemonset.DaemonSetState):
+                yield from self._daemons(state, owner)
+        if Reduction.READINESS not in self._reductions or reductions.may_overtake_kubelets(self._world, state):
+            yield from self._ready_each(state)
+
+    def _rolled(self, state: State, owner: int) -> Iterator[Way]:
+        """Make a number of pods ready, and then scale down old ReplicaSets."""
+        own: deployment.DeploymentState = state.sets[owner]
+        pods = of_owner(state.pods, owner)
+        bound = deployment.to_be_ready(pods, owner)
+        for count, sets in deployment.scale_downs(self._world.specs[own.spec], own, pods, owner):
+            if count and Reduction.READINESS not in self._reductions:
+                return
+            if self._is_hasty or Reduction.SNAPSHOT not in self._reductions:
+                yield partial(self._made_room, state, owner, bound[:count], sets)
+            else:
+                yield from self._shrunk(state, self._made_room(state, owner, bound[:count], sets))
+
+    def _shrunk(self, before: State, step: Step) -> Iterator[Way]:
+        """Yield ways after old ReplicaSets have got another size: their pods go at once, or new ones are faster."""
+        victims = [] if reductions.has_new_pods(before, step.state) else self._victims(step.state)
+        if not victims:
+            yield lambda: step
+        for way in victims:
+            yield partial(_joined, step, way)
+
+    def _made_room(self, state: State, owner: int, ready: list[P], sets: tuple[deployment.Set, ...]) -> Step:
+        draft = Draft(self._world, state)
+        for pod in ready:
+            draft.make_ready(pod)
+        deployment.put(draft, owner, sets)
+        return self.settle(draft, (owner,))
+
+    def _ready(self, state: State, pods: list[P]) -> Step:
+        draft = Draft(self._world, state)
+        for pod in pods:
+            draft.make_ready(pod)
+        return self.settle(draft, {pod.owner for pod in pods})
+
+    def _ready_each(self, state: State) -> Iterator[Way]:
+        for pod in dict.fromkeys(state.pods):
+            if pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE:
+                yield partial(self._ready, state, [pod])
+
+    def _daemons(self, state: State, owner: int) -> Iterator[Way]:
+        for choice in daemonset.updates(self._world, state, owner):
+            if self._updated(state, owner, choice).state != state:  # A quota may refuse the new pods.
+                yield partial(self._updated, state, owner, choice)
+        spec = self._world.specs[state.sets[owner].spec]
+        mine = [pod for pod in state.pods if pod.owner == owner]
+        if any(pod.rev != spec.rev for pod in mine):
+            bound = [pod for pod in mine if pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE]
+            for pod in bound:
+                yield partial(self._ready, state, [pod])
+
+    def _updated(self, state: State, owner: int, choice: daemonset.Choice) -> Step:
+        gone, more = choice
+        draft = Draft(self._world, state)
+        draft.delete(gone)
+        rev = self._world.specs[state.sets[owner].spec].rev
+        for at in more:
+            draft.create(rev, at, node=self._world.node_names[at])
+        return self.settle(draft, (owner,))
+
+    def _by_user(self, state: State) -> Iterator[Way]:
+        """Yield ways to continue with the user's steps."""
+        item = next(iter(reductions.open_items(state)), None)
+        if item is None:
+            return
+        if item[0] == "op":
+            is_slow = reductions.may_overtake_controllers(self._world, state)
+            for draft in doing.do(self._world, _without(state, item), self._world.ops[item[1]]):
+                draft.moves.insert(0, Move(EventKind.DONE, number=item[1]))
+                is_begun = len(draft.todo) >= len(state.todo)  # It consists of deletions or evictions, which follow.
+                yield partial(self._before_controllers if is_slow or is_begun else self.settle, draft)
+        elif item[0] == "delete":
+            yield from self._deletions(state, item)
+        elif item[0] == "drain" and item[3]:
+            yield from self._drained(state, item)
+        else:
+            yield from self._evictions(state, item)
+
+    def _drained(self, state: State, item: Any) -> Iterator[Way]:
+        """Delete the pods of a node without consulting budgets."""
+        left = self._to_evict(state, item)
+        if not left and not self._is_draining(state, item):
+            yield partial(Step, (), _without(state, item))
+        for pod in dict.fromkeys(left):
+            yield partial(self._deleted, state, (pod,))
+
+    def _deletions(self, state: State, item: Any) -> Iterator[Way]:
+        """Yield ways to delete one of several pods; pods that are gone already are skipped."""
+        left = _present(state, item[1])
+        if not left:
+            yield partial(Step, (), _without(state, item))
+        for pod in dict.fromkeys(left):
+            slots = list(item[1])
+            slots.remove(slot(pod))
+            rest = (("delete", tuple(slots), item[2]),) if slots else ()
+            after = state._replace(todo=_replaced(state.todo, item, rest))
+            is_at_once = item[2] and pod.end != Deletion.HELD  # Finalizers keep a pod in any case.
+            yield partial(self._gone, after, [pod]) if is_at_once else partial(self._deleted, after, (pod,))
+
+    def _evictions(self, state: State, item: Any) -> Iterator[Way]:
+        left = self._to_evict(state, item)
+        if not left and not self._is_draining(state, item):
+            yield partial(Step, (), _without(state, item))
+        for pod in dict.fromkeys(left):
+            if not eviction.refusal(self._world, state, pod):
+                yield partial(self._deleted, _named_once(state, item, pod), (pod,), EventKind.EVICTED)
+
+    def _is_draining(self, state: State, item: Any) -> bool:
+        """Return whether a drained node still has terminating pods."""
+        return item[0] == "drain" and any(
+            pod.node == item[1] and pod.end and self._is_taken(state, item, pod) for pod in state.pods
+        )
+
+    def _to_evict(self, state: State, item: Any) -> list[P]:
+        if item[0] == "evict":
+            return [pod for pod in _present(state, item[1]) if pod.end == Deletion.ALIVE]
+        return [
+            pod
+            for pod in state.pods
+            if pod.node == item[1] and pod.end == Deletion.ALIVE and self._is_taken(state, item, pod)
+        ]
+
+    def _is_taken(self, state: State, item: Any, pod: P) -> bool:
+        """Return whether a drain removes a pod of its node: neither a DaemonSet's nor a mirror pod."""
+        if pod.owner >= 0 and isinstance(state.sets[pod.owner], daemonset.DaemonSetState):
+            return False
+        cls, selector = self._world.classes[pod.cls], item[2]
+        if cls.owner is not None and cls.owner.kind in ("DaemonSet", "Node"):
+            return False
+        return selector is None or bool(selector.matches(dict(cls.labels)))
+
+    def _by_nodes(self, state: State) -> Iterator[Way]:
+        """Yield ways in which the garbage collector or taints remove pods."""
+        taken = self._world.evicting(state.facts)
+        if not taken:
+            return
+        # The user's commands follow each other at once: tolerationSeconds do not end before the last one.
+        patience_s = 0 if any(item[0] == "op" for item in state.todo) else self._world.patience_s
+        for pod in dict.fromkeys(pod for pod in state.pods if pod.node in taken):
+            if nodes.takes_away(self._world, state.facts, pod, patience_s=patience_s):
+                if self._world.node(state.facts, pod.node) is None:
+                    yield partial(self._gone, state, [pod])
+                else:
+                    yield partial(self._deleted, state, (pod,), is_disruption=True)
+
+    def _autoscaled(self, state: State) -> Iterator[Way]:
+        """Yield ways in which an autoscaler takes a workload back into its range, which takes it up to 15 seconds."""
+        for owner, replicas in scale.out_of_range(self._world, state):
+            yield partial(self._scaled, state, owner, replicas)
+
+    def _scaled(self, state: State, owner: int, replicas: int) -> Step:
+        draft = Draft(self._world, state)
+        scale.put(draft, owner, replicas)
+        return self.settle(draft, (owner,))
+
+    def _rest(self, state: State) -> list[Way]:
+        """Return the way in which all remaining pods become ready, or else all remaining deletions finish."""
+        bound = [pod for pod in state.pods if pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE]
+        if bound:
+            return [partial(self._ready, state, bound)]
+        return [partial(self.finish_deletions, state)] if self._ending(state) else []
+
+    def finish_deletions(self, state: State) -> Step:
+        """Return the step in which all deletions finish."""
+        return self._gone(state, self._ending(state))
+
+    def _given_up(self, state: State) -> list[Way]:
+        """Return ways to end a command whose evictions stay refused, and to continue with the next."""
+        item = next(iter(reductions.open_items(state)), None)
+        if item is None:
+            return []
+        draft = Draft(self._world, state)
+        refused = [(pod, eviction.refusal(self._world, state, pod)) for pod in self._to_evict(state, item)]
+        blocked = tuple(("blocked", slot(pod), text) for pod, text in refused if text)
+        rest = () if item[0] == "drain" else None
+        # A drain that is refused on one node does not reach the next.
+        others = tuple(other for other in state.todo if other is not item and (rest is None or other[0] != "drain"))
+        draft.todo = (*others, *blocked)
+        draft.moves += [Move(EventKind.REFUSED, pod, pod.node, text=text) for pod, text in refused if text]
+        return [draft.step]
+
+
+def _act(draft: Draft, owners: Optional[Iterable[int]] = None) -> bool:
+    """Let controllers make all changes without a choice; return False if one goes on without an end."""
+    indices = range(len(draft.sets)) if owners is None else {owner for owner in owners if owner >= 0}
+    return all(_settle_controller(draft, owner) for owner in indices)
+
+
+def _postponing(world: World, state: State) -> Draft:
+    """Return a draft in which controllers have acted, and quotas have kept them from creating pods."""
+    draft = Draft(world, state)
+    draft.allowed = []
+    _act(draft)
+    return draft
+
+
+def refusals(world: World, state: State) -> dict[int, str]:
+    """Return the API server's message for each workload of which it refuses a pod now."""
+    draft = Draft(world, state)
+    _act(draft)
+    return {world.revisions[rev].owner: text for (rev, *_), text in {**draft.refused, **draft.rejected}.items()}
+
+
+_Kind = tuple[int, int, int, int, bool, bool, int]
+
+
+def _settle_controller(draft: Draft, owner: int) -> bool:
+    """Let a controller act until it has nothing to do; return False if it goes on without an end."""
+    for _ in range(_MOST_ACTS + len(draft.pods)):
+        own, moves = draft.sets[owner], len(draft.moves)
+        if own is None or not _ACTS[type(own)](draft, owner):
+            return True
+        if own is draft.sets[owner] and moves == len(draft.moves):
+            return False  # It reports a change and has changed nothing.
+    return False
+
+
+def _joined(first: Step, then: Way) -> Step:
+    """Return two steps as one."""
+    second = then()
+    return Step(first.moves + second.moves, second.state, first.is_settled and second.is_settled)
+
+
+def _is_waiting(pod: P) -> bool:
+    return pod.node == PENDING and not pod.end
+
+
+def without_ending(state: State) -> State:
+    """Return the state without the pods whose deletion finishes; the same one if there are none."""
+    pods = tuple([pod for pod in state.pods if pod.end not in ENDING])
+    return state if len(pods) == len(state.pods) else state._replace(pods=pods)
+
+
+def _named_once(state: State, item: Any, pod: P) -> State:
+    """Return the state in which an eviction by name no longer names a pod; an equal pod may stay."""
+    if item[0] != "evict":
+        return state
+    slots = list(item[1])
+    slots.remove(slot(pod))
+    return state._replace(todo=_replaced(state.todo, item, (("evict", tuple(slots)),) if slots else ()))
+
+
+def _without(state: State, item: Any) -> State:
+    return state._replace(todo=_replaced(state.todo, item, ()))
+
+
+def _replaced(todo: tuple[Any, ...], item: Any, others: tuple[Any, ...]) -> tuple[Any, ...]:
+    at = todo.index(item)
+    return (*todo[:at], *others, *todo[at + 1 :])
+
+
+def _present(state: State, slots: tuple[Any, ...]) -> list[P]:
+    """Return the named pods that are still on their nodes, up to the number named of each kind."""
+    found: list[P] = []
+    left = list(slots)
+    for pod in state.pods:
+        named: Optional[Any] = slot(pod)
+        if named in left:
+            left.remove(named)
+            found.append(pod)
+    return found

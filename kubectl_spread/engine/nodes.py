@@ -1,0 +1,129 @@
+"""Changes of nodes: labels, taints, cordons, nodes that come and go, and kubelets that stop answering.
+
+Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go, processTaintBaseEviction, handleDisruption,
+ComputeZoneState, doNoScheduleTaintingPass; pkg/controller/tainteviction/taint_eviction.go (v1.36.2).
+Difference: no time passes; a rate is either 0 or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Optional
+
+from kubectl_spread.engine.state import P, PENDING
+from kubectl_spread.engine.world import World, WorldFacts
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.objects.selectors.labels import REGION, ZONE
+from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, Taint, UNREACHABLE, UNSCHEDULABLE
+
+OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
+_FEW_NODES = 50  # large-cluster-size-threshold
+_UNHEALTHY_SHARE = 0.55
+_FEW_DOWN = 2
+
+
+def with_nodes(facts: WorldFacts, nodes: Iterable[tuple[int, Optional[Node]]]) -> WorldFacts:
+    """Return the facts with some nodes changed, by index."""
+    changed = list(facts.nodes)
+    for at, node in nodes:
+        changed += [None] * (at + 1 - len(changed))
+        changed[at] = None if node is None else tainted_as_cordoned(node)
+    return facts._replace(nodes=tuple(changed))
+
+
+def set_cordon(node: Node, *, is_cordoned: bool) -> Node:
+    """Return a node with or without its cordon, and the taint that follows from it."""
+    taints = tuple(taint for taint in node.taints if taint != UNSCHEDULABLE)
+    return node._replace(unschedulable=is_cordoned, taints=(*taints, UNSCHEDULABLE) if is_cordoned else taints)
+
+
+def tainted_as_cordoned(node: Node) -> Node:
+    """Return a node with the taint of a cordon if, and only if, it is cordoned: the node controller sees to it."""
+    return (
+        node
+        if (UNSCHEDULABLE in node.taints) == node.unschedulable
+        else set_cordon(node, is_cordoned=node.unschedulable)
+    )
+
+
+def keeps(node: Node, taint: Taint) -> bool:
+    """Return whether a taint that a user sets stays; the taint of a node condition must be present already."""
+    if not taint.repels or taint.key not in _OF_CONDITIONS:
+        return True
+    return any(item.key == taint.key for item in node.taints)
+
+
+_OF_CONDITIONS = frozenset(
+    f"node.kubernetes.io/{name}"
+    for name in ("not-ready", "unreachable", "memory-pressure", "disk-pressure", "pid-pressure", "unschedulable")
+)
+
+
+def add_taint(node: Node, taint: Taint) -> Node:
+    """Return a node with a taint; one of the same key and effect is replaced."""
+    kept = tuple(item for item in node.taints if (item.key, item.effect) != (taint.key, taint.effect))
+    return node._replace(taints=(*kept, taint))
+
+
+def remove_taints(node: Node, key: str, effect: str) -> Node:
+    """Return a node without the taints of a key."""
+    return node._replace(
+        taints=tuple(item for item in node.taints if item.key != key or (effect and item.effect != effect))
+    )
+
+
+def with_down(facts: WorldFacts, down: frozenset[int]) -> WorldFacts:
+    """Return the facts with other unreachable nodes, and the resulting taints of all nodes."""
+    alive = {at for at, node in enumerate(facts.nodes) if node is not None}
+    down &= alive
+    evicting = {at for at in down if down != alive and _evicts(facts, _zone(facts.nodes[at]), down=down)}
+    changed = []
+    for at, node in enumerate(facts.nodes):
+        if node is None:
+            continue
+        now = remove_taints(node, UNREACHABLE, "")
+        if at in down:
+            now = add_taint(now, Taint(UNREACHABLE, "", NO_SCHEDULE))
+        if at in evicting:
+            now = add_taint(now, Taint(UNREACHABLE, "", NO_EXECUTE))
+        changed.append((at, now))
+    return with_nodes(facts, changed)._replace(down=down)
+
+
+def _evicts(facts: WorldFacts, zone: tuple[str, str], *, down: frozenset[int]) -> bool:
+    """Return whether the pods of a zone's dead nodes are evicted: not during a partial disruption."""
+    members = [at for at, node in enumerate(facts.nodes) if node is not None and _zone(node) == zone]
+    dead = sum(at in down for at in members)
+    if dead == len(members):  # full disruption, while another zone is healthy
+        return True
+    is_partial = dead > _FEW_DOWN and dead / len(members) >= _UNHEALTHY_SHARE
+    return not is_partial or len(members) > _FEW_NODES
+
+
+def _zone(node: Optional[Node]) -> tuple[str, str]:
+    labels = {} if node is None else node.labels
+    return labels.get(REGION, ""), labels.get(ZONE, "")
+
+
+def takes_away(world: World, facts: int, pod: P, *, patience_s: float = float("inf")) -> bool:
+    """Return whether the garbage collector removes a pod with its missing node, or a taint evicts it within a time."""
+    node = world.node(facts, pod.node)
+    if node is None:
+        return pod.node != PENDING
+    return not pod.end and is_evicted(node, world.classes[pod.cls], patience_s)
+
+
+def is_evicted(node: Node, cls: PodClass, patience_s: float) -> bool:
+    """Return whether a NoExecute taint removes a pod from its node, within a time."""
+    taints = [taint for taint in node.taints if taint.effect == NO_EXECUTE]
+    if not taints:
+        return False
+    used = []
+    for taint in taints:
+        found = [item for item in cls.tolerations if item.tolerates(taint)]
+        if not found:
+            return True
+        used += found
+    seconds = [item.seconds for item in used if item.seconds is not None]
+    return bool(seconds) and min(seconds) <= patience_s

@@ -1,0 +1,429 @@
+"""Scheduler for many states of one cluster.
+
+One scheduler exists per version of the cluster facts. Between states, pods are bound and removed, and its plugins
+follow. An answer is cached by the pods on which it depends.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import NamedTuple, Optional, Union
+
+import numpy as np
+
+from kubectl_spread.cluster.snapshot import DisruptionBudget, OwnerKey
+from kubectl_spread.cluster.tables.columns import Int64s
+from kubectl_spread.engine import budgets
+from kubectl_spread.engine.claims import Made, storage_of
+from kubectl_spread.engine.search.questions import Questions
+from kubectl_spread.engine.state import Deletion, forget_refusals, P, PENDING, State
+from kubectl_spread.engine.world import World
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.filter_result import FilterResult
+from kubectl_spread.scheduler.framework.plugin import ScoreError
+from kubectl_spread.scheduler.preemption import dry_run, post_filter, preference
+from kubectl_spread.scheduler.unsupported import unsupported_features
+
+_LONGEST_LOG = 100_000  # Most bindings and removals before a scheduler is rebuilt.
+_MOST_SCHEDULERS = 64
+_MANY_KINDS = 500  # Pods of more kinds than this are a large state.
+_MOST_OPTIONS = 5000  # Most remembered preemptions.
+
+_NOMINATED = itemgetter(P._fields.index("nominated"))
+_KIND = itemgetter(*map(P._fields.index, ("cls", "node", "end")))
+_Key = tuple[int, int, int]  # class, node, deletion state for the scheduler
+Seen = frozenset[tuple[_Key, int]]  # pods of each kind
+
+
+class MorePods(Exception):  # noqa: N818 (no error: the world has to be made with more pods)
+    """Background pods that take part after all: pods of the workloads `keys`, and all pods on `nodes`."""
+
+    def __init__(self, keys: frozenset[OwnerKey], nodes: frozenset[str]) -> None:
+        super().__init__(keys, nodes)
+        self.keys, self.nodes = keys, nodes
+
+
+class PreemptionOption(NamedTuple):
+    """A way to make room: a node, and the pods to evict."""
+
+    node: int
+    victims: tuple[P, ...]
+
+
+class SchedulerAnswer(NamedTuple):
+    """The scheduler's answer for a pod: nodes of equal rank for it, or none."""
+
+    hosts: tuple[int, ...]
+
+
+class ScoredNodes(NamedTuple):
+    """The feasible nodes for a pod with their scores; a single node is not scored."""
+
+    nodes: tuple[int, ...]
+    by_plugin: Mapping[str, Union[Int64s, int]] = {}
+    total: Int64s = np.zeros(0, np.int64)
+
+
+class Oracle:
+    """Scheduler's answers for every state of a world."""
+
+    def __init__(self, world: World, *, all_nodes: bool = True) -> None:
+        """Set up the scheduler of a world.
+
+        Args:
+            world: the nodes and classes of pods.
+            all_nodes: look at every node; otherwise only `ask` is right in a large cluster, for states in their order.
+        """
+        self._world = world
+        self._all_nodes = all_nodes
+        self._schedulers: dict[tuple[int, int, Made], _Kept] = {}
+        self._answers: dict[tuple[object, ...], tuple[int, ...]] = {}
+        self._predictable: dict[int, bool] = {}
+        self._options: dict[tuple[P, State], tuple[PreemptionOption, ...]] = {}
+        self._questions = Questions(world)
+        self._known: dict[tuple[object, ...], tuple[int, ...]] = {}  # by question, as places in its order
+
+    def hosts(self, pod: P, state: State, *, without: tuple[P, ...] = ()) -> tuple[int, ...]:
+        """Return the nodes to which a pending pod may be bound, all equally good; none if it stays Pending.
+
+        Args:
+            pod: the pod.
+            state: the current state.
+            without: pods to ignore, as if they were gone.
+        """
+        if not self.is_predictable(pod):
+            return ()
+        question = self._questions.question(pod, state, without)
+        if question is None:
+            return self._looked_up(pod, state, _seen(state.pods, without))
+        places = self._known.get(question.key)
+        if places is not None:
+            return tuple(sorted([question.order[place] for place in places]))
+        found = self._ask(pod, state, _seen(state.pods, without))
+        self._known[question.key] = tuple([question.order.index(node) for node in found])
+        return found
+
+    def ask(self, pod: P, state: State) -> tuple[int, ...]:
+        """Return the same as `hosts`, without remembering the answer: for searches that ask once."""
+        return self._ask(pod, state, _seen(state.pods)) if self.is_predictable(pod) else ()
+
+    def _looked_up(self, pod: P, state: State, seen: Seen) -> tuple[int, ...]:
+        nominated = tuple([(other.cls, other.nominated) for other in _nominated(state.pods)])
+        key = (pod.cls, pod.nominated, state.facts, state.claims, seen, nominated)
+        found = self._answers.get(key)
+        if found is None:
+            found = self._ask(pod, state, seen)
+            if len(seen) > _MANY_KINDS:
+                self._answers.clear()  # perf: the keys would fill the memory, and such states hardly come again
+            self._answers[key] = found
+        return found
+
+    def _ask(self, pod: P, state: State, seen: Seen) -> tuple[int, ...]:
+        kept = self._kept(state)
+        kept.show(seen, state.pods)
+        api_pod = kept.pod(pod)
+        filtered = kept.scheduler.filter(api_pod)
+        if not filtered.feasible.any():
+            return ()
+        try:
+            found = kept.scheduler.hosts(api_pod, filtered)
+        except ScoreError:
+            return ()
+        return kept.world_nodes(found.tolist())
+
+    def score(self, pod: P, state: State) -> ScoredNodes:
+        """Return the feasible nodes of a pending pod with their scores; none if it cannot be predicted.
+
+        Raises:
+            ScoreError: a plugin fails, and the scheduler would not place the pod.
+        """
+        if not self.is_predictable(pod):
+            return ScoredNodes(())
+        kept = self._kept(state)
+        kept.show(_seen(state.pods), state.pods)
+        api_pod = kept.pod(pod)
+        filtered = kept.scheduler.filter(api_pod)
+        nodes = tuple(kept.world_node[at] for at in np.flatnonzero(filtered.feasible).tolist())
+        if len(nodes) < 2:
+            return ScoredNodes(nodes)
+        scores = kept.scheduler.score(api_pod, filtered)
+        return ScoredNodes(nodes, scores.by_plugin, scores.total)
+
+    def evictions(self, pod: P, state: State) -> tuple[PreemptionOption, ...]:
+        """Return the ways in which preemption may make room for a pod that fits on no node, all equally good."""
+        if not self.is_predictable(pod) or not self._has_lower(pod, state):
+            return ()
+        key = (pod._replace(is_tried=False), forget_refusals(state))
+        found = self._options.get(key)
+        if found is None:
+            if len(self._options) >= _MOST_OPTIONS:
+                self._options.clear()
+            found = self._options[key] = self._dry_run(pod, state)
+        return found
+
+    def _dry_run(self, pod: P, state: State) -> tuple[PreemptionOption, ...]:
+        kept, api_pod, filtered = self._refused(pod, state)
+        if filtered.rejection is not None:
+            return ()
+        found = dry_run(api_pod, filtered, kept.scheduler)
+        if found.chosen is None:
+            return ()
+        best = preference(found.chosen)
+        ways = [item for item in found.candidates if preference(item) == best]
+        self._involve(victim for item in ways for victim in item.victims if victim.uid not in kept.state_pod)
+        return tuple(
+            PreemptionOption(
+                kept.world_node[kept.columns.index[item.node]],
+                tuple(kept.state_pod[victim.uid] for victim in item.victims if victim.uid in kept.state_pod),
+            )
+            for item in ways
+        )
+
+    def may_preempt(self, pod: P, state: State) -> bool:
+        """Return whether preemption would make room for a pod that fits on no node, by the budgets of the facts."""
+        if not self.is_predictable(pod) or not self._has_lower(pod, state):
+            return False
+        kept = self._kept(state)
+        kept.show(_seen(state.pods), state.pods)
+        api_pod = kept.pod(pod)
+        filtered = kept.scheduler.filter(api_pod)
+        return filtered.rejection is None and dry_run(api_pod, filtered, kept.scheduler).chosen is not None
+
+    def loses_nomination(self, pod: P, state: State) -> bool:
+        """Return whether a nominated pod that fits on no node and may evict none gives up its node.
+
+        It keeps the node while it waits for the end of its victims there.
+        """
+        kept, api_pod, filtered = self._refused(pod, state)
+        found = dry_run(api_pod, filtered, kept.scheduler)
+        return not found.not_eligible and found.chosen is None
+
+    def _involve(self, victims: Iterable[Pod]) -> None:
+        """Raise `MorePods` for pods that must take part with their workloads, or with their nodes if they have none."""
+        owner_of = self._world.cluster.top_owner
+        keys, nodes = set[OwnerKey](), set[str]()
+        for pod in victims:
+            key = owner_of(pod)
+            if key is None:
+                nodes.add(pod.node_name)
+            else:
+                keys.add(key)
+        if keys or nodes:
+            raise MorePods(frozenset(keys), frozenset(nodes))
+
+    def _has_lower(self, pod: P, state: State) -> bool:
+        """Return whether a bound pod has a lower priority."""
+        classes = self._world.classes
+        priority = classes[pod.cls].priority
+        if any(other.node != PENDING and classes[other.cls].priority < priority for other in state.pods):
+            return True
+        return self._world.lowest < priority
+
+    def message(self, pod: P, state: State) -> str:
+        """Return the scheduler's message about a pod that fits on no node; empty if a node fits."""
+        cls = self._world.classes[pod.cls]
+        if cls.gates or cls.scheduler_name not in self._world.profiles:
+            return ""
+        kept, api_pod, filtered = self._refused(pod, state)
+        if filtered.feasible.any():
+            return ""
+        return filtered.diagnosis().message(post_filter(api_pod, filtered, kept.scheduler).message)
+
+    def _refused(self, pod: P, state: State) -> tuple[_Kept, Pod, FilterResult]:
+        kept = self._kept(state)
+        kept.show(_seen(state.pods), state.pods)
+        kept.allow(budgets.current_budgets(self._world, state))
+        api_pod = kept.pod(pod)
+        return kept, api_pod, kept.scheduler.filter(api_pod)
+
+    def is_predictable(self, pod: P) -> bool:
+        """Return whether the scheduler handles pods like this, and every feature that decides is evaluated here."""
+        found = self._predictable.get(pod.cls)
+        if found is None:
+            world, pod_class = self._world, self._world.classes[pod.cls]
+            beyond = unsupported_features(pod_class, world.profiles.get(pod_class.scheduler_name), world.cluster)
+            for what in beyond:
+                text = f"{what} of the pods of {_owner_text(pod_class)}"
+                if pod.owner >= 0:
+                    world.leave_out(text, world.keys[pod.owner])
+                elif pod.is_new:
+                    world.leave_out(text)
+                else:
+                    world.notes[text] = None
+            found = self._predictable[pod.cls] = not beyond and not pod_class.gates
+        return found
+
+    def reserve(self, pod: P, node: int, state: State) -> Made:
+        """Return the state of claims after a pod is bound to a node."""
+        if not self._world.classes[pod.cls].volumes:
+            return state.claims
+        return self._kept(state).reserve(pod, node, state)
+
+    def _kept(self, state: State) -> _Kept:
+        key = (len(self._world.revisions), state.facts, state.claims)
+        found = self._schedulers.get(key)
+        if found is None or len(found.columns.bound_pods) > _LONGEST_LOG:
+            if len(self._schedulers) >= _MOST_SCHEDULERS:
+                del self._schedulers[next(iter(self._schedulers))]
+            found = self._schedulers[key] = _Kept(self._world, state, all_nodes=self._all_nodes)
+        return found
+
+
+class _Kept:
+    """A scheduler for one version of the facts, with its current pods."""
+
+    def __init__(self, world: World, state: State, *, all_nodes: bool = True) -> None:
+        self._world = world
+        facts = world.facts[state.facts]
+        cluster = facts.cluster._replace(storage=storage_of(world, facts.cluster.storage, state.claims))
+        self.columns = world.columns(cluster)
+        self.scheduler = Scheduler(self.columns, world.profiles, all_nodes=all_nodes)
+        self.world_node = [world.node_at[node.name] for node in cluster.nodes]
+        self._is_numbered_alike = self.world_node == list(range(len(self.world_node)))
+        self._column = {at: self.columns.index[node.name] for at, node in enumerate(facts.nodes) if node is not None}
+        self._shown: dict[_Key, list[Pod]] = {}
+        self._seen: Seen = frozenset()
+        self._made = 0
+        self._nominated: tuple[P, ...] = ()
+        self._pods: Sequence[P] = ()
+        self._names: Optional[dict[str, P]] = None
+        self._cluster = self.columns.cluster
+
+    def world_nodes(self, columns: list[int]) -> tuple[int, ...]:
+        """Return nodes by their indices in the world instead of those in the columns."""
+        return tuple(columns) if self._is_numbered_alike else tuple([self.world_node[at] for at in columns])
+
+    def show(self, seen: Seen, pods: tuple[P, ...]) -> None:
+        """Bind and remove pods until the scheduler sees the pods of a state."""
+        if seen != self._seen:
+            self._show([key for key, _ in self._seen - seen], dict(sorted(seen - self._seen)))
+            self._seen = seen
+        self._pods, self._names = pods, None
+        nominated = tuple(_nominated(pods))
+        if nominated != self._nominated:
+            self._nominated = nominated
+            self.scheduler.renominate([self.pod(pod, number=at) for at, pod in enumerate(nominated)])
+
+    def _show(self, gone: Iterable[_Key], wanted: dict[_Key, int]) -> None:
+        """Bind and remove pods of some kinds.
+
+        Args:
+            gone: kinds whose number is another one, or 0.
+            wanted: kinds whose number is another one, with that number.
+        """
+        for key in sorted(gone):
+            shown = self._shown.get(key, [])
+            for _ in range(len(shown) - wanted.get(key, 0)):
+                self.columns.unbind(shown.pop(), self._column[key[1]])
+        for key, count in wanted.items():
+            shown = self._shown.setdefault(key, [])
+            at = self._column.get(key[1])
+            for _ in range(count - len(shown) if at is not None else 0):
+                self._made += 1
+                pod = self._bound(key)
+                self.columns.bind(pod, self._column[key[1]])
+                shown.append(pod)
+
+    def _bound(self, key: tuple[int, int, int]) -> Pod:
+        cls, node, end = key
+        name = f"pod-{self._made}"
+        return Pod(
+            name,
+            name,
+            self._world.classes[cls],
+            self._world.node_names[node],
+            terminating=end != Deletion.ALIVE,
+            is_preempted=end == Deletion.PREEMPTED,
+        )
+
+    @property
+    def state_pod(self) -> dict[str, P]:
+        """Return the pod of the state for each bound pod of the scheduler, by its uid (perf: only preemption asks)."""
+        if self._names is None:
+            self._names = self._named(self._pods)
+        return self._names
+
+    def _named(self, pods: Iterable[P]) -> dict[str, P]:
+        found: dict[str, P] = {}
+        left: dict[tuple[int, int, int], int] = {}
+        for pod in pods:
+            key = (pod.cls, pod.node, _end(pod))
+            shown = self._shown.get(key)
+            at = left.get(key, 0)
+            if shown is not None and at < len(shown):
+                found[shown[at].uid] = pod
+                left[key] = at + 1
+        return found
+
+    def pod(self, pod: P, *, number: int = -1) -> Pod:
+        """Return a waiting pod as the scheduler sees it; `number` distinguishes nominated pods."""
+        nominated = self._world.node_names[pod.nominated] if pod.nominated != PENDING else ""
+        if number < 0 and nominated:
+            number = self._nominated.index(pod) if pod in self._nominated else -1
+        name = f"waiting-{number}"
+        return Pod(name, name, self._world.classes[pod.cls], nominated_node=nominated)
+
+    def allow(self, allowed: tuple[DisruptionBudget, ...]) -> None:
+        """Set how many evictions each budget allows now, for preemption."""
+        self.columns.cluster = self._cluster._replace(budgets=allowed)
+
+    def reserve(self, pod: P, node: int, state: State) -> Made:
+        """Return the claims after binding the pod; this scheduler does not change."""
+        other = _Kept(self._world, state)
+        before = dict(other.columns.storage.claims)
+        volumes = dict(other.columns.storage.volumes)
+        other.scheduler.bind(other.pod(pod), other._column[node])
+        storage = other.columns.storage
+        found = {(namespace, name): value for namespace, name, value in state.claims}
+        for key, claim in storage.claims.items():
+            if claim is not before.get(key):
+                found[key.namespace, key.name] = f"node/{claim.selected_node}"
+        for name, volume in storage.volumes.items():
+            if volume is not volumes.get(name) and volume.claim is not None:
+                found[volume.claim.namespace, volume.claim.name] = f"volume/{name}"
+        return tuple(sorted((namespace, name, value) for (namespace, name), value in found.items()))
+
+
+def _end(pod: P) -> int:
+    """Return the deletion state of a pod, reduced to the states that the scheduler distinguishes."""
+    return _end_for_scheduler(pod.end)
+
+
+def _end_for_scheduler(end: int) -> int:
+    return Deletion.PREEMPTED if end == Deletion.PREEMPTED else min(end, Deletion.TERMINATING)
+
+
+def _seen(pods: tuple[P, ...], without: tuple[P, ...] = ()) -> Seen:
+    counts: dict[_Key, int] = Counter(map(_KIND, pods))  # perf: few loops, as there may be thousands of kinds
+    for key in [key for key in counts if key[1] == PENDING]:
+        del counts[key]
+    if any(key[2] for key in counts):
+        counts = _by_seen_end(counts)
+    if not without:
+        return frozenset(counts.items())
+    for pod in [item for item in without if item.node != PENDING]:
+        counts[pod.cls, pod.node, _end(pod)] -= 1
+    return frozenset(item for item in counts.items() if item[1])
+
+
+def _by_seen_end(counts: dict[_Key, int]) -> dict[_Key, int]:
+    found: dict[_Key, int] = {}
+    for (cls, node, end), number in counts.items():
+        key = (cls, node, _end_for_scheduler(end))
+        found[key] = found.get(key, 0) + number
+    return found
+
+
+def _nominated(pods: tuple[P, ...]) -> list[P]:
+    """Return the waiting pods that have a nominated node."""
+    if set(map(_NOMINATED, pods)) <= {PENDING}:  # perf: in most states
+        return []
+    return [pod for pod in pods if pod.nominated != PENDING and pod.node == PENDING]
+
+
+def _owner_text(cls: object) -> str:
+    owner = getattr(cls, "owner", None)
+    return "a pod" if owner is None else f"{owner.kind} {owner.name}"

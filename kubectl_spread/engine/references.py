@@ -1,0 +1,88 @@
+"""Workloads, pods and nodes that a user's steps refer to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kubectl_spread.cluster.snapshot import Cluster, key_of, OwnerKey
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.setup.daemons import creating, playable
+from kubectl_spread.engine.world import node_name
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.storage import ObjectKey
+
+
+def find_references(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> tuple[frozenset[OwnerKey], frozenset[str]]:
+    """Return the workloads and nodes that steps refer to."""
+    keys: set[OwnerKey] = set()
+    nodes: set[str] = set()
+    uids: set[str] = set()
+    for op in (op for step in ops for op in step):
+        if isinstance(op, steps.Apply):
+            owner = op.controller.workload
+            keys.add(key_of(owner))
+        elif isinstance(op, (steps.DeleteSome, steps.PatchSome)):
+            keys.add(op.match.key)
+        elif isinstance(op, (steps.Drain, steps.DeleteNodes, steps.NodesDown, steps.NodesUp, steps.TaintNodes)):
+            nodes.update(op.nodes)
+        elif isinstance(
+            op, (steps.Scale, steps.Restart, steps.Undo, steps.Pause, steps.Delete, steps.DeleteSet, steps.Orphan)
+        ):
+            keys.add(op.key)
+        elif isinstance(op, steps.ChangeNodes):
+            nodes.update(node.name for node in op.nodes)
+        else:
+            uids.update(_uids(cluster, op))
+    owners, homes = _of_pods(cluster, uids) if uids else (set(), set())
+    daemons = playable(cluster, creating(cluster, (op for step in ops for op in step)))
+    return daemons | keys | owners, frozenset(nodes | homes)
+
+
+def _uids(cluster: Cluster, op: steps.Op) -> Iterable[str]:
+    """Return the uids of the pods that a step refers to."""
+    if isinstance(op, (steps.DeletePods, steps.Evict, steps.LabelPods, steps.SetCost)):
+        return op.uids
+    if isinstance(op, steps.DeleteSelected):
+        return (pod.uid for pod in cluster.pods if _is_selected(pod, op))
+    if isinstance(op, steps.DeleteClaims):
+        return (pod.uid for pod in cluster.pods if _claims(pod, op))
+    return ()
+
+
+def _of_pods(cluster: Cluster, uids: set[str]) -> tuple[set[OwnerKey], set[str]]:
+    """Return the workloads of pods, and the nodes of pods without one."""
+    found = [(cluster.top_owner(pod), pod) for pod in cluster.pods if pod.uid in uids]
+    owners = {key for key, _ in found if key is not None}
+    return owners, {pod.node_name for key, pod in found if key is None and pod.node_name}
+
+
+def _claims(pod: Pod, op: steps.DeleteClaims) -> bool:
+    return any(ObjectKey(pod.namespace, volume.claim) in op.keys for volume in pod.cls.volumes)
+
+
+def _is_selected(pod: Pod, op: steps.DeleteSelected) -> bool:
+    return op.namespace in ("", pod.namespace) and op.selector.matches(dict(pod.cls.labels))
+
+
+def pinning(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> frozenset[str]:
+    """Return the nodes that pod templates name, which are not interchangeable with others."""
+    applied = (op.controller for step in ops for op in step if isinstance(op, steps.Apply))
+    return frozenset(node_name(item.workload) for item in (*cluster.controllers.values(), *applied)) - {""}
+
+
+def named_nodes(ops: Iterable[steps.Op]) -> frozenset[str]:
+    """Return the nodes that steps name."""
+    found: set[str] = set()
+    for op in ops:
+        for name in getattr(op, "nodes", ()):
+            found.add(name if isinstance(name, str) else name.name)
+        match = getattr(op, "match", None)
+        if match is not None and match.node:
+            found.add(match.node)
+    return frozenset(found)
+
+
+def joining_nodes(ops: Iterable[steps.Op]) -> tuple[Node, ...]:
+    """Return the nodes that steps add or change, in their new form."""
+    return tuple(node for op in ops if isinstance(op, steps.ChangeNodes) for node in op.nodes)

@@ -1,0 +1,147 @@
+"""New pods that the API server refuses: because of a ResourceQuota, a LimitRange or a missing RuntimeClass.
+
+Source: staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota/controller.go, CheckRequest;
+pkg/quota/v1/evaluator/core/pods.go, QuotaV1Pod (v1.36.2). A quota counts a pod until it is gone, or its grace period is
+over: pods on dead nodes no longer count, and other terminating pods do.
+Differences: a pod that ran at the start and whose template is unknown is charged by its requests, without limits. A
+quota without a status starts with the usage of all pods.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, TYPE_CHECKING
+
+from kubectl_spread.cluster.building.build import limit_ranges
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.engine.state import P, State
+from kubectl_spread.objects.admission import charges, limit_errors, pod_usage, Quantities, Quota, quota_error
+from kubectl_spread.objects.amounts.resources import is_scheduled
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.workloads.workload import Workload
+
+if TYPE_CHECKING:
+    from kubectl_spread.engine.world import World
+
+Plain = dict[str, Any]
+
+
+class QuotaUsage:
+    """The usage of the quotas of a namespace, with the pods that were admitted since it was made."""
+
+    def __init__(self, quotas: Iterable[Quota], used: Callable[[Quota], Quantities]) -> None:
+        """Start with the usage of each quota, in the order of their names."""
+        self._used = [(quota, dict(used(quota))) for quota in sorted(quotas, key=lambda quota: quota.name)]
+
+    def refusal(self, spec: Plain) -> str:
+        """Return the API server's message if a quota refuses a pod; empty if none does."""
+        return next((text for quota, used in self._used if (text := quota_error(spec, quota, used))), "")
+
+    def admit(self, spec: Plain) -> str:
+        """Charge the quotas for a pod, unless one of them refuses it: return its message then."""
+        problem = self.refusal(spec)
+        if not problem:
+            for quota, used in self._used:
+                if charges(spec, quota):
+                    _add(used, pod_usage(spec))
+        return problem
+
+
+Charged = Iterable[tuple[Plain, int]]  # specs of pods, each with a number of equal pods
+
+
+def usage_at_start(cluster: Cluster, namespace: str) -> QuotaUsage:
+    """Return the usage of the quotas of a namespace: by their status, or else by the pods of the cluster."""
+    return QuotaUsage(
+        (quota for quota in cluster.quotas if quota.namespace == namespace),
+        lambda quota: _total(quota, of_classes(cluster.pods, namespace)) if quota.used is None else quota.used,
+    )
+
+
+def of_classes(pods: Iterable[Pod], namespace: str) -> Charged:
+    """Return the specs of the pods of a namespace, by their requests."""
+    found = [pod.cls for pod in pods if pod.namespace == namespace and pod.is_visible]
+    numbers = Counter(map(id, found))
+    return [(spec_of_class(cls), numbers[id(cls)]) for cls in {id(cls): cls for cls in found}.values()]
+
+
+def _total(quota: Quota, *charged: Charged) -> Quantities:
+    """Return the usage of some pods."""
+    used: Quantities = {}
+    for spec, number in itertools.chain(*charged):
+        if charges(spec, quota):
+            _add(used, pod_usage(spec), number)
+    return used
+
+
+def _add(used: Quantities, usage: Quantities, times: int = 1) -> None:
+    for name, number in usage.items():
+        used[name] = used.get(name, 0) + times * number
+
+
+def spec_of_class(cls: PodClass) -> Plain:
+    """Return a pod's spec with the requests of its class, for pods without a known template."""
+    requests = {name: f"{number}m" if name == "cpu" else str(number) for name, number in cls.requests
+                if is_scheduled(name)}  # fmt: skip
+    return {"containers": [{"name": "", "resources": {"requests": requests}}]}
+
+
+def lasting_refusal(owner: Workload, cluster: Cluster) -> str:
+    """Return the API server's message if every new pod of a workload is refused; empty if none is."""
+    spec = owner.template.get("spec") or {}
+    name = spec.get("runtimeClassName") or ""
+    if name and "RuntimeClass" in cluster.complete and name not in cluster.runtime_classes:
+        return f'pod rejected: RuntimeClass "{name}" not found'
+    errors = limit_errors(spec, limit_ranges(owner.namespace, cluster))
+    return errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]" if errors else ""
+
+
+def unknown_class(owner: Workload, cluster: Cluster) -> str:
+    """Return the RuntimeClass that a workload's pods name, if the cluster facts may lack it."""
+    name = (owner.template.get("spec") or {}).get("runtimeClassName") or ""
+    is_known = name in cluster.runtime_classes or "RuntimeClass" in cluster.complete
+    return "" if is_known else str(name)
+
+
+def has_quota(world: World, facts: int, namespace: str) -> bool:
+    """Return whether a namespace has a quota, so that the order in which controllers create pods may matter."""
+    return any(quota.namespace == namespace for quota in world.facts[facts].cluster.quotas)
+
+
+def usage_now(world: World, facts: int, namespace: str, pods: Iterable[P]) -> QuotaUsage:
+    """Return the usage of the quotas of a namespace, with the pods of a state.
+
+    The status of a quota at the start also counts what is not known here, which stays as it is.
+    """
+    now, start = _charged(world, facts, namespace, pods), _charged(world, 0, namespace, world.start)
+    others = of_classes(world.background, namespace)
+
+    def used(quota: Quota) -> Quantities:
+        if quota.used is None:
+            return _total(quota, others, now)
+        found = dict(quota.used)
+        _add(found, _total(quota, now))
+        _add(found, _total(quota, start), -1)
+        return found
+
+    return QuotaUsage((item for item in world.facts[facts].cluster.quotas if item.namespace == namespace), used)
+
+
+def _charged(world: World, facts: int, namespace: str, pods: Iterable[P]) -> Charged:
+    """Return the specs of the pods that quotas count: those whose deletion does not finish are past their time."""
+    numbers = Counter((pod.cls, pod.rev) for pod in pods if not pod.end or world.ends(facts, pod))
+    return [
+        (world.spec_of_pod(cls, rev), number)
+        for (cls, rev), number in numbers.items()
+        if world.classes[cls].namespace == namespace
+    ]
+
+
+def is_short(world: World, state: State, pod: P) -> bool:
+    """Return whether a quota that counts a terminating pod has no room for another one like it."""
+    namespace = world.classes[pod.cls].namespace
+    if not has_quota(world, state.facts, namespace):
+        return False
+    return bool(usage_now(world, state.facts, namespace, state.pods).refusal(world.spec_of_pod(pod.cls, pod.rev)))

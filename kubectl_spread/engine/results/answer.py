@@ -1,0 +1,501 @@
+"""Outcomes of a simulation: steady states in terms of the cluster's objects, with their traces."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
+from typing import NamedTuple, Optional
+
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.engine.claims import storage_of
+from kubectl_spread.engine.controllers import daemonset, deployment, job, replicaset, statefulset
+from kubectl_spread.engine.moves import refusals
+from kubectl_spread.engine.results.eligible import class_of, counted_nodes, NodeDomains
+from kubectl_spread.engine.results.interchange import Interchange
+from kubectl_spread.engine.state import (
+    Deletion,
+    EventKind,
+    Move,
+    NO_ORDINAL,
+    of_owner,
+    on_node,
+    P,
+    PENDING,
+    slot,
+    Stage,
+    State,
+    Step,
+)
+from kubectl_spread.engine.world import World
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod
+
+_PROGRESS = itemgetter(*map(P._fields.index, ("owner", "stage", "end")))
+
+
+class PodState(NamedTuple):
+    """A pod in a steady state. If it is Pending, `node` is empty and `message` is the reason.
+
+    maker: its controller, if that is not simulated.
+    """
+
+    owner: Optional[OwnerKey]
+    name: str
+    revision: str
+    ordinal: Optional[int]
+    node: str
+    is_ready: bool
+    is_terminating: bool
+    nominated: str
+    is_original: bool
+    message: str = ""
+    number: int = 0  # of the revision, in the order of first use
+    namespace: str = ""
+    maker: Optional[OwnerKey] = None
+
+    @property
+    def is_pending(self) -> bool:
+        return not self.node and not self.is_terminating
+
+
+class SteadyWorkload(NamedTuple):
+    """State of a workload.
+
+    not_created: number of pods that its controller has not created. refusal: the API server's message if it refuses a
+    new pod. has_failed: a Job has ended because too many of its pods failed.
+    """
+
+    desired: int
+    ready: int
+    updated: int
+    pending: int
+    not_created: int
+    is_complete: bool
+    refusal: str = ""
+    has_failed: bool = False
+
+
+class RefusedEviction(NamedTuple):
+    """An eviction that is refused permanently."""
+
+    pod: PodState
+    cause: str
+
+
+class TraceEvent(NamedTuple):
+    """An event of a trace; `pod` is empty if the event concerns a workload."""
+
+    kind: EventKind
+    owner: Optional[OwnerKey]
+    pod: str
+    revision: int
+    node: str
+    size: int = 1
+    others: int = 0
+    text: str = ""
+
+
+Facts = tuple[tuple[PodState, ...], tuple[Node, ...], frozenset[str]]  # pods, nodes, nodes that do not answer
+
+
+class Outcome:
+    """A steady state in which a step can end."""
+
+    def __init__(
+        self,
+        view: View,
+        state: State,
+        *,
+        path: Callable[[], tuple[Step, ...]],
+        is_steady: bool = True,
+        before: Optional[Outcome] = None,
+        interchange: Optional[Interchange] = None,
+    ) -> None:
+        """Read the outcome from a state.
+
+        `before` is the outcome of the previous step from which this one follows. `interchange` has the interchangeable
+        domains; without it there are none.
+        """
+        self.before = before
+        self.interchange = interchange or Interchange()
+        self._view = view
+        self._path = path
+        self.state = state
+        self.is_steady = is_steady
+        self.pods = view.pods(state)
+        self.workloads = view.workloads(state)
+        self.blocked = view.refused_evictions(state)
+        self.restarts = view.restarts(state)
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether every workload is complete, and no pod is Pending or refused."""
+        return (
+            self.is_steady
+            and not self.blocked
+            and not self.pending
+            and all(item.is_complete for item in self.workloads.values())
+        )
+
+    @property
+    def pending(self) -> tuple[PodState, ...]:
+        return tuple(pod for pod in self.pods if pod.is_pending)
+
+    @property
+    def newly_pending(self) -> tuple[PodState, ...]:
+        """Return the Pending pods of workloads that had fewer of them at the start."""
+        before = self._view.pending_before
+        after = Counter(pod.owner for pod in self.pending)
+        return tuple(pod for pod in self.pending if after[pod.owner] > before[pod.owner])
+
+    def counts(self, key: OwnerKey, topology_key: str) -> dict[str, int]:
+        """Return the number of a workload's pods per domain, without terminating pods."""
+        return self._view.counts(self.state, key, topology_key)
+
+    def skew(self, keys: Iterable[OwnerKey], topology_key: str) -> int:
+        """Return the skew of some workloads' pods together, over the domains that their constraints count."""
+        return self._view.skew(self.state, keys, topology_key)
+
+    def cluster(self) -> Cluster:
+        """Return the cluster in this outcome; pods that took no part are unchanged."""
+        return self._view.cluster(self.state)
+
+    def revision_of(self, key: OwnerKey) -> int:
+        """Return the number of the workload's target revision; 0 if the workload does not exist."""
+        return self._view.revision_of(self.state, key)
+
+    def is_adopted(self, key: OwnerKey) -> bool:
+        """Return whether a ReplicaSet belongs to a Deployment now."""
+        return self._view.is_adopted(self.state, key)
+
+    def is_paused(self, key: OwnerKey) -> bool:
+        """Return whether a workload is a paused Deployment."""
+        return self._view.is_paused(self.state, key)
+
+    def domains_of(self, topology_key: str) -> dict[str, str]:
+        """Return the domain of each node that has a label, by the node's name."""
+        return self._view.domains_of(self.state, topology_key)
+
+    def domain_values(self, topology_key: str) -> tuple[str, ...]:
+        """Return the domains of a key, sorted; outcomes with the same nodes have one tuple."""
+        return self._view.domains(self.state, topology_key)
+
+    def trace(self) -> tuple[TraceEvent, ...]:
+        """Return the events on the shortest known path to this outcome."""
+        return tuple(event for step in self._path() for event in self._events(step))
+
+    def run(self) -> Iterator[tuple[tuple[TraceEvent, ...], Facts]]:
+        """Yield the events of each step of the same path, with the pods and the nodes after it, without messages."""
+        for step in self._path():
+            yield self._events(step), (self._view.quiet_pods(step.state), *self._view.nodes(step.state))
+
+    def nodes(self) -> tuple[tuple[Node, ...], frozenset[str]]:
+        """Return the nodes that exist, and the names of those that do not answer."""
+        return self._view.nodes(self.state)
+
+    def constraints_of(self, key: OwnerKey) -> tuple[TopologySpreadConstraint, ...]:
+        """Return the spread constraints of a workload's target revision."""
+        return self._view.constraints_of(self.state, key)
+
+    def _events(self, step: Step) -> tuple[TraceEvent, ...]:
+        moves = (move for move in step.moves if move.kind is not EventKind.DONE or move.number >= 0)
+        return tuple(map(self._view.event, moves))
+
+
+class View:
+    """Translator from states of a world to the cluster's objects."""
+
+    def __init__(self, world: World, start: State, *, message: Callable[[P, State], str]) -> None:
+        self.world = world
+        self._start = start
+        self._message = message
+        self._counted: dict[tuple[int, tuple[int, ...], str], NodeDomains] = {}
+        self._domains: dict[tuple[int, str], dict[str, str]] = {}
+        self._values: dict[tuple[int, str], tuple[str, ...]] = {}
+        self.pending_before = Counter(
+            self._key(pod) for pod in start.pods if pod.node == PENDING and pod.end == Deletion.ALIVE
+        )
+
+    def _key(self, pod: P) -> Optional[OwnerKey]:
+        return self.world.keys[pod.owner] if pod.owner >= 0 else None
+
+    def pods(self, state: State) -> tuple[PodState, ...]:
+        names: dict[object, list[str]] = {key: list(found) for key, found in self.world.names.items()}
+        messages: dict[tuple[int, int], str] = {}
+        return tuple(self._pod(pod, state, names, messages=messages) for pod in state.pods)
+
+    def _words(self, pod: P, state: State, messages: dict[tuple[int, int], str]) -> str:
+        """Return the scheduler's message, which equal pods share."""
+        key = (self.world.shape(pod.cls), pod.nominated)
+        if key not in messages:
+            messages[key] = self._message(pod, state)
+        return messages[key]
+
+    def _pod(
+        self, pod: P, state: State, names: dict[object, list[str]], *, messages: dict[tuple[int, int], str]
+    ) -> PodState:
+        key = key_of(self.world, state, pod.owner) if pod.owner >= 0 else None
+        revision = self.world.revisions[pod.rev].name if pod.rev >= 0 else ""
+        is_pending = pod.node == PENDING and pod.end == Deletion.ALIVE
+        return PodState(
+            key,
+            self.name(pod, names),
+            revision,
+            pod.ordinal if pod.ordinal != NO_ORDINAL and key is not None and key.kind != "DaemonSet" else None,
+            self._node(pod.node),
+            pod.stage == Stage.READY,
+            pod.end != Deletion.ALIVE,
+            self._node(pod.nominated),
+            not pod.is_new,
+            self._words(pod, state, messages) if is_pending else "",
+            self.number(pod.rev),
+            self.world.classes[pod.cls].namespace,
+            self._maker(pod) if key is None else None,
+        )
+
+    def _maker(self, pod: P) -> Optional[OwnerKey]:
+        cls = self.world.classes[pod.cls]
+        return None if cls.owner is None else OwnerKey(cls.owner.kind, cls.namespace, cls.owner.name)
+
+    def is_adopted(self, state: State, key: OwnerKey) -> bool:
+        owner = self.world.find_owner(key)
+        own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
+        if own is None or owner is None or key.kind != "ReplicaSet":
+            return False
+        return key_of(self.world, state, owner).kind == "Deployment"
+
+    def name(self, pod: P, names: Optional[dict[object, list[str]]] = None) -> str:
+        """Return a pod's name; for a new pod with a random name, its workload's name and `-*`.
+
+        Without `names`, so is a pod that has equal pods on its node: an event concerns any of them.
+        """
+        key = self._key(pod)
+        known = self.world.names if names is None else names
+        # A pod without a name on its node was Pending at the start.
+        found = known.get(slot(pod)) or known.get(slot(on_node(pod, PENDING)))
+        if found:
+            if names is not None:
+                return found.pop(0)
+            if key is None or len(found) == 1:
+                return found[0]
+        if key is None:
+            return ""
+        if key.kind == "StatefulSet" or (key.kind == "Job" and pod.ordinal != NO_ORDINAL):
+            return f"{key.name}-{pod.ordinal}"
+        return f"{key.name}-*"
+
+    def number(self, rev: int) -> int:
+        """Return a revision's number in its workload, from 1; 0 if there is no revision."""
+        if rev < 0:
+            return 0
+        owner = self.world.revisions[rev].owner
+        return [item.at for item in self.world.revisions if item.owner == owner].index(rev) + 1
+
+    def cluster(self, state: State) -> Cluster:
+        """Return a state as a cluster; pods that took part have synthetic uids."""
+        world = self.world
+        facts = world.facts[state.facts].cluster
+        storage = storage_of(world, facts.storage, state.claims)
+        pods = [
+            Pod(
+                status.name,
+                f"timeline/{at}",
+                world.classes[pod.cls],
+                status.node,
+                "Running" if status.node else "Pending",
+                terminating=status.is_terminating,
+            )
+            for at, (pod, status) in enumerate(zip(state.pods, self.pods(state), strict=True))
+        ]
+        return facts._replace(pods=(*world.background, *pods), storage=storage)
+
+    def _node(self, at: int) -> str:
+        return "" if at == PENDING else self.world.node_names[at]
+
+    def workloads(self, state: State) -> dict[OwnerKey, SteadyWorkload]:
+        found = {owner: self._workload(state, owner) for owner, own in enumerate(state.sets) if own is not None}
+        messages = {} if all(item.is_complete for item in found.values()) else refusals(self.world, state)
+        return {
+            key_of(self.world, state, owner): item._replace(refusal=messages.get(owner, ""))
+            for owner, item in found.items()
+        }
+
+    def _workload(self, state: State, owner: int) -> SteadyWorkload:
+        own = state.sets[owner]
+        spec = self.world.specs[own.spec]
+        mine = [pod for pod in state.pods if pod.owner == owner and not pod.end]
+        desired = spec.replicas if hasattr(spec, "replicas") else len(mine)
+        return SteadyWorkload(
+            desired,
+            sum(pod.stage == Stage.READY for pod in mine),
+            sum(pod.rev == spec.rev for pod in mine),
+            sum(pod.node == PENDING for pod in mine),
+            max(0, desired - len(mine)),
+            is_complete(self.world, state, owner),
+            has_failed=isinstance(own, job.JobState) and job.has_failed(spec, own),
+        )
+
+    def refused_evictions(self, state: State) -> tuple[RefusedEviction, ...]:
+        by_slot = {(p.owner, p.rev, p.ordinal, p.cls, p.node, p.is_new): p for p in state.pods}
+        return tuple(
+            RefusedEviction(self._pod(by_slot[item[1]], state, {}, messages={}), item[2])
+            for item in state.todo
+            if item[0] == "blocked" and item[1] in by_slot
+        )
+
+    def restarts(self, state: State) -> dict[OwnerKey, int]:
+        before = Counter(pod.owner for pod in self._start.pods if pod.end == Deletion.ALIVE and not pod.is_new)
+        after = Counter(pod.owner for pod in state.pods if pod.end == Deletion.ALIVE and not pod.is_new)
+        return {key_of(self.world, state, at): number - after[at] for at, number in before.items() if at >= 0}
+
+    def counts(self, state: State, key: OwnerKey, topology_key: str) -> dict[str, int]:
+        owner = self.world.find_owner(key)
+        found = dict.fromkeys(self.domains(state, topology_key), 0)
+        for pod in state.pods:
+            node = self.world.node(state.facts, pod.node)
+            if pod.owner == owner and pod.end == Deletion.ALIVE and node is not None and topology_key in node.labels:
+                found[node.labels[topology_key]] += 1
+        return found
+
+    def skew(self, state: State, keys: Iterable[OwnerKey], topology_key: str) -> int:
+        """Return the skew of some workloads' pods together; terminating pods do not count."""
+        owners = {owner for key in keys if (owner := self.world.find_owner(key)) is not None}
+        live = [state.sets[owner] for owner in sorted(owners) if owner < len(state.sets)]
+        revs = [self.world.specs[own.spec].rev for own in live if own is not None]
+        at = (state.facts, tuple(revs), topology_key)
+        if at not in self._counted:
+            self._counted[at] = counted_nodes(self.world, *at)
+        return self._counted[at].skew(pod for pod in state.pods if pod.owner in owners)
+
+    def domains(self, state: State, topology_key: str) -> tuple[str, ...]:
+        """Return the domains of a key, sorted."""
+        at = (state.facts, topology_key)
+        if at not in self._values:
+            self._values[at] = tuple(sorted(set(self.domains_of(state, topology_key).values())))
+        return self._values[at]
+
+    def quiet_pods(self, state: State) -> tuple[PodState, ...]:
+        """Return the pods of a state without messages, which take long."""
+        return View(self.world, self._start, message=lambda *_: "").pods(state)
+
+    def nodes(self, state: State) -> tuple[tuple[Node, ...], frozenset[str]]:
+        """Return the nodes that exist, and the names of those that do not answer."""
+        facts = self.world.facts[state.facts]
+        return (
+            tuple(node for node in facts.nodes if node is not None),
+            frozenset(self.world.node_names[at] for at in facts.down),
+        )
+
+    def constraints_of(self, state: State, key: OwnerKey) -> tuple[TopologySpreadConstraint, ...]:
+        """Return the spread constraints of a workload's target revision; none if the workload does not exist."""
+        owner = self.world.find_owner(key)
+        own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
+        rev = -1 if own is None else self.world.specs[own.spec].rev
+        return _constraints(self.world, rev) if rev >= 0 else ()
+
+    def revision_of(self, state: State, key: OwnerKey) -> int:
+        """Return the number of the workload's target revision; 0 if the workload does not exist."""
+        owner = self.world.find_owner(key)
+        own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
+        return 0 if own is None else self.number(self.world.specs[own.spec].rev)
+
+    def is_paused(self, state: State, key: OwnerKey) -> bool:
+        """Return whether a workload is a paused Deployment."""
+        owner = self.world.find_owner(key)
+        own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
+        if not isinstance(own, deployment.DeploymentState):
+            return False
+        spec = self.world.specs[own.spec]
+        return spec.is_paused and not spec.is_orphaned
+
+    def domains_of(self, state: State, topology_key: str) -> dict[str, str]:
+        """Return the domain of each node that has a label, by the node's name."""
+        at = (state.facts, topology_key)
+        if at not in self._domains:
+            nodes = self.world.facts[state.facts].nodes
+            self._domains[at] = {
+                node.name: node.labels[topology_key]
+                for node in nodes
+                if node is not None and topology_key in node.labels
+            }
+        return self._domains[at]
+
+    def event(self, move: Move) -> TraceEvent:
+        """Return a move as an event with names of objects."""
+        owner, rev = (move.pod.owner, move.pod.rev) if move.pod is not None else (move.owner, move.rev)
+        key = self.world.keys[owner] if owner >= 0 else None
+        name = "" if move.pod is None else self.name(move.pod)
+        return TraceEvent(
+            move.kind, key, name, self.number(rev), self._node(move.node), move.number, move.others, move.text
+        )
+
+
+def key_of(world: World, state: State, owner: int) -> OwnerKey:
+    """Return the key of a workload; of a deleted Deployment whose ReplicaSets are left, the key of the newest one."""
+    key, own = world.keys[owner], state.sets[owner] if owner < len(state.sets) else None
+    if not isinstance(own, deployment.DeploymentState) or not world.specs[own.spec].is_orphaned:
+        return key
+    name = world.revisions[world.specs[own.spec].rev].name
+    made = OwnerKey("ReplicaSet", key.namespace, f"{key.name}-{name}")
+    world.know_as(made, owner)
+    return made
+
+
+def is_complete(world: World, state: State, owner: int) -> bool:
+    """Return whether `kubectl rollout status` would report success."""
+    own = state.sets[owner]
+    if isinstance(own, daemonset.DaemonSetState):
+        return daemonset.is_complete(world, state, owner)
+    module = {
+        deployment.DeploymentState: deployment,
+        statefulset.StatefulSetState: statefulset,
+        replicaset.ReplicaSetState: replicaset,
+        job.JobState: job,
+    }[type(own)]
+    found: bool = module.is_complete(world, state.pods, owner, own)
+    return found
+
+
+def skews(view: View, states: Iterable[State]) -> dict[tuple[OwnerKey, str], int]:
+    """Return the largest skew during the step, for each topology key of a workload's constraints."""
+    found: dict[tuple[OwnerKey, str], int] = {}
+    world = view.world
+    keys = {
+        owner: {
+            item.topology_key for rev in world.revisions if rev.owner == owner for item in _constraints(world, rev.at)
+        }
+        for owner in range(len(world.keys))
+    }
+    counted: dict[tuple[int, int, str], NodeDomains] = {}
+    for state in states:
+        for owner, own in enumerate(state.sets):
+            for topology_key in keys[owner] if own is not None else ():
+                rev = world.specs[own.spec].rev
+                at = (state.facts, rev, topology_key)
+                if at not in counted:
+                    counted[at] = counted_nodes(world, state.facts, [rev], topology_key)
+                key = (key_of(world, state, owner), topology_key)
+                found[key] = max(found.get(key, 0), counted[at].skew(of_owner(state.pods, owner)))
+    return found
+
+
+def _constraints(world: World, rev: int) -> tuple[TopologySpreadConstraint, ...]:
+    cls = class_of(world, rev)
+    return () if cls is None else cls.constraints
+
+
+def fewest_ready(world: World, states: Iterable[State]) -> dict[OwnerKey, int]:
+    """Return the lowest number of ready pods of each workload during the step."""
+    found: dict[OwnerKey, int] = {}
+    for state in states:
+        ready: Counter[int] = Counter()
+        for (owner, stage, end), number in Counter(map(_PROGRESS, state.pods)).items():  # perf: few kinds
+            if stage == Stage.READY and end == Deletion.ALIVE:
+                ready[owner] += number
+        for owner, own in enumerate(state.sets):
+            if own is not None:
+                key = key_of(world, state, owner)
+                found[key] = min(found.get(key, ready[owner]), ready[owner])
+    return found

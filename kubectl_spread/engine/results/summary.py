@@ -1,0 +1,451 @@
+"""Summary of a step's outcomes per workload, domain and revision."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import Enum
+from typing import NamedTuple, Optional
+
+from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.engine.results.answer import Outcome, PodState, SteadyWorkload, TraceEvent
+from kubectl_spread.engine.results.certainty import Basis
+from kubectl_spread.engine.results.domain_pods import counts_of, domain_pods, DomainPods, Range, range_of
+from kubectl_spread.engine.results.frames import step_frames, StepFrames
+from kubectl_spread.engine.run import StepAnswer
+from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
+
+MOST_DRAWN_ENDINGS = 12
+
+
+class Verdict(Enum):
+    """Verdict on a step or a workload: completes in all, in some or in no outcomes found, from best to worst."""
+
+    COMPLETES = "completes"
+    NOT_KNOWN = "notKnown"  # no outcome was found, or something that changes the outcomes is not simulated
+    MAY_GET_STUCK = "mayGetStuck"
+    GETS_STUCK = "getsStuck"
+
+
+class WorkloadSpread(NamedTuple):
+    """Pods of a workload per domain of one topology key.
+
+    A skew is the number of pods in the fullest domain minus the number in the emptiest. on_the_way: the largest skew;
+    None if no constraint of the workload has the key.
+    """
+
+    topology_key: str
+    domains: tuple[DomainPods, ...]
+    before: Range
+    after: Range
+    on_the_way: Optional[int]
+
+
+class WorkloadSummary(NamedTuple):
+    """Summary of a workload that takes part in a step.
+
+    is_concerned: the step names or changes it. is_deleted, is_paused: in every outcome. revision: number of its target
+    revision. restarted: number of pods from the start that are gone. fewest_ready: minimum during the step. refusal:
+    the API server's message if it refuses new pods in some outcome. has_failed: a Job fails in some outcome.
+    """
+
+    key: OwnerKey
+    verdict: Verdict
+    is_concerned: bool
+    is_deleted: bool
+    is_paused: bool
+    was_complete: bool
+    desired: Range
+    ready_before: Range
+    ready: Range
+    updated: Range
+    pending: Range
+    not_created: Range
+    restarted: Range
+    fewest_ready: int
+    revision: int
+    revisions: tuple[int, ...]
+    spreads: tuple[WorkloadSpread, ...]
+    refusal: str = ""
+    has_failed: bool = False
+
+
+class PendingPods(NamedTuple):
+    """Pods that stay Pending with the same message; outcomes: number of these, pods: number in each."""
+
+    owner: Optional[OwnerKey]
+    pod: str
+    is_new: bool
+    message: str
+    pods: Range
+    outcomes: int
+
+
+class BlockedEviction(NamedTuple):
+    """An eviction that a budget refuses permanently; outcomes: number of outcomes with it."""
+
+    owner: Optional[OwnerKey]
+    pod: str
+    node: str
+    cause: str
+    outcomes: int
+
+
+class Ending(NamedTuple):
+    """A distinct outcome.
+
+    counts: pods by workload, topology key, domain and revision, of domains that have any. domains: all domains of each
+    topology key. runs: number of random runs that end so.
+    """
+
+    is_complete: bool
+    is_endless: bool
+    counts: dict[OwnerKey, dict[str, dict[str, dict[int, int]]]]
+    domains: dict[str, tuple[str, ...]]
+    pending: tuple[PodState, ...]
+    runs: int = 0
+
+
+class StepSummary(NamedTuple):
+    """Summary of one step.
+
+    basis: whether all outcomes were found, or why the verdict is not known. is_endless: in some outcome pods are
+    replaced forever. states: number of visited states. runs: number of random runs. lost: pods without a controller
+    that are gone afterwards, which no controller creates again. gaps: what changes the outcome and is not simulated.
+    is_start_exact: all outcomes of the steps before were found. outcomes: their number, also if a user cannot tell them
+    apart. witness: a shortest path to an outcome that does not
+    complete, over this step and the previous ones. begin: pods at the start of that path. stuck: Pending pods at its
+    end. together: pods of all concerned workloads, if there are several. frames: for drawing, on request.
+    scheduled: pods without a controller that had no node before and have one in every outcome, with these nodes.
+    """
+
+    verdict: Verdict
+    basis: Basis
+    is_endless: bool
+    states: int
+    runs: int
+    workloads: tuple[WorkloadSummary, ...]
+    waiting: tuple[PendingPods, ...]
+    refused: tuple[BlockedEviction, ...]
+    lost: tuple[str, ...]
+    endings: tuple[Ending, ...]
+    witness: tuple[tuple[TraceEvent, ...], ...] = ()
+    begin: tuple[PodState, ...] = ()
+    stuck: tuple[PodState, ...] = ()
+    together: tuple[WorkloadSpread, ...] = ()
+    frames: Optional[StepFrames] = None
+    gaps: tuple[str, ...] = ()
+    is_start_exact: bool = True
+    scheduled: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    outcomes: int = 0
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether all outcomes were found."""
+        return self.basis.is_exact
+
+
+def summarize(
+    step: StepAnswer,
+    concerns: Iterable[OwnerKey],
+    *,
+    labelled: Iterable[OwnerKey] = (),
+    number: int = 1,
+    has_frames: bool = False,
+) -> StepSummary:
+    """Return the summary of a step.
+
+    Args:
+        step: result of the simulation.
+        concerns: the workloads that the step names or changes.
+        labelled: workloads whose pods it labels; they are only concerned if they were complete, or change.
+        number: of the step among the reported steps, from 1.
+        has_frames: also return the moments of a run, for drawing.
+    """
+    found = _Summary(step, frozenset(concerns), frozenset(labelled))
+    made = found.make(number)
+    made = made._replace(scheduled=found.scheduled())
+    return made._replace(frames=found.frames()) if has_frames and step.outcomes else made
+
+
+class _Waits(NamedTuple):
+    """Pending pods that are reported as one entry."""
+
+    owner: Optional[OwnerKey]
+    pod: str
+    is_new: bool
+    message: str
+
+
+def _waits(pod: PodState) -> _Waits:
+    return _Waits(pod.owner, pod.name, not pod.is_original, pod.message)
+
+
+class _Summary:
+    def __init__(self, step: StepAnswer, concerns: frozenset[OwnerKey], labelled: frozenset[OwnerKey]) -> None:
+        self.step = step
+        self.outcomes = step.outcomes
+        self.before = step.before
+        self._known_values: dict[str, list[str]] = {}
+        keys = {key for item in (*self.outcomes, *self.before) for key in item.workloads}
+        self.keys = tuple(sorted(key for key in keys if not any(item.is_adopted(key) for item in self.outcomes)))
+        blocked = {item.pod.owner for outcome in self.outcomes for item in outcome.blocked}
+        named = concerns | blocked | {key for key in labelled if self._was_complete(key)}
+        self.concerns = frozenset(key for key in self.keys if key in named or self._has_changed(key))
+        self.bad = tuple(item for item in self.outcomes if not self._is_fine(item))
+        self.lost = self._lost()
+        self.gaps = {text: key for text, key in step.gaps.items() if key is None or key in concerns | self.concerns}
+        for pod in self.lost:
+            if pod.maker is not None:
+                text = f"{pod.maker.kind} {pod.maker.namespace}/{pod.maker.name}: whether it replaces {pod.name}"
+                self.gaps[text] = None
+        self.endings = self._endings()
+
+    def make(self, number: int) -> StepSummary:
+        step = self.step
+        way = _way(self.bad[0], number) if self.bad else ()
+        basis = Basis.NOT_SIMULATED if self.gaps and step.basis.is_known else step.basis
+        return StepSummary(
+            _verdict(len(self.outcomes) - len(self.bad), len(self.outcomes)) if basis.is_known else Verdict.NOT_KNOWN,
+            basis,
+            step.is_endless,
+            step.states,
+            step.runs,
+            tuple(self._workload(key) for key in self.keys if self.outcomes),
+            tuple(self._waiting()),
+            tuple(self._refused()),
+            tuple(sorted({pod.name for pod in self.lost if pod.maker is None})),
+            tuple(ending for ending, _ in self.endings),
+            tuple(item.trace() for item in way),
+            way[0].before.pods if way and way[0].before is not None else (),
+            tuple(pod for pod in self.bad[0].pending if pod.owner in self.concerns) if self.bad else (),
+            self._together() if self.outcomes else (),
+            gaps=tuple(self.gaps),
+            is_start_exact=step.is_start_exact,
+            outcomes=len(self.outcomes),
+        )
+
+    def frames(self) -> StepFrames:
+        """Return the moments of the run to the first outcome that does not complete, else to the first outcome."""
+        followed = (*self.bad, *self.outcomes)[0]
+        return step_frames(followed, [outcome for _, outcome in self.endings[:MOST_DRAWN_ENDINGS]])
+
+    def _has_changed(self, key: OwnerKey) -> bool:
+        before = {_pods_of(item, key) for item in self.before}
+        return any(_pods_of(item, key) not in before or item.restarts.get(key) for item in self.outcomes)
+
+    def _was_complete(self, key: OwnerKey) -> bool:
+        return all(key not in item.workloads or item.workloads[key].is_complete for item in self.before)
+
+    def _is_fine(self, outcome: Outcome) -> bool:
+        """Return whether a step completes in an outcome.
+
+        A workload that was stuck before may stay stuck if the step does not concern it.
+        """
+        if not outcome.is_steady or outcome.blocked:
+            return False
+        if any(pod.owner not in outcome.workloads for pod in outcome.newly_pending):
+            return False
+        return all(
+            is_settled(outcome, key) for key in outcome.workloads if key in self.concerns or self._was_complete(key)
+        )
+
+    def _workload(self, key: OwnerKey) -> WorkloadSummary:
+        with_it = [item for item in self.outcomes if key in item.workloads]
+        after = [item.workloads[key] for item in with_it]
+        before = [item.workloads[key] for item in self.before if key in item.workloads]
+        complete = len(self.outcomes) - sum(not is_settled(item, key) for item in with_it)
+        is_known = all(of is not None and of != key for of in self.gaps.values())
+        return WorkloadSummary(
+            key,
+            _verdict(complete, len(self.outcomes)) if is_known else Verdict.NOT_KNOWN,
+            key in self.concerns,
+            bool(self.outcomes) and not with_it,
+            bool(with_it) and all(item.is_paused(key) for item in with_it),
+            self._was_complete(key),
+            _over(after or before, lambda state: state.desired),
+            _over(before, lambda state: state.ready),
+            _over(after, lambda state: state.ready),
+            _over(after, lambda state: state.updated),
+            _over(after, lambda state: state.pending),
+            _over(after, lambda state: state.not_created),
+            range_of(item.restarts.get(key, 0) for item in self.outcomes),
+            self.step.fewest_ready.get(key, 0),
+            max((item.revision_of(key) for item in self.outcomes), default=0),
+            self._revisions(key),
+            tuple(self._spread([key], topology_key) for topology_key in self._topology_keys(key)),
+            next((state.refusal for state in after if state.refusal), ""),
+            any(state.has_failed for state in after),
+        )
+
+    def _revisions(self, key: OwnerKey) -> tuple[int, ...]:
+        """Return the numbers of the revisions of a workload's pods, over all outcomes."""
+        pods = (pod for item in self.outcomes for pod in item.pods)
+        return tuple(sorted({pod.number for pod in pods if pod.owner == key and pod.number}))
+
+    def _topology_keys(self, key: OwnerKey) -> list[str]:
+        """Return the keys of a workload's constraints; without any, the zone, or the hostname if there are no zones."""
+        found = sorted(topology for owner, topology in self.step.worst_skew if owner == key)
+        if found or key.kind == "DaemonSet":
+            return found
+        return [next((name for name in (ZONE, HOSTNAME) if self._values(name)), HOSTNAME)]
+
+    def _values(self, topology_key: str) -> list[str]:
+        if topology_key not in self._known_values:
+            lists = {id(found): found for found in map(_lister(topology_key), (*self.before, *self.outcomes))}
+            self._known_values[topology_key] = sorted({value for found in lists.values() for value in found})
+        return self._known_values[topology_key]
+
+    def _together(self) -> tuple[WorkloadSpread, ...]:
+        """Return the pods of all concerned workloads together, for their common topology keys."""
+        keys = sorted(key for key in self.concerns if key.kind != "DaemonSet")
+        if len(keys) < 2:
+            return ()
+        common = [name for name in self._topology_keys(keys[0]) if all(name in self._topology_keys(k) for k in keys)]
+        return tuple(self._spread(keys, name)._replace(on_the_way=None) for name in common)
+
+    def _spread(self, keys: Sequence[OwnerKey], topology_key: str) -> WorkloadSpread:
+        return WorkloadSpread(
+            topology_key,
+            domain_pods(
+                self._values(topology_key),
+                (self.before, self.outcomes),
+                keys,
+                topology_key=topology_key,
+            ),
+            range_of(item.skew(keys, topology_key) for item in self.before),
+            range_of(item.skew(keys, topology_key) for item in self.outcomes),
+            self.step.worst_skew.get((keys[0], topology_key)),
+        )
+
+    def _waiting(self) -> Iterator[PendingPods]:
+        numbers: dict[_Waits, list[int]] = {}
+        for _, outcome in self.endings:
+            for kind, number in Counter(map(_waits, outcome.pending)).items():
+                numbers.setdefault(kind, []).append(number)
+        for kind, found in numbers.items():
+            yield PendingPods(*kind, Range(min(found), max(found)), len(found))
+
+    def _refused(self) -> Iterator[BlockedEviction]:
+        found: Counter[tuple[Optional[OwnerKey], str, str, str]] = Counter()
+        for _, outcome in self.endings:
+            found.update({(item.pod.owner, item.pod.name, item.pod.node, item.cause) for item in outcome.blocked})
+        return (BlockedEviction(*item, number) for item, number in found.items())
+
+    def _lost(self) -> tuple[PodState, ...]:
+        """Return the pods without a simulated controller that are gone in some outcome."""
+        there = {pod.name: pod for item in self.before for pod in item.pods if pod.owner is None}
+        kept = [
+            {pod.name for pod in outcome.pods if pod.owner is None and not pod.is_terminating}
+            for outcome in self.outcomes
+        ]
+        return tuple(pod for name, pod in sorted(there.items()) if any(name not in names for names in kept))
+
+    def scheduled(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Return the pods without a controller that get a node in every outcome, with the nodes."""
+        had = {pod.name for item in self.before for pod in item.pods if pod.owner is None and pod.node}
+        nodes: dict[str, list[str]] = {}
+        for pod in (pod for item in self.outcomes for pod in item.pods):
+            if pod.owner is None and pod.name and pod.node and pod.name not in had:
+                nodes.setdefault(pod.name, []).append(pod.node)
+        every = {name: found for name, found in nodes.items() if len(found) == len(self.outcomes)}
+        return tuple((name, tuple(sorted(set(found)))) for name, found in sorted(every.items()))
+
+    def _endings(self) -> tuple[tuple[Ending, Outcome], ...]:
+        """Return the outcomes that a user can distinguish."""
+        found: dict[str, tuple[Ending, Outcome]] = {}
+        lists: dict[tuple[str, ...], int] = {}
+        for outcome, runs in zip(self.outcomes, self.step.ended, strict=True):
+            ending = self._ending(outcome)
+            blocked = sorted((item.pod.name, item.pod.node) for item in outcome.blocked)
+            pending = sorted((pod.name, pod.message) for pod in ending.pending)
+            domains = [lists.setdefault(values, len(lists)) for values in ending.domains.values()]
+            key = repr((ending.is_complete, ending.is_endless, ending.counts, domains, pending, blocked))
+            known, followed = found.get(key, (ending, outcome))
+            found[key] = (known._replace(runs=known.runs + runs), followed)
+        return tuple(found.values())
+
+    def _ending(self, outcome: Outcome) -> Ending:
+        counts = {
+            key: {
+                topology_key: {
+                    value: dict(sorted(numbers.items()))
+                    for value, numbers in sorted(counts_of(outcome, [key], topology_key).items())
+                }
+                for topology_key in self._topology_keys(key)
+            }
+            for key in self.keys
+            if key in self.concerns
+        }
+        domains = {name: outcome.domain_values(name) for by_key in counts.values() for name in by_key}
+        return Ending(outcome not in self.bad, not outcome.is_steady, counts, domains, outcome.pending)
+
+
+def _lister(topology_key: str) -> Callable[[Outcome], tuple[str, ...]]:
+    return lambda outcome: outcome.domain_values(topology_key)
+
+
+def _pods_of(outcome: Outcome, key: OwnerKey) -> tuple[tuple[object, ...], ...]:
+    return tuple(
+        sorted((pod.number, pod.node, pod.is_ready, pod.is_terminating) for pod in outcome.pods if pod.owner == key)
+    )
+
+
+def _way(outcome: Outcome, steps: int) -> tuple[Outcome, ...]:
+    """Return the outcomes of previous steps that lead to an outcome, and the outcome itself; at most a few."""
+    found = [outcome]
+    while len(found) < steps and found[0].before is not None:
+        found.insert(0, found[0].before)
+    return tuple(found)
+
+
+def is_settled(outcome: Outcome, key: OwnerKey) -> bool:
+    """Return whether a workload has all its pods; a paused Deployment may have pods of the old revision."""
+    state = outcome.workloads[key]
+    if not outcome.is_steady or state.pending:
+        return False
+    return state.is_complete or (outcome.is_paused(key) and state.ready >= state.desired)
+
+
+def _verdict(complete: int, outcomes: int) -> Verdict:
+    """Return the verdict on some outcomes."""
+    if not complete:
+        return Verdict.GETS_STUCK
+    return Verdict.COMPLETES if complete == outcomes else Verdict.MAY_GET_STUCK
+
+
+def _over(states: Iterable[SteadyWorkload], number: Callable[[SteadyWorkload], int]) -> Range:
+    return range_of(map(number, states))
+
+
+class PlayedStep(NamedTuple):
+    """A step as the user wrote it, and its summary.
+
+    refusal: kubectl's message if it stops halfway. notes: about the step itself.
+    """
+
+    text: str
+    summary: StepSummary
+    refusal: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_fine(self) -> bool:
+        """Return whether kubectl completes the command, and every outcome found completes."""
+        return not self.refusal and self.summary.verdict is Verdict.COMPLETES
+
+
+class Simulation(NamedTuple):
+    """Results of all steps.
+
+    notes: features that were not simulated. is_interrupted: the user ended the search.
+    """
+
+    steps: tuple[PlayedStep, ...]
+    notes: tuple[str, ...] = ()
+    is_interrupted: bool = False
+
+    @property
+    def is_fine(self) -> bool:
+        """Return whether every step completes in every outcome that was found."""
+        return all(step.is_fine for step in self.steps)

@@ -1,0 +1,442 @@
+"""Simulation of a user's steps on a cluster until no move is left."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from enum import Enum
+from typing import cast, NamedTuple, Optional, Union
+
+from kubectl_spread.cluster.snapshot import Cluster, key_of, OwnerKey
+from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.engine import references, steps
+from kubectl_spread.engine.counting.rollouts import CountedRollouts
+from kubectl_spread.engine.draft import Draft
+from kubectl_spread.engine.moves import Moves, no_twins, Twins
+from kubectl_spread.engine.oracle import MorePods, Oracle
+from kubectl_spread.engine.results import answer
+from kubectl_spread.engine.results.answer import Outcome, View
+from kubectl_spread.engine.results.certainty import Basis
+from kubectl_spread.engine.results.interchange import Interchange
+from kubectl_spread.engine.search import explore
+from kubectl_spread.engine.search.explore import Exploration
+from kubectl_spread.engine.search.limit import Deadline, Limit, NEVER, weight
+from kubectl_spread.engine.search.path import SearchPath
+from kubectl_spread.engine.search.symmetry import Symmetry
+from kubectl_spread.engine.setup import reading
+from kubectl_spread.engine.setup.become import steps_to
+from kubectl_spread.engine.setup.daemons import creating
+from kubectl_spread.engine.setup.loading import load
+from kubectl_spread.engine.setup.owners import with_owners
+from kubectl_spread.engine.state import forget_refusals, P, State, Step
+from kubectl_spread.engine.world import Kubelet, World
+from kubectl_spread.scheduler.framework.profile import Profile
+
+Written = Union[steps.Op, Sequence[steps.Op]]
+_GRACE_S = 1.0  # Extra time for random runs after a user's time limit.
+_FIRST_RUN_S = 60.0  # Extra time for the first run of a step; a step without any run has no outcomes.
+_STATES_OF_A_RUN = 400  # Ordinary states for each of the random runs that follow a search that was cut off.
+_MOST_STARTS = 64  # Most outcomes of a step from which the next one starts.
+
+
+class Mode(Enum):
+    """Search mode: all outcomes, a random sample, or the first one."""
+
+    ALL = "all"
+    SAMPLE = "sample"
+    FIRST = "first"
+
+
+class Limits(NamedTuple):
+    """Limits of a search, counted in ordinary states, so that an answer does not depend on the load of the machine.
+
+    max_states: of a search for all outcomes. samples: random runs. seconds: per step, if the user names a time limit.
+    patience_s: simulated seconds that pass within a step; tolerationSeconds up to this value expire. has_messages: the
+    answer has the scheduler's messages for Pending pods and `worst_skew`. Both are slow with many nodes. first_run_s:
+    seconds beyond the limit for the first run of a step. by_counts: visit the states of a rollout as counts of pods per
+    node where these decide; the results are equal, and found sooner. max_run: states of one run.
+    """
+
+    mode: Mode = Mode.ALL
+    max_states: int = 20_000
+    samples: int = 100
+    seconds: Optional[float] = None
+    seed: int = 0
+    patience_s: float = float("inf")
+    has_messages: bool = True
+    first_run_s: float = _FIRST_RUN_S
+    by_counts: bool = True
+    max_run: int = 400_000
+
+
+class StepAnswer(NamedTuple):
+    """Result of one step.
+
+    outcomes: distinct outcomes, equal up to interchangeable nodes. basis: whether there are others. states: number of
+    visited states. runs: number of random runs. fewest_ready, worst_skew: extremes over all visited states. gaps:
+    features that were not simulated so far, each with the workload whose outcome it changes; None for any. ended:
+    number of random runs with each outcome. is_start_exact: all outcomes of the steps before are known.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    basis: Basis
+    states: int
+    runs: int
+    fewest_ready: dict[OwnerKey, int]
+    worst_skew: dict[tuple[OwnerKey, str], int]
+    symmetry: Symmetry
+    is_endless: bool = False
+    before: tuple[Outcome, ...] = ()  # where the step began
+    gaps: Mapping[str, Optional[OwnerKey]] = {}
+    ended: tuple[int, ...] = ()
+    is_start_exact: bool = True
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether all outcomes are known."""
+        return self.basis.is_exact
+
+    def basis_for(self, keys: Collection[Optional[OwnerKey]]) -> Basis:
+        """Return how far the answer holds for some workloads."""
+        has_gap = any(key is None or key in keys for key in self.gaps.values())
+        return Basis.NOT_SIMULATED if has_gap and self.basis.is_known else self.basis
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether everything completes in every outcome, for certain."""
+        return self.is_exact and bool(self.outcomes) and all(item.is_complete for item in self.outcomes)
+
+    @property
+    def may_wedge(self) -> bool:
+        """Return whether some outcome found does not complete."""
+        return self.is_endless or any(not item.is_complete for item in self.outcomes)
+
+    def counts(self, key: OwnerKey, topology_key: str) -> dict[str, tuple[int, int]]:
+        """Return the fewest and most pods of a workload in each domain, over all outcomes.
+
+        Domains that an earlier step made different keep the names that they have in the outcome of that step.
+        """
+        alike = self.symmetry.alike(topology_key)
+        found: dict[object, tuple[int, int]] = {}
+        domains: dict[str, object] = {}
+        for outcome in self.outcomes:
+            for domain, count in outcome.counts(key, topology_key).items():
+                kind = domains[domain] = alike.get(domain, domain)
+                least, most = found.get(kind, (count, count))
+                found[kind] = (min(least, count), max(most, count))
+        return {domain: found[kind] for domain, kind in domains.items()}
+
+
+class Watch:
+    """Progress of a search, readable from another thread.
+
+    Setting `is_stopped` ends the search.
+    """
+
+    def __init__(self) -> None:
+        self.step = 0  # the one that is played, from 0
+        self.states = 0  # visited in it
+        self.is_stopped = False
+
+    def saw(self, states: int) -> bool:
+        """Record the number of visited states, and return whether to stop."""
+        self.states = states
+        return self.is_stopped
+
+
+class Answer(NamedTuple):
+    """Result of all steps; notes: features that were not simulated."""
+
+    steps: tuple[StepAnswer, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def last(self) -> StepAnswer:
+        return self.steps[-1]
+
+
+def play(
+    cluster: Cluster,
+    profiles: Mapping[str, Profile],
+    written: Iterable[Written],
+    *,
+    limits: Optional[Limits] = None,
+    kubelet: Optional[Kubelet] = None,
+    bound: Optional[Columns] = None,
+    watch: Optional[Watch] = None,
+) -> Answer:
+    """Play steps one after the other, each until no move is left.
+
+    Args:
+        cluster: the cluster facts.
+        profiles: of the scheduler, by name.
+        written: steps; a sequence of operations is one step, done without waiting in between.
+        limits: limits of the search.
+        kubelet: behaviour of bound pods.
+        bound: columns with the bound pods of the cluster, perhaps among others; they are not changed.
+        watch: shows the progress of the search, and can end it.
+    """
+    ops = _expanded(cluster, written)
+    applied = (op.controller for step in ops for op in step if isinstance(op, steps.Apply))
+    cluster, expected = with_owners(cluster, applied)
+    touched, nodes = references.find_references(cluster, ops)
+    while True:
+        try:
+            return _Player(
+                cluster,
+                profiles,
+                ops,
+                limits or Limits(),
+                touched=touched,
+                nodes=nodes,
+                expected=expected,
+                kubelet=kubelet,
+                bound=bound,
+                watch=watch or Watch(),
+            ).run()
+        except MorePods as involved:
+            if involved.keys <= touched and involved.nodes <= nodes:
+                raise
+            touched, nodes = touched | involved.keys, nodes | involved.nodes
+
+
+def _expanded(cluster: Cluster, written: Iterable[Written]) -> list[tuple[steps.Op, ...]]:
+    found = []
+    for item in written:
+        ops: list[steps.Op] = []
+        for op in _as_step(item):
+            if isinstance(op, steps.Become):
+                ops += steps_to(cluster, op.cluster)
+                cluster = op.cluster
+            else:
+                ops.append(op)
+        found.append(tuple(ops))
+    return found
+
+
+def _as_step(item: Written) -> Sequence[steps.Op]:
+    """Return the operations of a step; a single one is a NamedTuple."""
+    return (cast(steps.Op, item),) if hasattr(item, "_fields") else item
+
+
+class _Player:
+    def __init__(
+        self,
+        cluster: Cluster,
+        profiles: Mapping[str, Profile],
+        ops: list[tuple[steps.Op, ...]],
+        limits: Limits,
+        *,
+        touched: Collection[OwnerKey],
+        nodes: Collection[str],
+        expected: Collection[OwnerKey],
+        kubelet: Optional[Kubelet],
+        bound: Optional[Columns],
+        watch: Watch,
+    ) -> None:
+        self._watch = watch
+        loaded = load(
+            cluster,
+            profiles,
+            touched=touched,
+            nodes=nodes,
+            expected=expected,
+            kubelet=kubelet,
+            patience_s=limits.patience_s,
+        )
+        self._world: World = loaded.world
+        self._world.bound = bound
+        self._start = loaded.state
+        self._limits = limits
+        self._ops = ops
+        for key in creating(cluster, (op for step in ops for op in step)) - set(touched):
+            self._world.leave_out(f"DaemonSet {key.namespace}/{key.name}: its pods on new nodes, in a large cluster")
+        self._named = (
+            references.named_nodes(op for step in ops for op in step)
+            | self._nodes_of_pods(ops)
+            | references.pinning(cluster, ops)
+        )
+        self._joined = references.joining_nodes(op for step in ops for op in step)
+        self._oracle = Oracle(self._world)
+        self._begin_step(is_last=True)
+        self._prepare()
+
+    def _begin_step(self, *, is_last: bool) -> None:
+        """Set up the moves of a step. Before the last one, the nodes of ordinals may matter later."""
+        self._keeps_ordinals = not is_last
+        self._moves = self._new_moves()
+        self._hasty = Moves(self._world, self._oracle, is_hasty=True, keeps_ordinals=self._keeps_ordinals)
+
+    def _new_moves(self, twins: Callable[[State], Twins] = no_twins) -> Moves:
+        return Moves(self._world, self._oracle, keeps_ordinals=self._keeps_ordinals, twins=twins)
+
+    def _nodes_of_pods(self, ops: Iterable[Iterable[steps.Op]]) -> frozenset[str]:
+        """Return the nodes of the pods that steps name."""
+        uids = {
+            uid
+            for step in ops
+            for op in step
+            if isinstance(op, (steps.DeletePods, steps.Evict, steps.LabelPods, steps.SetCost))
+            for uid in op.uids
+        }
+        known = self._world.slot_of
+        return frozenset(self._world.node_names[known[uid][4]] for uid in uids if uid in known and known[uid][4] >= 0)
+
+    def _prepare(self) -> None:
+        """Number all objects of the steps before states are compared."""
+        for op in (op for step in self._ops for op in step):
+            if isinstance(op, steps.CreatePod):
+                self._world.name_new_pod(op.name, op.cls)
+            elif isinstance(op, steps.Apply) and op.controller.workload.kind in reading.KINDS:
+                owner = op.controller.workload
+                at = self._world.owner(key_of(owner))
+                reading.spec_of(self._world, at, op.controller)
+
+    def run(self) -> Answer:
+        starts: tuple[State, ...] = (self._start,)
+        befores: tuple[Outcome, ...] = (self._beginning(),)
+        found: list[StepAnswer] = []
+        is_exact = True
+        for number, ops in enumerate(self._ops):
+            self._watch.step, self._watch.states = number, 0
+            self._begin_step(is_last=number == len(self._ops) - 1)
+            first = len(self._world.ops)
+            self._world.ops += ops
+            todo = tuple(("op", first + at) for at in range(len(ops)))
+            begun = [self._begun(start, todo) for start in starts]
+            step = self._step(begun, befores, is_exact=is_exact)
+            found.append(step)
+            is_exact = step.is_exact and len(step.outcomes) <= _MOST_STARTS
+            befores = step.outcomes[:_MOST_STARTS]
+            starts = tuple(item.state for item in befores)
+        return Answer(tuple(found), tuple(self._world.notes))
+
+    def _beginning(self) -> Outcome:
+        """Return the cluster facts before the first step."""
+        view = View(self._world, self._start, message=lambda *_: "")
+        return Outcome(view, self._start, path=tuple)
+
+    def _begun(self, start: State, todo: tuple[object, ...]) -> Step:
+        """Return the beginning of a step, after controllers have acted on pending changes."""
+        pods = tuple(sorted(pod._replace(is_new=False) if pod.is_new else pod for pod in start.pods))
+        return self._moves.settle(Draft(self._world, start._replace(pods=pods, todo=todo)), are_late=True)
+
+    def _step(self, begun: list[Step], befores: tuple[Outcome, ...], *, is_exact: bool) -> StepAnswer:
+        if not begun:
+            none = self._symmetry(self._start)
+            return StepAnswer((), Basis.STATE_LIMIT, 0, 0, {}, {}, none, gaps=self._world.gaps, is_start_exact=is_exact)
+        starts = [item.state for item in begun]
+        symmetries = [self._symmetry(start) for start in starts]
+        found = self._look(begun, symmetries)
+        states = [state for item in found for state in (*item.came_from, *item.extremes)]
+        outcomes: dict[State, Outcome] = {}
+        for item, start, symmetry, before in zip(found, starts, symmetries, befores, strict=False):
+            self._add_outcomes(outcomes, item, start, symmetry=symmetry, before=before)
+        ended = sum((item.ended for item in found), Counter[State]())
+        is_exact_here = len(found) == len(starts) and all(item.is_exhaustive for item in found)
+        basis = Basis.ALL_OUTCOMES if is_exact and is_exact_here else Basis.SAMPLE if outcomes else Basis.STATE_LIMIT
+        return StepAnswer(
+            tuple(outcomes.values()),
+            basis,
+            sum(item.states for item in found),
+            sum(item.runs for item in found),
+            answer.fewest_ready(self._world, states),
+            answer.skews(self._view(starts[0]), states) if self._limits.has_messages else {},
+            symmetries[0],
+            any(item.loops for item in found),
+            befores,
+            dict(self._world.gaps),
+            tuple(ended[state] for state in outcomes),
+            is_exact,
+        )
+
+    def _symmetry(self, start: State) -> Symmetry:
+        return Symmetry(self._world, start, self._named, joined=self._joined, keeps_ordinals=self._keeps_ordinals)
+
+    def _view(self, start: State) -> View:
+        return View(self._world, start, message=self._message)
+
+    def _add_outcomes(
+        self, outcomes: dict[State, Outcome], found: Exploration, start: State, *, symmetry: Symmetry, before: Outcome
+    ) -> None:
+        """Add the ends of an exploration that no other start has led to."""
+        view = self._view(start)
+        interchange = Interchange(symmetry, before.interchange)
+        for end in (*found.steady, *found.loops):
+            state = forget_refusals(end)
+            if state not in outcomes:
+                path = SearchPath((self._moves, self._hasty), symmetry, start, found, end)
+                is_steady = end not in found.loops
+                outcomes[state] = Outcome(
+                    view, state, path=path, is_steady=is_steady, before=before, interchange=interchange
+                )
+
+    def _message(self, pod: P, state: State) -> str:
+        return self._oracle.message(pod, state) if self._limits.has_messages else ""
+
+    def _look(self, begun: list[Step], symmetries: list[Symmetry]) -> list[Exploration]:
+        limits = self._limits
+        deadline = NEVER if limits.seconds is None else Deadline(time.monotonic() + limits.seconds)
+        found: list[Exploration] = []
+        for (_, start, is_settled), symmetry in zip(begun, symmetries, strict=True):
+            if not is_settled:
+                found.append(Exploration((), False, 1, {start: None}, loops=(start,)))
+                continue
+            if found and deadline.later(_GRACE_S).is_over():
+                break
+            if limits.mode is Mode.FIRST:
+                limit = self._limit_of_run(deadline.later(limits.first_run_s))
+                only = explore.one(self._hasty, start, explore.first, limit=limit)
+                found.append(only._replace(is_literal=True))
+                continue
+            item = None
+            if limits.mode is Mode.ALL:
+                item = explore.everything(
+                    self._new_moves(symmetry.twins),
+                    [start],
+                    canonical=symmetry.canonical,
+                    limit=Limit(limits.max_states, deadline, self._watch.saw),
+                    rollouts=CountedRollouts(self._world, self._oracle, symmetry) if limits.by_counts else None,
+                )
+                if item.is_exhaustive:
+                    found.append(item)
+                    continue
+            runs, more = divmod(limits.samples, len(begun))
+            runs = max(1, runs + (len(found) < more))  # All starts together have as many runs as asked for.
+            found.append(self._sampled(start, symmetry, runs=runs, deadline=deadline, before=item))
+        return found
+
+    def _limit_of_run(self, deadline: Deadline) -> Limit:
+        return Limit(self._limits.max_run, deadline)
+
+    def _sampled(
+        self, start: State, symmetry: Symmetry, *, runs: int, deadline: Deadline, before: Optional[Exploration]
+    ) -> Exploration:
+        """Follow random paths, after a deterministic first one.
+
+        `before` is the result of an exhaustive search that was cut off. After one, large states have fewer runs.
+        """
+        came_from = {} if before is None else dict(before.came_from)
+        steady: dict[State, None] = {} if before is None else dict.fromkeys(before.steady)
+        loops: dict[State, None] = {} if before is None else dict.fromkeys(before.loops)
+        ended: Counter[State] = Counter()
+        done = visited = 0
+        for at in range(runs):
+            chooser = explore.first if at == 0 else explore.at_random(self._limits.seed * 1_000_003 + at)
+            limit = self._limit_of_run(deadline.later(_GRACE_S if steady or loops else self._limits.first_run_s))
+            one = explore.one(self._hasty, start, chooser, canonical=symmetry.canonical, limit=limit)
+            done += one.runs
+            for state, last in one.came_from.items():
+                came_from.setdefault(state, last)
+            steady.update(dict.fromkeys(one.steady))
+            loops.update(dict.fromkeys(one.loops))
+            ended.update(forget_refusals(state) for state in (*one.steady, *one.loops))
+            self._watch.states = len(came_from)
+            visited += one.states * max((weight(len(state.pods)) for state in (*one.steady, *one.loops)), default=1)
+            is_enough = before is not None and visited > runs * _STATES_OF_A_RUN
+            if is_enough or not one.runs or self._watch.is_stopped or deadline.later(_GRACE_S).is_over():
+                break
+        states = len(came_from) + (0 if before is None else before.states - len(before.came_from))
+        found = Exploration(tuple(steady), False, states, came_from, runs=done, loops=tuple(loops), ended=ended)
+        return found if before is None else found._replace(tails=before.tails, extremes=before.extremes)

@@ -1,0 +1,305 @@
+"""Tree of a world's domains and nodes, with what distinguishes them: labels, taints, room, pods, and user steps."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Optional
+
+from kubectl_spread.cluster.nested_domains import refines
+from kubectl_spread.engine.search.arrangement import TopologyTree
+from kubectl_spread.engine.search.pins import Pins, with_node
+from kubectl_spread.engine.state import P, State
+from kubectl_spread.engine.world import Revision, World
+from kubectl_spread.objects.affinity import NodeSelectorTerm, PodAffinityTerm
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
+from kubectl_spread.objects.storage import Storage
+from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+
+
+class NodeTree(NamedTuple):
+    """Domains and nodes as a tree.
+
+    traits: what distinguishes each node, by its index; interchangeable nodes have equal traits.
+    domains: signature of each domain of a key; interchangeable domains have equal signatures. paths: signatures of each
+    node's domains and of itself; nodes with equal paths are interchangeable.
+    """
+
+    root: TopologyTree
+    traits: dict[int, str]
+    domains: dict[str, dict[str, Any]]
+    paths: dict[int, tuple[Any, ...]]
+
+
+def node_tree(
+    world: World,
+    start: State,
+    named: Iterable[str],
+    *,
+    joined: Collection[Node],
+    marks: Mapping[str, object],
+    pins: Pins,
+) -> NodeTree:
+    """Return the tree of domains and nodes.
+
+    Args:
+        world: the nodes and all references to them.
+        start: initial state; its contents distinguish nodes.
+        named: nodes that the user's steps name.
+        joined: nodes as the steps create them; a domain that one of them joins is unique.
+        marks: other distinctions between nodes, by name.
+        pins: pods of DaemonSets, which do not distinguish nodes by requiring them.
+    """
+    classes = _classes(world, pins)
+    nodes = {at: node for at, node in enumerate(world.facts[start.facts].nodes) if node is not None}
+    keys = _node_keys(world, classes, nodes)
+    contents = _contents(pins.nameless(start.pods))
+    down = world.facts[start.facts].down
+    traits: dict[int, Any] = {at: (at in down, contents.get(at), _color(world, node)) for at, node in nodes.items()}
+    traits |= {world.node_at[name]: ("named", name) for name in named if name in world.node_at}
+    claims_bind_late = _claims_bind_late(world)
+    domains = _joined_domains(keys.topology, joined, nodes.values())
+    signed: dict[int, str] = {}
+    for at, node in nodes.items():
+        own = at if claims_bind_late or _is_named(node, classes) else 0
+        special = tuple(domain for domain in domains if node.labels.get(domain[0]) == domain[1])
+        signed[at] = repr(
+            (own, marks.get(node.name), traits[at], keys.selected_labels(node), special, keys.others(node))
+        )
+    paths: dict[int, tuple[Any, ...]] = dict.fromkeys(nodes, ())
+    root, _ = _tree(keys.levels, nodes, signed, list(nodes), paths=paths)
+    return NodeTree(root, signed, {key: _signatures(key, nodes, paths, depth) for key, depth in keys.depths()}, paths)
+
+
+def _classes(world: World, pins: Pins) -> list[PodClass]:
+    """Return the classes of all pods, those of DaemonSets without the node that they require."""
+    made = [_made(world, rev) for rev in list(world.revisions)]
+    homes = pins.homes()
+    known = [with_node(cls, "") if at in homes else cls for at, cls in enumerate(world.classes)]
+    return [*dict.fromkeys(known), *made, *world.background_affinities]
+
+
+def _made(world: World, rev: Revision) -> PodClass:
+    """Return the class of new pods; for a DaemonSet, with the conditions on its nodes."""
+    workload = rev.workload
+    if workload.kind == "DaemonSet":
+        spec = workload.template.get("spec") or {}
+        return read.pod({"metadata": {"namespace": workload.namespace}, "spec": spec}).cls
+    return world.classes[world.cls_of(rev.at, workload.first_ordinal)]
+
+
+class _NodeKeys(NamedTuple):
+    """Label keys of nodes, by their part in the symmetry."""
+
+    selecting: list[str]  # Selectors name their values.
+    topology: list[str]  # They only distinguish domains.
+    levels: list[str]  # Topology keys whose domains are nested, the coarsest first.
+    loose: list[str]  # Other topology keys with several nodes in a domain.
+
+    def selected_labels(self, node: Node) -> list[Optional[str]]:
+        """Return the node's labels that selectors name."""
+        return [node.labels.get(key) for key in self.selecting]
+
+    def others(self, node: Node) -> tuple[object, ...]:
+        """Return which topology keys the node has, and its domains outside of the levels."""
+        return [key in node.labels for key in self.topology], [node.labels.get(key) for key in self.loose]
+
+    def depths(self) -> Iterator[tuple[str, int]]:
+        """Yield each topology key that forms levels of the tree, with the depth of its domains."""
+        for key in self.topology:
+            if key not in self.loose:
+                yield key, self.levels.index(key) + 1 if key in self.levels else len(self.levels) + 1
+
+
+def _node_keys(world: World, classes: Sequence[PodClass], nodes: dict[int, Node]) -> _NodeKeys:
+    selecting = _selecting_keys(world, classes)
+    topology = [key for key in _topology_keys(classes, _default_keys(world)) if key not in selecting]
+    levels = _nested(topology, nodes)
+    loose = [key for key in topology if key not in levels and not _is_unique(key, nodes)]
+    return _NodeKeys(sorted(selecting), topology, levels, loose)
+
+
+def _contents(pods: Iterable[P]) -> dict[int, list[tuple[int, ...]]]:
+    """Return the pods of each node, without its name."""
+    found: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+    for pod in pods:
+        found[pod.node].append((*pod[:4], *pod[5:]))
+    return found
+
+
+def _claims_bind_late(world: World) -> bool:
+    """Return whether claims of new pods are bound to volumes only when their pods are placed."""
+    return bool(world.claim_templates) and any(item.waits for item in world.cluster.storage.classes.values())
+
+
+def _signatures(
+    key: str, nodes: dict[int, Node], paths: dict[int, tuple[Any, ...]], depth: int
+) -> dict[str, tuple[Any, ...]]:
+    """Return the signature of each domain of a key, from the paths of its nodes."""
+    return {node.labels[key]: paths[at][:depth] for at, node in nodes.items() if key in node.labels}
+
+
+def _joined_domains(keys: Iterable[str], joined: Iterable[Node], nodes: Iterable[Node]) -> list[tuple[str, str]]:
+    """Return the domains, as key and value, that a step adds a node to or takes a node from."""
+    known = {node.name: node.labels for node in nodes}
+    found: set[tuple[str, str]] = set()
+    for node in joined:
+        before = known.get(node.name, {})
+        for key in keys:
+            values = {before.get(key), node.labels.get(key)}
+            if len(values) > 1:
+                found.update((key, value) for value in values if value is not None)
+    return sorted(found)
+
+
+def _color(world: World, node: Node) -> Any:
+    """Return the traits that distinguish a node, except labels and own pods."""
+    others = sorted(_look(world, pod) for pod in world.on_node(node.name))
+    room = tuple(sorted(node.allocatable.items()))
+    return (node.taints, node.unschedulable, room, node.images, node.features, others)
+
+
+def _look(world: World, pod: Pod) -> int:
+    """Return a number that is equal for pods that look the same to other pods, see `_as_seen`.
+
+    The world keeps its pods' classes alive, so an id always refers to the same class.
+    """
+    key = (id(pod.cls), pod.terminating)
+    found = world.looks.get(key)
+    if found is None:
+        text = repr(_as_seen(pod.cls, terminating=pod.terminating))
+        found = world.looks[key] = world.look_numbers.setdefault(text, len(world.look_numbers))
+    return found
+
+
+def _as_seen(cls: PodClass, *, terminating: bool) -> Any:
+    """Return the fields on which the scheduling of other pods depends."""
+    return (
+        cls.namespace, cls.labels, cls.requests, cls.nonzero, cls.host_ports, cls.pod_affinity, cls.pod_anti_affinity,
+        cls.preferred_affinity, cls.preferred_anti_affinity, cls.priority, cls.volumes, terminating,
+    )  # fmt: skip
+
+
+def _default_keys(world: World) -> set[str]:
+    """Return the keys of the cluster's default constraints."""
+    found = {HOSTNAME, ZONE}
+    for profile in world.profiles.values():
+        for plugin in profile.pre_filter:
+            if isinstance(plugin, PodTopologySpread):
+                found.update(item.topology_key for item in plugin.configured_defaults or ())
+    return found
+
+
+def _topology_keys(classes: Iterable[PodClass], defaults: Iterable[str]) -> list[str]:
+    """Return the label keys that only distinguish domains."""
+    found = set(defaults)
+    for cls in classes:
+        found.update(item.topology_key for item in cls.constraints)
+        found.update(term.topology_key for term in _terms(cls))
+    return sorted(found)
+
+
+def _terms(cls: PodClass) -> Iterator[PodAffinityTerm]:
+    yield from cls.pod_affinity
+    yield from cls.pod_anti_affinity
+    for _, term in (*cls.preferred_affinity, *cls.preferred_anti_affinity):
+        yield term
+
+
+def _selecting_keys(world: World, classes: Iterable[PodClass]) -> set[str]:
+    """Return the label keys whose values are named by a selector."""
+    storage = world.cluster.storage
+    found = {key for cls in classes for key, _ in cls.node_selector}
+    found.update(key for volume in storage.volumes.values() for key in volume.labels)
+    for term in (*_node_terms(classes), *_volume_terms(storage)):
+        found.update(requirement.key for requirement in term.match_expressions)
+    for item in storage.classes.values():
+        found.update(requirement.key for allowed in item.allowed or () for requirement in allowed)
+    for capacity in storage.capacities:
+        found.update(requirement.key for requirement in capacity.topology.requirements or ())
+    return found
+
+
+def _node_terms(classes: Iterable[PodClass]) -> Iterator[NodeSelectorTerm]:
+    for cls in classes:
+        yield from cls.node_affinity.required or ()
+        for preferred in cls.node_affinity.preferred:
+            yield preferred.term
+
+
+def _volume_terms(storage: Storage) -> Iterator[NodeSelectorTerm]:
+    for volume in storage.volumes.values():
+        yield from volume.terms or ()
+
+
+def _is_named(node: Node, classes: Iterable[PodClass]) -> bool:
+    """Return whether some pod requires the node by name."""
+    return any(
+        node.name in requirement.values
+        for cls in classes
+        for term in cls.node_affinity.required or ()
+        for requirement in term.match_fields
+    )
+
+
+def _is_unique(key: str, nodes: dict[int, Node]) -> bool:
+    """Return whether no two nodes have the same value of a key."""
+    values = [node.labels[key] for node in nodes.values() if key in node.labels]
+    return len(values) == len(set(values))
+
+
+def _nested(keys: Iterable[str], nodes: dict[int, Node]) -> list[str]:
+    """Return nested keys, the coarsest first: each domain lies in one domain of the previous key."""
+    coarse = [key for key in keys if not _is_unique(key, nodes)]
+    coarse.sort(key=lambda key: (len({node.labels.get(key) for node in nodes.values()}), key))
+    levels: list[str] = []
+    for key in coarse:
+        domains = [node.labels.get(key) for node in nodes.values()]
+        if not levels or refines(domains, [node.labels.get(levels[-1]) for node in nodes.values()]):
+            levels.append(key)
+    return levels
+
+
+def _tree(
+    levels: list[str],
+    nodes: dict[int, Node],
+    signed: dict[int, Any],
+    members: list[int],
+    *,
+    paths: dict[int, tuple[Any, ...]],
+) -> tuple[TopologyTree, Any]:
+    """Return the tree of domains, and a signature that interchangeable trees share.
+
+    Args:
+        levels: label keys, the coarsest first.
+        nodes: by index.
+        signed: signature of each node in its domain.
+        members: the nodes of the tree.
+        paths: is filled with the signatures of each node's domains, from the coarsest to the node itself.
+    """
+    children: list[tuple[TopologyTree, Any]] = []
+    if not levels:
+        for at in members:
+            children.append((TopologyTree(at), signed[at]))
+            paths[at] = (signed[at],)
+    else:
+        parts: dict[Optional[str], list[int]] = defaultdict(list)
+        for at in members:
+            parts[nodes[at].labels.get(levels[0])].append(at)
+        for value, part in parts.items():
+            child, inner = _tree(levels[1:], nodes, signed, part, paths=paths)
+            signature = repr((value is None, inner))
+            children.append((child, signature))
+            for at in part:
+                paths[at] = (signature, *paths[at])
+    classes: dict[Any, list[TopologyTree]] = defaultdict(list)
+    for child, signature in children:
+        classes[signature].append(child)
+    ordered = sorted(classes)
+    return (
+        TopologyTree(classes=tuple(tuple(classes[signature]) for signature in ordered)),
+        repr([(signature, len(classes[signature])) for signature in ordered]),
+    )

@@ -1,0 +1,426 @@
+"""Initial state of a timeline from the cluster facts: memory of controllers, and stages of pods."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple, Optional
+
+from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.ownership import OwnedPods
+from kubectl_spread.cluster.snapshot import Cluster, Controller, JOB_INDEX, JOB_TRACKING, OwnerKey
+from kubectl_spread.engine import likeness
+from kubectl_spread.engine.controllers import deployment, job, statefulset
+from kubectl_spread.engine.nodes import tainted_as_cordoned
+from kubectl_spread.engine.setup import reading
+from kubectl_spread.engine.setup.ages import age_classes
+from kubectl_spread.engine.state import Deletion, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage, State
+from kubectl_spread.engine.world import Kubelet, same_template, World
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.workloads.replica import replica
+from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, revision_label, Workload
+from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.text.scalars import natural
+
+_DESIRED = "deployment.kubernetes.io/desired-replicas"
+_MOST = "deployment.kubernetes.io/max-replicas"
+_HASH = "controller-revision-hash"
+
+
+_OF_TEMPLATE = (
+    "requests",
+    "images",
+    "node_selector",
+    "node_affinity",
+    "constraints",
+    "pod_anti_affinity",
+    "host_ports",
+)
+
+
+class LoadedWorld(NamedTuple):
+    """A world and its initial state; live: the workloads whose pods take part."""
+
+    world: World
+    state: State
+    live: frozenset[OwnerKey]
+
+
+def load(
+    cluster: Cluster,
+    profiles: Mapping[str, Profile],
+    *,
+    touched: Collection[OwnerKey] = (),
+    nodes: Collection[str] = (),
+    expected: Collection[OwnerKey] = (),
+    kubelet: Optional[Kubelet] = None,
+    patience_s: float = float("inf"),
+) -> LoadedWorld:
+    """Return the world of a cluster and its initial state.
+
+    Args:
+        cluster: the cluster facts.
+        profiles: of the scheduler, by name.
+        touched: workloads that take part in any case.
+        nodes: nodes whose pods take part.
+        expected: controllers that do not exist yet, although their pods do (`owners.with_owners`).
+        kubelet: behaviour of bound pods.
+        patience_s: simulated time within a step, in seconds.
+    """
+    cluster = cluster._replace(nodes=tuple(map(tainted_as_cordoned, cluster.nodes)))
+    world = World(cluster, profiles, kubelet=kubelet, patience_s=patience_s)
+    return _Loading(cluster, world, frozenset(expected)).load(frozenset(touched), frozenset(nodes))
+
+
+class _Loading:
+    def __init__(self, cluster: Cluster, world: World, expected: frozenset[OwnerKey]) -> None:
+        self.cluster = cluster
+        self._expected = expected
+        self._owned = OwnedPods(cluster)
+        self.world = world
+        self.sets: dict[int, Any] = {}
+        self._ages: dict[str, int] = {}
+        self._rev_of: dict[tuple[OwnerKey, str], int] = {}  # by controller of the pod, or workload, and hash
+
+    def load(self, touched: frozenset[OwnerKey], nodes: frozenset[str]) -> LoadedWorld:
+        visible = [pod for pod in self.cluster.pods if pod.is_visible]
+        live = touched | self._involved(visible, nodes)
+        for key in sorted(key for key in live if key in self.cluster.controllers):
+            self._add(key, self.cluster.controllers[key])
+        self._ages = age_classes(visible, self.cluster.read_at)
+        pods: list[P] = []
+        background: list[Pod] = []
+        slots: dict[str, Any] = {}
+        above_of: dict[int, Optional[OwnerKey]] = {}  # by id of the class, which the pod keeps
+        for pod in visible:
+            cls = id(pod.cls)
+            above = above_of[cls] if cls in above_of else above_of.setdefault(cls, self.cluster.top_owner(pod))
+            is_live = above in live or pod.node_name in nodes or not pod.node_name or pod.terminating
+            if not is_live:
+                background.append(pod)
+                continue
+            made = self._pod(pod, above)
+            slots[pod.uid] = slot(made)
+            self.world.names.setdefault(slot(made), []).append(pod.name)
+            pods.append(made)
+        self.world.background = tuple(background)
+        self.world.start = tuple(pods)
+        self.world.slot_of = slots
+        sets = tuple(self.sets.get(at) for at in range(len(self.world.keys)))
+        return LoadedWorld(self.world, State(tuple(sorted(pods)), sets, 0), live)
+
+    def _involved(self, pods: Iterable[Pod], nodes: frozenset[str]) -> frozenset[OwnerKey]:
+        """Return the workloads that have unfinished work, or pods on some nodes.
+
+        Pods on nodes that the facts do not have are unfinished work, too, unless the facts have no nodes at all.
+        """
+        found = set()
+        known = self.world.node_at
+        for pod in pods:
+            is_lost = bool(known) and pod.node_name not in known
+            if not pod.node_name or pod.terminating or is_lost or pod.node_name in nodes:
+                key = self.cluster.top_owner(pod)
+                if key is not None:
+                    found.add(key)
+        for key, controller in self.cluster.controllers.items():
+            if key.kind in reading.KINDS and key not in self.cluster.owners and self._is_unfinished(key, controller):
+                found.add(key)
+        return frozenset(found)
+
+    def _is_unfinished(self, key: OwnerKey, controller: Controller) -> bool:
+        if key.kind == "DaemonSet":
+            return False
+        scaler = self.cluster.autoscalers.get(key)
+        replicas = reading.wanted_pods(controller)
+        if scaler is not None and scaler.nearest(replicas) != replicas:
+            return True
+        alive = [pod for pod in self._owned.of(key) if pod.is_visible and not pod.terminating]
+        owners = {pod.owner.name for pod in alive if pod.owner is not None}
+        if len(alive) != replicas or len(owners) > 1:
+            return True
+        if key.kind == "Deployment":
+            return any(self._is_outdated(OwnerKey("ReplicaSet", key.namespace, name), controller) for name in owners)
+        return key.kind == "StatefulSet" and self._is_updating(key, controller, alive)
+
+    def _is_outdated(self, key: OwnerKey, above: Controller) -> bool:
+        """Return whether a ReplicaSet has another template than its Deployment, which is about to replace its pods."""
+        known = self.cluster.controllers.get(key)
+        template = {} if known is None else known.workload.template
+        if not template.get("spec") or above.spec.get("paused"):
+            return False  # Shortened facts do not have the template.
+        wanted = above.workload.template
+        if template["spec"] == wanted.get("spec"):  # perf: nearly all are equal as they are
+            template, wanted = ({**item, "spec": {}} for item in (template, wanted))
+        return not same_template(template, wanted) and not self._is_stored_alike(known, above)
+
+    def _is_stored_alike(self, one: Optional[Controller], other: Controller) -> bool:
+        """Return whether two templates are equal once the API server has stored them."""
+        stored = [
+            stored_workload(admitted_workload(item.workload, self.cluster), self.world.minor).template
+            for item in (one, other)
+            if item is not None
+        ]
+        return len(stored) > 1 and same_template(*stored)
+
+    def _is_updating(self, key: OwnerKey, controller: Controller, pods: Iterable[Pod]) -> bool:
+        """Return whether a StatefulSet is about to replace pods of an earlier revision."""
+        label = revision_label(controller.workload)
+        if not controller.revision or reading.is_on_delete(controller):
+            return False
+        first = reading.first_ordinal_to_update(controller)
+        hashes = [dict(pod.cls.labels).get(label, "") for pod in pods if self._ordinal(pod, key, PENDING) >= first]
+        return any(text and text != controller.revision for text in hashes)
+
+    def _add(self, key: OwnerKey, controller: Controller) -> None:
+        if key.kind not in reading.KINDS or key in self.cluster.owners:
+            self.world.leave_out(
+                f"{key.kind} {key.namespace}/{key.name}: what its controller does is not simulated", key
+            )
+            return
+        owner = self.world.owner(key)
+        if key.kind == "Deployment":
+            own = self._deployment(key, controller, owner)
+            if key in self._expected:
+                spec = self.world.specs[own.spec]._replace(is_paused=True, is_orphaned=True)
+                own = own._replace(spec=self.world.spec(spec))
+                for made in self._replica_sets(key):
+                    self.world.know_as(made, owner)
+            self.sets[owner] = own
+        else:
+            found = self._other(key, controller, owner)
+            self.sets[owner] = None if key in self._expected else found
+
+    def _other(self, key: OwnerKey, controller: Controller, owner: int) -> Any:
+        """Return the state of a controller whose pods carry the revision as a label."""
+        label = revision_label(controller.workload)
+        running = [pod for pod in self._owned.of(key) if pod.is_visible]
+        hashes = Counter(dict(pod.cls.labels).get(label, "") for pod in running) if label else Counter()
+        newest = controller.revision if label else ""
+        if not newest and hashes:
+            newest = hashes.most_common(1)[0][0]
+        prefix = f"{key.name}-" if key.kind == "StatefulSet" else ""
+        if key in self._expected and label and not self._has_template(controller.workload, running):
+            newest = f"{prefix}{controller.workload.revision_hash}"
+        old = [text for text in hashes if text != newest]
+        for text in sorted(old):
+            self._old_revision(key, controller.workload, owner, text=text, pods=running)
+        spec = reading.spec_of(self.world, owner, controller, known_hash=newest.removeprefix(prefix))
+        rev = self.world.specs[spec].rev
+        self._rev_of[key, newest] = rev
+        self._know(rev, _labelled(running, label, newest))
+        own = reading.own_of(self.world, owner, spec)
+        if isinstance(own, job.JobState):
+            return own._replace(failures=controller.progress.failed)
+        if isinstance(own, statefulset.StatefulSetState) and old:
+            own = own._replace(current=self._rev_of[key, max(old, key=lambda text: hashes[text])])
+        return own
+
+    def _has_template(self, owner: Workload, pods: Iterable[Pod]) -> bool:
+        """Return whether pods that a new workload adopts have its template, in fields that the scheduler reads."""
+        made = replica(stored_workload(admitted_workload(owner, self.cluster), self.world.minor), 0).cls
+        return all(getattr(pod.cls, name) == getattr(made, name) for pod in pods for name in _OF_TEMPLATE)
+
+    def _old_revision(self, key: OwnerKey, owner: Workload, at: int, *, text: str, pods: Iterable[Pod]) -> int:
+        """Return a revision that is only known from its pods."""
+        template = _unknown_template(text)
+        rev = self.world.revision(at, owner._replace(template=template), known_hash=text).at
+        self._rev_of[key, text] = rev
+        label = revision_label(owner)
+        self._know(rev, _labelled(pods, label, text))
+        return rev
+
+    def _know(self, rev: int, pods: list[Pod]) -> None:
+        """Model the new pods of a revision on its running pods, with the fields that admission added."""
+        usable = [pod.cls for pod in pods if not any(volume.is_ephemeral for volume in pod.cls.volumes)]
+        found = likeness.most_alike(usable, self.world.revisions[rev].workload)
+        if found is not None:
+            self.world.set_class(rev, found)
+        running = [pod for pod in pods if self._is_on(pod, NodeStatus.UP)]  # Others say nothing about their template.
+        if running and not any(map(_is_ready, running)) and any(map(_is_broken, running)):
+            self.world.never_ready(rev)
+
+    def _is_on(self, pod: Pod, status: NodeStatus) -> bool:
+        """Return whether the node of a pod has a status."""
+        at = self.world.node_index(pod.node_name) if pod.node_name else PENDING
+        return self.world.node_status(0, at) is status
+
+    def _stage(self, pod: Pod) -> Stage:
+        found = stage_of(pod)
+        return Stage.UNREADY if found is Stage.BOUND and self._is_on(pod, NodeStatus.DOWN) else found
+
+    def _deployment(self, key: OwnerKey, controller: Controller, owner: int) -> deployment.DeploymentState:
+        known = self._replica_sets(key)
+        pods = [pod for pod in self._owned.of(key) if pod.is_visible]
+        unknown = {pod.owner.name for pod in pods if pod.owner is not None} - {item.name for item in known}
+        sets = self._distinct([self._set(item, controller, owner, pods=pods) for item in known], known, pods=pods)
+        sets = [self._guessed_set(name, controller, owner, pods=pods) for name in sorted(unknown)] + sets
+        newest = "" if known else _hash_of(pods)
+        spec = reading.spec_of(self.world, owner, controller, known_hash=newest)
+        rev = self.world.specs[spec].rev
+        if newest:  # Without ReplicaSets in the facts, pods of the newest revision belong to the current template.
+            sets = [item._replace(rev=rev) if self.world.revisions[item.rev].name == newest else item for item in sets]
+            self._rev_of[key, newest] = rev
+            self._know(rev, _labelled(pods, POD_TEMPLATE_HASH, newest))
+        order = tuple(dict.fromkeys([*(item.rev for item in sets if item.rev != rev), rev]))
+        return deployment.DeploymentState(spec, tuple(sets), order)
+
+    def _replica_sets(self, key: OwnerKey) -> list[OwnerKey]:
+        """Return the ReplicaSets of a Deployment that the facts have, the oldest first."""
+        owned = [item for item, above in self.cluster.owners.items() if above == key and item.kind == "ReplicaSet"]
+        return sorted((item for item in owned if item in self.cluster.controllers), key=self._number)
+
+    def _number(self, key: OwnerKey) -> tuple[int, str]:
+        controller = self.cluster.controllers.get(key)
+        text = "" if controller is None else controller.revision
+        return (natural(text) or 0, key.name)
+
+    def _set(self, key: OwnerKey, above: Controller, owner: int, *, pods: list[Pod]) -> deployment.Set:
+        controller = self.cluster.controllers[key]
+        labels = (controller.workload.template.get("metadata") or {}).get("labels") or {}
+        text = str(labels.get(POD_TEMPLATE_HASH) or key.name.removeprefix(f"{above.workload.name}-"))
+        template = controller.workload.template
+        if not template.get("spec"):  # In a shortened snapshot the latest pods have the current template.
+            template = above.workload.template if text == _hash_of(pods) else _unknown_template(text)
+        workload = above.workload._replace(template=template, known_hash=text)
+        rev = self.world.revision(owner, workload, known_hash=text).at
+        self._rev_of[self.world.keys[owner], text] = rev
+        self._know(rev, _created_by(key.name, pods))
+        size = controller.workload.replicas or 0
+        desired = _integer(controller.annotations.get(_DESIRED), above.workload.replicas or 0)
+        return deployment.Set(rev, size, desired, _integer(controller.annotations.get(_MOST), 0))
+
+    def _distinct(self, sets: list[deployment.Set], keys: list[OwnerKey], *, pods: list[Pod]) -> list[deployment.Set]:
+        """Return the ReplicaSets with one revision each: shortened facts can have several with equal templates."""
+        latest = {item.rev: at for at, item in enumerate(sets)}
+        newest = _hash_of(pods)
+        for at, (item, key) in enumerate(zip(sets, keys, strict=True)):
+            if not self._number(key)[0] and key.name.endswith(f"-{newest}"):
+                latest[item.rev] = at
+        made = []
+        for at, (item, key) in enumerate(zip(sets, keys, strict=True)):
+            if latest[item.rev] == at:
+                made.append(item)
+                continue
+            known = self.world.revisions[item.rev]
+            text = key.name.removeprefix(f"{known.workload.name}-")
+            mine = _created_by(key.name, pods)
+            hashes = [dict(pod.cls.labels).get(POD_TEMPLATE_HASH, text) for pod in mine] or [text]
+            rev = self._old_revision(
+                self.world.keys[known.owner], known.workload, known.owner, text=hashes[0], pods=mine
+            )
+            made.append(item._replace(rev=rev))
+        return made
+
+    def _guessed_set(self, name: str, above: Controller, owner: int, *, pods: list[Pod]) -> deployment.Set:
+        """Return a ReplicaSet that is only known from its pods."""
+        mine = _created_by(name, pods)
+        text = dict(mine[0].cls.labels).get(POD_TEMPLATE_HASH, name)
+        rev = self._old_revision(self.world.keys[owner], above.workload, owner, text=text, pods=mine)
+        size = sum(not pod.terminating for pod in mine)
+        return deployment.Set(rev, size, above.workload.replicas or 0, 0)
+
+    def _pod(self, pod: Pod, key: Optional[OwnerKey]) -> P:
+        owner = self.world.find_owner(key) if key is not None else None
+        labels = dict(pod.cls.labels)
+        rev = -1
+        if owner is not None and key is not None:
+            rev = self._revision_of(key, labels)
+        if owner is None or rev < 0:
+            owner = -1
+            if key is not None:
+                self.world.notes[
+                    f"{key.kind} {key.namespace}/{key.name} is not in the facts: its pods are not created again"
+                ] = None
+        node = self.world.node_index(pod.node_name) if pod.node_name else PENDING
+        return P(
+            owner,
+            rev,
+            self._ordinal(pod, key, node),
+            self.world.class_index(pod.cls),
+            node,
+            self._stage(pod),
+            _end(pod),
+            self.world.node_at.get(pod.nominated_node, PENDING) if node == PENDING else PENDING,
+            is_new=False,
+            age=self._ages.get(pod.uid, 0),
+            cost=pod.deletion_cost,
+        )
+
+    def _revision_of(self, key: OwnerKey, labels: dict[str, str]) -> int:
+        for label in (POD_TEMPLATE_HASH, _HASH, ""):
+            found = self._rev_of.get((key, labels.get(label, "") if label else ""))
+            if found is not None:
+                return found
+        return -1
+
+    def _ordinal(self, pod: Pod, key: Optional[OwnerKey], node: int) -> int:
+        if key is None:
+            return NO_ORDINAL
+        if key.kind == "DaemonSet":
+            return node if node != PENDING else self.world.node_at.get(_pinned(pod.cls), NO_ORDINAL)
+        if key.kind == "StatefulSet":
+            return _integer(pod.name.removeprefix(f"{key.name}-"), NO_ORDINAL)
+        text = dict(pod.cls.labels).get(JOB_INDEX, "") if key.kind == "Job" else ""
+        return _integer(text, NO_ORDINAL)
+
+
+def _end(pod: Pod) -> Deletion:
+    if not pod.terminating:
+        return Deletion.ALIVE
+    if set(pod.finalizers) - {JOB_TRACKING}:
+        return Deletion.HELD
+    return Deletion.PREEMPTED if pod.is_preempted else Deletion.TERMINATING
+
+
+def _pinned(cls: PodClass) -> str:
+    """Return the node that a DaemonSet's pod is pinned to."""
+    for term in cls.node_affinity.required or ():
+        for requirement in term.match_fields:
+            if requirement.values:
+                return requirement.values[0]
+    return ""
+
+
+def _unknown_template(text: str) -> dict[str, Any]:
+    """Return a placeholder template for a revision that is only known from its pods."""
+    return {"metadata": {"labels": {"revision": text}}, "spec": {}}
+
+
+def _created_by(name: str, pods: Iterable[Pod]) -> list[Pod]:
+    """Return the pods of a ReplicaSet."""
+    return [pod for pod in pods if pod.owner is not None and pod.owner.name == name]
+
+
+def _labelled(pods: Iterable[Pod], key: str, value: str) -> list[Pod]:
+    """Return the pods with a label; without the label, its value is empty."""
+    return [pod for pod in pods if dict(pod.cls.labels).get(key, "") == value]
+
+
+def _hash_of(pods: Iterable[Pod]) -> str:
+    """Return the most frequent revision hash of the waiting pods, or of all pods if none waits."""
+    known = list(pods)
+    waiting = [pod for pod in known if not pod.node_name]
+    counts = Counter(dict(pod.cls.labels).get(POD_TEMPLATE_HASH, "") for pod in waiting or known)
+    return counts.most_common(1)[0][0] if counts else ""
+
+
+def _integer(text: Optional[str], default: int) -> int:
+    number = None if text is None else natural(text)
+    return default if number is None else number
+
+
+def _is_ready(pod: Pod) -> bool:
+    return bool(pod.node_name) and (pod.is_ready is True or (pod.is_ready is None and pod.phase in ("", "Running")))
+
+
+def _is_broken(pod: Pod) -> bool:
+    return bool(pod.node_name) and pod.phase == "Running" and pod.is_ready is False and not pod.terminating
+
+
+def stage_of(pod: Pod) -> Stage:
+    """Return the stage of a pod of the cluster."""
+    if not pod.node_name:
+        return Stage.WAITING
+    if _is_ready(pod):
+        return Stage.READY
+    return Stage.UNREADY if _is_broken(pod) else Stage.BOUND

@@ -1,0 +1,526 @@
+"""Data that is constant over time, or numbered when it first appears: nodes, workloads, revisions, pod classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple, Optional
+
+from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget, JOB_INDEX, key_of, OwnerKey
+from kubectl_spread.cluster.tables.columns import Columns
+from kubectl_spread.engine.refusals import lasting_refusal, spec_of_class
+from kubectl_spread.engine.state import ENDING, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage
+from kubectl_spread.objects.affinity import NodeAffinity
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
+from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.storage import ObjectKey, Volume
+from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, UNREACHABLE
+from kubectl_spread.objects.workloads.replica import controller_of, controller_selector, daemon, replica
+from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
+from kubectl_spread.scheduler.framework.profile import Profile
+
+Plain = dict[str, Any]
+
+_ORDINAL_LABELS = ("statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index")
+
+
+class Kubelet(NamedTuple):
+    """Behaviour of bound pods; by default all become ready, and end when they are deleted."""
+
+    is_never_ready: Callable[[Workload], bool] = lambda _: False
+    never_ends: Callable[[Workload], bool] = lambda _: False
+
+
+class WorldFacts(NamedTuple):
+    """The cluster without its pods; each change of a node, a Service or a budget creates another version.
+
+    nodes: by index in the world; None if a node does not exist. down: indices of unreachable nodes.
+    """
+
+    nodes: tuple[Optional[Node], ...]
+    cluster: Cluster
+    down: frozenset[int] = frozenset()
+
+    @property
+    def budgets(self) -> tuple[DisruptionBudget, ...]:
+        return self.cluster.budgets
+
+
+def is_unreachable(node: Node) -> bool:
+    """Return whether a node's kubelet does not answer, by the taint that the node controller sets then."""
+    return any(taint.key == UNREACHABLE and taint.effect in (NO_EXECUTE, NO_SCHEDULE) for taint in node.taints)
+
+
+class Revision(NamedTuple):
+    """A template of a workload; `number` is its number in kubectl's rollout history."""
+
+    at: int
+    owner: int
+    workload: Workload
+    name: str
+    becomes_ready: bool = True
+    ends: bool = True
+
+    @property
+    def ends_at_once(self) -> bool:
+        """Return whether a deleted pod is gone at once: its grace period is 0, so no kubelet is asked."""
+        return fields(self.workload.template.get("spec")).get("terminationGracePeriodSeconds") == 0
+
+
+def node_name(workload: Workload) -> str:
+    """Return the node that a pod template names in `nodeName`; empty if the scheduler chooses."""
+    return str(fields(workload.template.get("spec")).get("nodeName") or "")
+
+
+class World:
+    """Numbering of all objects that states refer to."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        profiles: Mapping[str, Profile],
+        *,
+        kubelet: Optional[Kubelet] = None,
+        patience_s: float = float("inf"),
+    ) -> None:
+        """Set up the world of a cluster.
+
+        `patience_s` is the simulated time within a step: tolerationSeconds and the delays of Jobs up to it expire.
+        """
+        self.patience_s = patience_s
+        self.cluster = cluster
+        self.profiles = profiles
+        self.kubelet = kubelet or Kubelet()
+        self.keys: list[OwnerKey] = []
+        self.revisions: list[Revision] = []
+        self.classes: list[PodClass] = []
+        self.specs: list[Any] = []
+        self.node_names: list[str] = [node.name for node in cluster.nodes]
+        self.node_at = {name: at for at, name in enumerate(self.node_names)}
+        down = frozenset(at for at, node in enumerate(cluster.nodes) if is_unreachable(node))
+        self.facts: list[WorldFacts] = [WorldFacts(cluster.nodes, cluster._replace(pods=()), down)]
+        self.background: tuple[Pod, ...] = ()
+        self.start: tuple[P, ...] = ()  # the other pods at the start
+        self.bound: Optional[Columns] = None  # Bound pods at the start, if they are counted already.
+        self.names: dict[Any, list[str]] = {}  # names of pods at the start or of a CreatePod, by slot
+        self.claim_templates: dict[int, dict[str, Plain]] = {}  # by workload: claim template by name
+        self.notes: dict[str, None] = {}  # what was not simulated
+        self.gaps: dict[str, Optional[OwnerKey]] = {}  # those that change the outcome, with the workload, or for any
+        self.ops: list[Any] = []  # the steps of the user, by number
+        self.restarted: dict[tuple[int, int], int] = {}  # new revision by old revision and identity of the step
+        self.slot_of: dict[str, Any] = {}  # by uid of an initial pod
+        self.daemon_verdicts: dict[tuple[int, int], Any] = {}  # by facts and revision
+        self.looks: dict[tuple[int, bool], int] = {}  # of background pods: by id of the class, and whether they end
+        self.look_numbers: dict[str, int] = {}
+        self._evicting: dict[int, frozenset[int]] = {}  # by facts
+        self._on_node: Optional[dict[str, list[Pod]]] = None
+        self._volume_of: Optional[dict[ObjectKey, Volume]] = None
+        self._clusters: list[Cluster] = []  # Keeps the clusters alive, so that their id() stays unique.
+        self._class_at: dict[PodClass, int] = {}
+        self._owner_at: dict[OwnerKey, int] = {}
+        self._cls_of: dict[tuple[int, int, str, int], int] = {}
+        self._written: list[Workload] = []  # by revision: as it is before admission
+        self._admissions: list[Cluster] = [cluster]  # with different objects that admission reads
+        self._admission_at: dict[int, int] = {}  # by facts
+        self._admission_of: dict[int, int] = {}  # by class
+        self._pod_specs: dict[tuple[int, int], Plain] = {}  # by class and revision
+        self._refusals: dict[tuple[int, int], str] = {}  # by revision and facts
+        self._known: dict[int, PodClass] = {}  # by revision, of a pod that runs
+        self._shapes: dict[int, int] = {}
+        self._shape_at: dict[PodClass, int] = {}
+        self._admission_of_shape: dict[int, int] = {}
+        self._next_facts: dict[Any, int] = {}
+
+    @property
+    def minor(self) -> int:
+        return next(iter(self.profiles.values())).minor
+
+    def owner(self, key: OwnerKey) -> int:
+        """Return the index of a workload, a new one if it is unknown."""
+        at = self._owner_at.get(key)
+        if at is None:
+            at = self._owner_at[key] = len(self.keys)
+            self.keys.append(key)
+        return at
+
+    def find_owner(self, key: OwnerKey) -> Optional[int]:
+        """Return the index of a workload; None if it is unknown."""
+        return self._owner_at.get(key)
+
+    def know_as(self, key: OwnerKey, owner: int) -> None:
+        """Let a second key find a workload."""
+        self._owner_at.setdefault(key, owner)
+
+    def spec(self, spec: Any) -> int:
+        """Return the index of a controller's spec; equal specs share an index."""
+        if spec not in self.specs:
+            self.specs.append(spec)
+        return self.specs.index(spec)
+
+    def revision(self, owner: int, written: Workload, *, known_hash: str = "") -> Revision:
+        """Return the revision of a workload with the template, a new one if there is none."""
+        stored = stored_workload(admitted_workload(written, self.cluster), self.minor)
+        for known in self.revisions:
+            if known.owner == owner and same_template(known.workload.template, stored.template):
+                return known
+        name = known_hash or written.known_hash or stored._replace(known_hash="").revision_hash
+        workload = stored._replace(known_hash=name)
+        made = Revision(
+            len(self.revisions),
+            owner,
+            workload,
+            name,
+            not self.kubelet.is_never_ready(workload),
+            not self.kubelet.never_ends(workload),
+        )
+        self.revisions.append(made)
+        self._written.append(written)
+        self._know_selector(workload)
+        return made
+
+    def _know_selector(self, workload: Workload) -> None:
+        """Let default constraints use the selector of the pods' controller."""
+        if workload.selector is None or workload.kind in ("Pod", "Job"):
+            return
+        controller = controller_of(workload)
+        key = OwnerKey(controller.kind, workload.namespace, controller.name)
+        selectors = {**self.cluster.owner_selectors, key: controller_selector(workload)}
+        self.cluster = self.cluster._replace(owner_selectors=selectors)
+        self.facts = [facts._replace(cluster=facts.cluster._replace(owner_selectors=selectors)) for facts in self.facts]
+
+    def class_index(self, cls: PodClass) -> int:
+        """Return the index of a pod class."""
+        at = self._class_at.get(cls)
+        if at is None:
+            at = self._class_at[cls] = len(self.classes)
+            self.classes.append(cls)
+        return at
+
+    def name_new_pod(self, name: str, cls: PodClass) -> None:
+        """Number the class of a pod that a step creates, and store the pod's name."""
+        pod = P(-1, -1, NO_ORDINAL, self.class_index(cls), PENDING, Stage.WAITING)
+        for made in (pod, pod._replace(is_new=False)):  # It is new in the step that creates it only.
+            self.names.setdefault(slot(made), []).append(name)
+
+    def cls_of(self, rev: int, ordinal: int = NO_ORDINAL, node: str = "", *, admission: int = 0) -> int:
+        """Return the class of a pod that a controller creates from a revision.
+
+        Args:
+            rev: the revision.
+            ordinal: of a StatefulSet's or an indexed Job's pod.
+            node: of a DaemonSet's pod.
+            admission: number of the objects that admission reads (`admission`).
+        """
+        key = (rev, ordinal, node, admission)
+        at = self._cls_of.get(key)
+        if at is None:
+            made = self._made(rev, ordinal, node)
+            at = self._cls_of[key] = self.class_index(self._admitted(made, rev, admission) if admission else made)
+            self._admission_of.setdefault(at, admission)
+        return at
+
+    def admission(self, facts: int) -> int:
+        """Return a number of the classes and limits that admission applies to new pods; 0 for those at the start."""
+        found = self._admission_at.get(facts)
+        if found is None:
+            cluster = self.facts[facts].cluster
+            known = [at for at, other in enumerate(self._admissions) if _admits_alike(cluster, other)]
+            if not known:
+                known = [len(self._admissions)]
+                self._admissions.append(cluster)
+            found = self._admission_at[facts] = known[0]
+        return found
+
+    def admission_of(self, cls: int) -> int:
+        """Return the number of the objects that admission read when a pod of a class was created."""
+        return self._admission_of.get(cls, 0)
+
+    def _admitted(self, made: PodClass, rev: int, admission: int) -> PodClass:
+        """Return the class of a new pod with the fields in which a later admission differs from the first one."""
+        before, after = (self._of_template(rev, self._admissions[at]) for at in (0, admission))
+        changed: dict[str, Any] = {
+            name: new for name, old, new in zip(PodClass._fields, before, after, strict=True) if old != new
+        }
+        return made._replace(**changed) if changed else made
+
+    def _of_template(self, rev: int, cluster: Cluster) -> PodClass:
+        owner = self._stored(rev, cluster)
+        return daemon(owner, "").cls if owner.kind == "DaemonSet" else replica(owner, 0).cls
+
+    def _stored(self, rev: int, cluster: Cluster) -> Workload:
+        """Return the workload of a revision with the fields that admission adds to its pods."""
+        return stored_workload(admitted_workload(self._written[rev], cluster), self.minor)
+
+    def spec_of_pod(self, cls: int, rev: int) -> Plain:
+        """Return a pod's spec for quotas: by its template if that is known, else by its class."""
+        found = self._pod_specs.get((cls, rev))
+        if found is None:
+            admitting = self._admissions[self.admission_of(cls)]
+            template = {} if rev < 0 else self._stored(rev, admitting).template
+            found = self._pod_specs[cls, rev] = template.get("spec") or spec_of_class(self.classes[cls])
+        return found
+
+    def lasting_refusal(self, rev: int, facts: int) -> str:
+        """Return the API server's message if it refuses every new pod of a revision now; empty if it does not."""
+        found = self._refusals.get((rev, facts))
+        if found is None:
+            cluster = self.facts[facts].cluster
+            is_known = bool(self._written[rev].template.get("spec"))
+            found = lasting_refusal(self._stored(rev, cluster), cluster) if is_known else ""
+            self._refusals[rev, facts] = found
+        return found
+
+    def _made(self, rev: int, ordinal: int, node: str) -> PodClass:
+        workload, known = self.revisions[rev].workload, self._known.get(rev)
+        if workload.kind == "DaemonSet":
+            return daemon(workload, node).cls
+        if known is not None:
+            made = known if ordinal == NO_ORDINAL else _with_ordinal(known, workload, ordinal)
+        else:
+            made = replica(workload, max(0, ordinal - workload.first_ordinal)).cls
+        return self._pinned(made, workload)
+
+    def _pinned(self, made: PodClass, workload: Workload) -> PodClass:
+        """Return the class with the node that the template names: its pods bypass the scheduler."""
+        name = node_name(workload)
+        if not name:
+            return made
+        text = f"{workload.key}: its pods bypass the scheduler, because nodeName is set; "
+        if name in self.node_at:
+            self.leave_out(f"{text}whether the kubelet of {name} accepts them is not simulated", key_of(workload))
+        else:
+            self.notes[f"{text}{name} does not exist, so they never run"] = None
+        return made._replace(node_name=name)
+
+    def leave_out(self, text: str, key: Optional[OwnerKey] = None) -> None:
+        """Record something that is not simulated and changes the outcome of a workload, or of any."""
+        self.notes[text] = None
+        self.gaps[text] = key
+
+    def set_class(self, rev: int, cls: PodClass) -> None:
+        """Model the pods of a revision on a running pod."""
+        self._known[rev] = cls
+
+    def never_ready(self, rev: int) -> None:
+        """Let pods of a revision run without becoming ready."""
+        self.revisions[rev] = self.revisions[rev]._replace(becomes_ready=False)
+
+    def shape(self, cls: int) -> int:
+        """Return a number that is equal for pods that differ in their ordinal only, if no decision depends on it."""
+        found = self._shapes.get(cls)
+        if found is None:
+            full = self.classes[cls]
+            bare = full
+            if self.is_anonymous(cls):
+                volumes = tuple(volume._replace(claim=self._reach(full, volume)) for volume in full.volumes)
+                bare = full._replace(labels=_without_ordinal(full.labels), volumes=volumes)
+            found = self._shapes[cls] = self._shape_at.setdefault(bare, len(self._shape_at))
+            self._admission_of_shape.setdefault(found, self.admission_of(cls))
+        return found
+
+    def admission_of_shape(self, shape: int) -> int:
+        """Return the number of the objects that admission read when a pod of a shape was created."""
+        return self._admission_of_shape[shape]
+
+    def is_anonymous(self, cls: int) -> bool:
+        """Return whether pods that only differ in their ordinal are equivalent, including their volumes."""
+        full = self.classes[cls]
+        return all(volume.claim and self._reserved(full, volume) is not None for volume in full.volumes)
+
+    def _reserved(self, cls: PodClass, volume: PodVolume) -> Optional[Volume]:
+        """Return the volume that is reserved for a claim."""
+        if self._volume_of is None:
+            volumes = self.cluster.storage.volumes.values()
+            self._volume_of = {item.claim: item for item in volumes if item.claim is not None}
+        return self._volume_of.get(ObjectKey(cls.namespace, volume.claim))
+
+    def _reach(self, cls: PodClass, volume: PodVolume) -> str:
+        """Return a text of the restrictions of a pod's volume on the pod's nodes."""
+        found = self._reserved(cls, volume)
+        return "" if found is None else repr((found.terms, sorted(found.labels.items()), sorted(found.access_modes)))
+
+    def node_index(self, name: str) -> int:
+        """Return the index of a node, a new one if it is unknown."""
+        at = self.node_at.get(name)
+        if at is None:
+            at = self.node_at[name] = len(self.node_names)
+            self.node_names.append(name)
+        return at
+
+    def changed_facts(self, facts: int, key: Any, change: Callable[[WorldFacts], WorldFacts]) -> int:
+        """Return the index of the facts after a change, which is computed once per `key`."""
+        found = self._next_facts.get((facts, key))
+        if found is None:
+            made = change(self.facts[facts])
+            missing = len(self.node_names) - len(made.nodes)
+            made = made._replace(nodes=(*made.nodes, *[None] * missing))
+            cluster = made.cluster._replace(nodes=tuple(node for node in made.nodes if node is not None))
+            found = len(self.facts)
+            self.facts.append(made._replace(cluster=cluster))
+            self._next_facts[facts, key] = found
+        return found
+
+    @cached_property
+    def lowest(self) -> float:
+        """Return the lowest priority of the background pods."""
+        classes = {id(pod.cls): pod.cls for pod in self.background}
+        return min((cls.priority for cls in classes.values()), default=float("inf"))
+
+    @cached_property
+    def background_affinities(self) -> tuple[PodClass, ...]:
+        """Return the classes of background pods with pod affinity: they select other pods by labels and domains.
+
+        Their requirements on nodes are left out, because these pods have their nodes.
+        """
+        classes = {id(pod.cls): pod.cls for pod in self.background if pod.cls.has_pod_affinity}
+        return tuple(
+            cls._replace(node_selector=(), node_affinity=NodeAffinity(), constraints=()) for cls in classes.values()
+        )
+
+    def columns(self, cluster: Cluster) -> Columns:
+        """Return separate columns for a cluster, with the background pods only."""
+        cluster = cluster._replace(pods=self.background)
+        return Columns(cluster) if self.bound is None else self.bound.copy_for_cluster(cluster, self._others)
+
+    @cached_property
+    def _others(self) -> frozenset[str]:
+        """Return the uids of pods that are bound at the start and not in the background."""
+        bound = () if self.bound is None else self.bound.bound_pods
+        return frozenset(pod.uid for pod in bound) - {pod.uid for pod in self.background}
+
+    def on_node(self, name: str) -> list[Pod]:
+        """Return the background pods on a node."""
+        if self._on_node is None:
+            self._on_node = {}
+            for pod in self.background:
+                self._on_node.setdefault(pod.node_name, []).append(pod)
+        return self._on_node.get(name, [])
+
+    def evicting(self, facts: int) -> frozenset[int]:
+        """Return the nodes that do not exist, or have a NoExecute taint."""
+        found = self._evicting.get(facts)
+        if found is None:
+            nodes = self.facts[facts].nodes
+            found = self._evicting[facts] = frozenset(
+                at
+                for at in range(len(self.node_names))
+                if at >= len(nodes)
+                or (node := nodes[at]) is None
+                or any(taint.effect == NO_EXECUTE for taint in node.taints)
+            )
+        return found
+
+    def keep(self, cluster: Cluster) -> None:
+        """Keep a cluster alive whose identity is used as a key."""
+        self._clusters.append(cluster)
+
+    def node_status(self, facts: int, at: int) -> NodeStatus:
+        """Return the status of the node of a pod, by the node's index."""
+        if at == PENDING:
+            return NodeStatus.UNBOUND
+        if self.node(facts, at) is None:
+            return NodeStatus.MISSING
+        return NodeStatus.DOWN if at in self.facts[facts].down else NodeStatus.UP
+
+    def ends(self, facts: int, pod: P) -> bool:
+        """Return whether a kubelet, or the API server for a pod without a node, finishes the deletion of a pod."""
+        if pod.end not in ENDING:
+            return False
+        status = self.node_status(facts, pod.node)
+        is_held = pod.rev >= 0 and not self.revisions[pod.rev].ends
+        return status is NodeStatus.UNBOUND or (status is NodeStatus.UP and not is_held)
+
+    def node(self, facts: int, at: int) -> Optional[Node]:
+        """Return a node in its current form; None if it does not exist."""
+        nodes = self.facts[facts].nodes
+        return nodes[at] if 0 <= at < len(nodes) else None
+
+
+def _admits_alike(one: Cluster, other: Cluster) -> bool:
+    """Return whether admission adds the same fields to new pods in two clusters."""
+    return (
+        one.priority_classes == other.priority_classes
+        and one.limit_ranges == other.limit_ranges
+        and one.runtime_classes == other.runtime_classes
+    )
+
+
+def same_template(one: Plain, other: Plain) -> bool:
+    """Return whether two templates are equal but for the hash of a Deployment, empty lists and default values.
+
+    The API server has added default values to those that controllers compare; a manifest leaves them out.
+    Source: pkg/controller/deployment/util/deployment_util.go, EqualIgnoreHash; pkg/apis/core/v1/defaults.go (v1.36.2).
+    """
+    return _without_hash(one) == _without_hash(other)
+
+
+def _without_hash(template: Plain) -> Plain:
+    metadata = template.get("metadata") or {}
+    labels = metadata.get("labels") or {}
+    kept = {key: value for key, value in labels.items() if key != POD_TEMPLATE_HASH}
+    rest = {key: value for key, value in metadata.items() if key not in ("labels", "creationTimestamp") and value}
+    return {"metadata": {**rest, "labels": kept}, "spec": _without_empty(_without_defaults(template.get("spec") or {}))}
+
+
+_POD_DEFAULTS: Plain = {
+    "restartPolicy": "Always",
+    "terminationGracePeriodSeconds": 30,
+    "dnsPolicy": "ClusterFirst",
+    "schedulerName": "default-scheduler",
+    "securityContext": {},
+}
+_CONTAINER_DEFAULTS: Plain = {
+    "terminationMessagePath": "/dev/termination-log",
+    "terminationMessagePolicy": "File",
+    "resources": {},
+}
+
+
+def _without_defaults(spec: Plain) -> Plain:
+    """Return a pod's spec without the default values of fields that have one in most manifests."""
+    found = {key: value for key, value in spec.items() if key not in _POD_DEFAULTS or value != _POD_DEFAULTS[key]}
+    for field in ("initContainers", "containers"):
+        if field in found:
+            found[field] = [_without_container_defaults(item) for item in mappings(found[field])]
+    return found
+
+
+def _without_container_defaults(container: Plain) -> Plain:
+    image = str(container.get("image") or "").rpartition("/")[2]
+    is_latest = "@" not in image and (":" not in image or image.endswith(":latest"))
+    defaults = {**_CONTAINER_DEFAULTS, "imagePullPolicy": "Always" if is_latest else "IfNotPresent"}
+    found = {key: value for key, value in container.items() if key not in defaults or value != defaults[key]}
+    if "ports" in found:
+        found["ports"] = [
+            {key: value for key, value in port.items() if (key, value) != ("protocol", "TCP")}
+            for port in mappings(found["ports"])
+        ]
+    return found
+
+
+def _without_empty(value: Any) -> Any:
+    """Return a value without its empty lists and its empty node selector, which count as absent."""
+    if isinstance(value, list):
+        return [_without_empty(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kept = ((key, item) for key, item in value.items() if item != [] and (key != "nodeSelector" or item))
+    return {key: _without_empty(item) for key, item in kept}
+
+
+def _without_ordinal(labels: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((key, value) for key, value in labels if key not in _ORDINAL_LABELS and key != JOB_INDEX)
+
+
+def _with_ordinal(cls: PodClass, workload: Workload, ordinal: int) -> PodClass:
+    """Return the class of another pod of a StatefulSet or an indexed Job."""
+    labels = dict(cls.labels)
+    before = labels.get(_ORDINAL_LABELS[0], "")
+    name = f"{workload.name}-{ordinal}"
+    found = {_ORDINAL_LABELS[0]: name, _ORDINAL_LABELS[1]: str(ordinal), JOB_INDEX: str(ordinal)}
+    labels.update({key: value for key, value in found.items() if key in labels})
+    made = {f"{template}-{before}": f"{template}-{name}" for template in workload.claim_templates}
+    volumes = tuple(volume._replace(claim=made.get(volume.claim, volume.claim)) for volume in cls.volumes)
+    return cls._replace(labels=tuple(sorted(labels.items())), volumes=volumes)

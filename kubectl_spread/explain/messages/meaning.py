@@ -1,0 +1,222 @@
+"""The meaning of a message and of its parts, and the commands to run next.
+
+The order of the scheduler's checks matters: a node is counted under the first check that refuses it
+(pkg/scheduler/apis/config/v1/default_plugins.go): cordon, node name, taints, node affinity, ports, resources, volumes,
+spread constraints, pod affinity, devices, features.
+"""
+
+from __future__ import annotations
+
+from kubectl_spread.explain.messages import reasons, sentences
+from kubectl_spread.explain.messages.message import Message, NO_CLAIMS, Part, Preemption, ReasonKind, STATE_NOT_FOUND
+from kubectl_spread.explain.messages.parse import parse_all
+from kubectl_spread.explain.messages.reasons import without_space
+from kubectl_spread.objects import taints
+
+_WELL_KNOWN = {
+    **{key: state for key, state in taints.WELL_KNOWN.items() if not state.startswith("a ")},
+    "node.kubernetes.io/unschedulable": "cordoned",
+    "DeletionCandidateOfClusterAutoscaler": "about to be removed by the cluster autoscaler",
+}
+_ROLES = {
+    "node-role.kubernetes.io/control-plane": "It marks control-plane nodes, which do not run ordinary pods.",
+    "node-role.kubernetes.io/master": "It marks control-plane nodes, which do not run ordinary pods.",
+    "eks.amazonaws.com/compute-type": "It marks nodes that EKS Fargate created for one pod each.",
+    "virtual-kubelet.io/provider": "It marks virtual nodes, which represent a service instead of a machine.",
+}
+_OF_POD = frozenset(
+    (
+        ReasonKind.CLAIM_UNBOUND,
+        ReasonKind.CLAIM_NOT_FOUND,
+        ReasonKind.CLAIM_LOST,
+        ReasonKind.CLAIM_DELETED,
+        ReasonKind.CLAIM_AWAITED,
+        ReasonKind.CLAIM_FOREIGN,
+        ReasonKind.STORAGE_CLASS_NOT_FOUND,
+        ReasonKind.VOLUME_NOT_FOUND,
+        ReasonKind.AFFINITY_CONFLICT,
+        ReasonKind.DEVICES,
+        ReasonKind.GATES,
+        ReasonKind.POD_GROUP,
+    )
+)  # refusals of a pod as a whole, before any node is looked at
+
+_ERA_OF_TAINTS = "The message does not name the taint (not since 1.35 and late patches of 1.34)."
+_COUNTS = (
+    "Each node is counted under the first check that refused it: after a fix, the next check may refuse it. A node "
+    "that lacks several resources is counted for each of them."
+)
+_NESTED = {
+    True: "Without any pod of lower priority, that node would still refuse the pod: {reason}.",
+    False: "Without any pod of lower priority, those {n} nodes would still refuse the pod: {reason}.",
+}
+_VERDICTS = (
+    ("preemptionpolicy", "The pod's preemptionPolicy is Never, so preemption was not tried."),
+    ("terminatingpod", "The pod has already evicted other pods and waits until they have left its nominated node."),
+    ("workloadaware", "Preemption is decided for the pod's whole group, not for this pod."),
+    ("placement-based", "Preemption is decided for the pod's whole group, not for this pod."),
+    ("nocandidate", "The scheduler's extenders left no node where eviction would help."),
+    ("podgroup", "The pod's PodGroup does not exist, so preemption was not tried."),
+)
+_WORDS = {
+    without_space(NO_CLAIMS): "No allocated resource claim of the pod could be freed. Every such message since 1.34 "
+    "contains these words.",
+    without_space(STATE_NOT_FOUND): "Preemption was not tried, because the pod was refused before any node was "
+    "considered. The words `not found` have no other meaning.",
+    "stillnotschedulable": "Freeing the pod's own resource claims made no difference.",
+    "deallocationofresourceclaimcompleted": "An allocated resource claim of the pod was freed, and the scheduler "
+    "tries again.",
+}
+
+
+def meaning(part: Part, *, of_groups: bool = False) -> str:
+    """Return the meaning of a part. `of_groups`: the autoscaler counts node groups, not nodes."""
+    is_spread_cut = part.kind is ReasonKind.SPREAD and part.is_cut
+    known = reasons.SPREAD_CUT if is_spread_cut else reasons.MEANINGS[part.kind]
+    text = known.text.format_map(_words(part, of_groups=of_groups))
+    if part.kind is ReasonKind.TAINT and not part.subject:
+        text = f"{text} {_ERA_OF_TAINTS}" if "untolerated" in part.reason else text
+    if part.kind is ReasonKind.TAINT:
+        text += _of_taint(part)
+    if part.may_go_on:
+        words = _words(part, of_groups=of_groups)
+        text += (
+            " The text ends without a full stop: if it is cut off, `(missing required label)` may follow, and "
+            f"{words['they']} {words['do']} not have the topologyKey label."
+        )
+    if part.is_cut and part.kind is not ReasonKind.CUT and not is_spread_cut:
+        text += " The text is cut off here."
+    return text
+
+
+def _of_taint(part: Part) -> str:
+    """Return the meaning of a well-known taint for its nodes; empty for others."""
+    key = part.subject.strip("{} ").partition(":")[0].strip()
+    if key in _ROLES:
+        return f" {_ROLES[key]}"
+    state = _WELL_KNOWN.get(key)
+    if state is None:
+        return ""
+    words = _words(part, of_groups=False)
+    return f" The taint says that {words['those']} {words['are']} {state}."
+
+
+def meaning_in_preemption(part: Part) -> str:
+    """Return the meaning of a part of a preemption clause: the reasons that remain without the evicted pods."""
+    if part.kind in (ReasonKind.NO_VICTIMS, ReasonKind.NOT_HELPFUL, ReasonKind.CUT):
+        return meaning(part)
+    return _NESTED[part.number == 1].format(n=part.number, reason=part.reason)
+
+
+def meaning_of_preemption(clause: Preemption) -> str:
+    """Return the meaning of a clause without a list; empty if it has one."""
+    said = without_space(clause.verdict)
+    for word, text in _VERDICTS:
+        if word in said:
+            return text
+    return "The text is cut off before the result of preemption." if clause.is_cut and not clause.parts else ""
+
+
+def meaning_of_words(words: str) -> str:
+    """Return the meaning of the words before a preemption clause."""
+    return _WORDS.get(without_space(words), "")
+
+
+def meaning_of_text(text: str) -> str:
+    """Return the meaning of a whole text; empty if it is unknown. The last of several messages counts."""
+    messages = parse_all(text)
+    return meaning_of_whole(messages[-1]) if messages and messages[-1].form != "unknown" else ""
+
+
+def meaning_of_whole(message: Message) -> str:
+    """Return the meaning of a message as a whole; empty if its parts say everything."""
+    if message.form == "unknown":
+        return "This is not a known message of the scheduler, an autoscaler or the API server."
+    if message.form == "notScaled":
+        limits = sum(part.kind in reasons.OF_AUTOSCALER for part in message.parts)
+        if limits == 0:
+            cause = "a new node of any group would refuse the pod"
+        elif limits == len(message.parts):
+            cause = "no node group can grow now"
+        else:
+            cause = "each node group either cannot grow now, or its new node would refuse the pod"
+        return f"The autoscaler adds no node because {cause}. The message counts node groups, not nodes" + (
+            ": the autoscaler runs the scheduler's checks on an empty node of each group." if limits == 0 else "."
+        )
+    if not message.is_of_nodes:
+        return sentences.fill_template(
+            _form(message).meaning, dict(message.details), of_provisioners=message.of_provisioners
+        )
+    if any(part.number is not None for part in message.parts):
+        return _COUNTS
+    if not message.parts:
+        return ""
+    if all(part.kind in _OF_POD for part in message.parts):
+        return "The pod was refused before any node was considered."
+    return "The message does not say how many nodes each reason applies to."
+
+
+def inconsistency(message: Message) -> str:
+    """Return why the numbers of a message cannot be right; empty if they can. A list may add up to more than its total.
+
+    A node that lacks several resources is counted for each, but no reason holds for more nodes than there are.
+    """
+    clause = message.preemption
+    lists = [(message.total, message.parts), *([] if clause is None else [(clause.total, clause.parts)])]
+    for total, parts in lists:
+        most = max((part.number for part in parts if part.number is not None), default=0)
+        if message.is_of_nodes and total is not None and most > total:
+            return (
+                f"The numbers cannot be right: a reason is counted for {most} nodes, and the message is about {total}. "
+                "Perhaps the text was changed, or two messages were joined."
+            )
+    return ""
+
+
+def commands(message: Message) -> tuple[str, ...]:
+    """Return the commands to run next, the most useful first."""
+    if message.form not in ("nodes", "notScaled", "unknown"):
+        return tuple(
+            sentences.fill_template(text, dict(message.details), of_provisioners=message.of_provisioners)
+            for text in _form(message).commands
+        )
+    parts = sorted(message.parts, key=lambda part: part.kind not in (ReasonKind.SPREAD, ReasonKind.SPREAD_LABEL))
+    found = [command for part in parts for command in reasons.MEANINGS[part.kind].commands]
+    if message.is_of_nodes:
+        found.insert(0, reasons.EXPLAIN)
+    if message.form == "notScaled" and not found:
+        found.append(reasons.AUTOSCALER)
+    return tuple(dict.fromkeys(found))[:_MOST_COMMANDS]
+
+
+_MOST_COMMANDS = 5
+
+
+def _form(message: Message) -> sentences.Form:
+    return next(form for form in sentences.FORMS if (form.name, form.component) == (message.form, message.component))
+
+
+def _words(part: Part, *, of_groups: bool) -> dict[str, str]:
+    """Return the words for a part's nodes in a sentence about them."""
+    one = part.number == 1
+    noun = "node group" if of_groups else "node"
+    number = "" if part.number is None else f" {part.number}"
+    those = f"that {noun}" if one else f"those{number} {noun}s"
+    groups = "one node group" if one else f"{part.number} node groups" if part.number is not None else "the node groups"
+    return {
+        "Those": those[0].upper() + those[1:],
+        "those": those,
+        "Groups": groups[0].upper() + groups[1:],
+        "groups": groups,
+        "them": "it" if one else "them",
+        "they": "it" if one else "they",
+        "have": "has" if one else "have",
+        "are": "is" if one else "are",
+        "were": "was" if one else "were",
+        "do": "does" if one else "do",
+        "run": "runs" if one else "run",
+        "subject": part.subject,
+        "resource": part.subject or "of a resource",
+        "named": f": {part.subject}" if part.subject else "",
+        "reason": part.reason,
+    }

@@ -1,0 +1,369 @@
+"""Messages about Pending pods as people paste them: their component, and the meaning of each part.
+
+The grammar of kube-scheduler's messages (FitError.Error of pkg/scheduler/framework/types.go, 1.16 to 1.36):
+
+    message    = "0/" total " nodes are available:" [ " " list "." | " " reason "." ] [ " " postfilter ]
+    list       = count " " reason { ", " count " " reason }
+    postfilter = [ words ", " ] "preemption: " ( message | "not eligible due to " ... )
+
+Text around a message is ignored: the columns of `kubectl describe`, quotes, YAML or JSON.
+Other unrecognized text is kept word for word and reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Optional
+
+from kubectl_spread.explain.messages.message import (
+    Component,
+    Message,
+    MinorRange,
+    NO_CLAIMS,
+    Part,
+    Preemption,
+    STATE_NOT_FOUND,
+)
+from kubectl_spread.explain.messages.message import ReasonKind as Kind
+from kubectl_spread.explain.messages.pasted_text import (
+    HEADER,
+    line_start,
+    message_places,
+    MOST_CHARACTERS,
+    pasted_text,
+    PastedText,
+    PREEMPTION,
+    times_seen,
+    unread_lines,
+)
+from kubectl_spread.explain.messages.reasons import (
+    begins_longer_wording,
+    FIRST_MINOR,
+    kind_beginning,
+    LAST_MINOR,
+    match,
+    OF_AUTOSCALER,
+    without_space,
+)
+from kubectl_spread.explain.messages.sentences import MessageStart
+
+
+def parse(text: str) -> Message:
+    """Return the first message of a text."""
+    return parse_all(text)[0]
+
+
+def parse_all(text: str) -> tuple[Message, ...]:
+    """Return every message of a text in order, repeated ones once; other text is one unknown message."""
+    found = _all(text)
+    if _missed(found):
+        for joined in _unwrapped(text.strip("\r\n").splitlines()):
+            other = _all(joined)
+            if _missed(other) < _missed(found):
+                found = other
+    return found
+
+
+def _unwrapped(rows: list[str]) -> Iterator[str]:
+    """Yield the text as it was before a terminal broke its lines, perhaps within words, or an editor at blanks."""
+    width = max(map(len, rows), default=0)
+    firsts = [len(row.split(" ", 1)[0]) for row in rows[1:]]
+    if firsts and width >= _NARROWEST:
+        yield "".join(row + ("" if len(row) == width else "\n") for row in rows)
+        ends = ["\n" if len(row) + 1 + first <= width else " " for row, first in zip(rows, firsts, strict=False)]
+        yield "".join(row + end for row, end in zip(rows, [*ends, ""], strict=True))
+
+
+_NARROWEST = 20  # columns of a text with broken lines
+
+
+def _missed(found: tuple[Message, ...]) -> int:
+    return sum(len(item.not_understood) for item in found)
+
+
+def _all(text: str) -> tuple[Message, ...]:
+    pasted = pasted_text(text)
+    places = message_places(pasted.plain)
+    if not places:
+        rest = tuple(" ".join(line.split()) for line in pasted.written.splitlines() if line.strip())
+        return (Message(Component.UNKNOWN, "unknown", " ".join(rest), not_understood=rest),)
+    found: list[Message] = []
+    before = unread_lines(pasted, 0, line_start(pasted.plain, places[0].start))
+    for at, place in enumerate(places):
+        following = places[at + 1].start if at + 1 < len(places) else len(pasted.plain)
+        found.append(_message(pasted, place, following))
+    first = found[0]
+    found[0] = first._replace(not_understood=(*before, *first.not_understood))
+    if _OF_PROVISIONERS.search(text) and "nodepool" not in text.lower():
+        found = [item._replace(of_provisioners=item.component is Component.KARPENTER) for item in found]
+    if len(text) > MOST_CHARACTERS:
+        unread = f"(what follows the first {MOST_CHARACTERS} characters was not read)"
+        found[-1] = found[-1]._replace(not_understood=(*found[-1].not_understood, unread))
+    return _once(found)
+
+
+# Words of Karpenter before 0.33. Its `controller.provisioner` and `"controller":"provisioner"` have their names still.
+_OF_PROVISIONERS = re.compile(
+    r"(?:incompatible with|limits for|no|ignoring) provisioners?\b|karpenter\.sh/provisioner-name|provisioner limits"
+    r"|\"provisioner\": ?\"|\bmachine/|\bAWSNodeTemplate|controller\.provisioning\b"
+)
+
+
+def _message(pasted: PastedText, place: MessageStart, following: int) -> Message:
+    """Return the message that begins at a place, with the unread text up to the next one."""
+    end = following
+    line = line_start(pasted.plain, following, place.end)
+    if following < len(pasted.plain) and line > place.end:
+        end = line  # text before the next message in its line belongs to that message
+    if place.form is not None:
+        return Message(
+            component=place.form.component,
+            form=place.form.name,
+            text=pasted.quote(place.start, place.end),
+            details=tuple((place.details or {}).items()),
+            times=times_seen(pasted.plain, place.start),
+            not_understood=unread_lines(pasted, place.end, end),
+        )
+    reader = _Reader(pasted, place.end, end)
+    parts = reader.parts()
+    dots = reader.take(_DOTS)
+    words, preemption = reader.post_filter() if place.kind != "notScaled" else ((), None)
+    text = pasted.quote(place.start, place.end + reader.at)
+    reader.take(_DOTS)
+    is_cut = reader.is_cut or bool(dots and dots.group().strip() in ("...", "…"))
+    component = _COMPONENTS[place.kind]
+    if parts and all(part.kind in OF_AUTOSCALER for part in parts):
+        component = Component.CLUSTER_AUTOSCALER
+    era = MinorRange(reader.first, reader.last) if component is Component.SCHEDULER and _tells(reader) else None
+    return Message(
+        component=component,
+        form="notScaled" if component is Component.CLUSTER_AUTOSCALER else "nodes",
+        text=text,
+        total=place.total,
+        parts=parts,
+        post_filter=words,
+        preemption=preemption,
+        era=era,
+        times=times_seen(pasted.plain, place.start),
+        is_cut=is_cut,
+        not_understood=(*reader.not_understood, *unread_lines(pasted, place.end + reader.at, end)),
+    )
+
+
+_COMPONENTS = {
+    "nodes": Component.SCHEDULER,
+    "bare": Component.SCHEDULER,
+    "volcano": Component.VOLCANO,
+    "notScaled": Component.CLUSTER_AUTOSCALER,
+}
+
+
+def _tells(reader: _Reader) -> bool:
+    return (reader.first, reader.last) != (FIRST_MINOR, LAST_MINOR)
+
+
+def _once(found: list[Message]) -> tuple[Message, ...]:
+    """Merge equal messages and count them."""
+    out: dict[object, Message] = {}
+    for item in found:
+        key = item._replace(times=1, not_understood=())
+        known = out.get(key)
+        if known is None:
+            out[key] = item
+            continue
+        rest = tuple(dict.fromkeys((*known.not_understood, *item.not_understood)))
+        out[key] = known._replace(times=known.times + item.times, not_understood=rest)
+    return tuple(out.values())
+
+
+class _Reader:
+    """A reader of one message's text, from left to right; its attributes hold the result."""
+
+    def __init__(self, pasted: PastedText, at: int, end: int) -> None:
+        self.text = pasted.plain[at:end]
+        self.written = pasted.written[at:end]
+        self.at = 0
+        self.end = end - at
+        self.first, self.last = FIRST_MINOR, LAST_MINOR
+        self.is_cut = False
+        self.not_understood: list[str] = []
+
+    def quote(self, start: int, end: int) -> str:
+        """Return the original text between two places."""
+        return " ".join(self.written[start:end].split())
+
+    def is_over(self, at: int) -> bool:
+        """Return whether only closing characters follow a place."""
+        return _NOTHING_LEFT.match(self.text, at) is not None
+
+    def take(self, pattern: re.Pattern[str]) -> Optional[re.Match[str]]:
+        """Read the text at the current place if it matches a pattern."""
+        found = pattern.match(self.text, self.at)
+        if found:
+            self.at = found.end()
+        return found
+
+    def wrote(self, since: int, until: int) -> None:
+        """Narrow down the releases; ignore contradictions, because feature gates can be switched off."""
+        first, last = max(self.first, since), min(self.last, until)
+        if first <= last:
+            self.first, self.last = first, last
+
+    def parts(self) -> tuple[Part, ...]:
+        """Read `2 Insufficient cpu, 1 Too many pods`, or a reason without a count."""
+        out: list[Part] = []
+        while True:
+            self.take(_SPACES)
+            start = self.at
+            counted = self.take(_COUNT)
+            if not counted and (out or self.is_over(self.at)):
+                self.at = start
+                break
+            part = self._part(int(counted.group(1)[:9]) if counted else None)
+            if part is None:
+                self.at = start
+                break
+            out.append(part)
+            if self.is_cut or not self.take(_SEPARATOR):
+                break
+        return tuple(out)
+
+    def _part(self, count: Optional[int]) -> Optional[Part]:
+        start = self.at
+        found = match(self.text, start)
+        if found is None:
+            return self._unknown(count)
+        self.at = found.end
+        repeated = self.take(_REPEATED)
+        if repeated:
+            self.wrote(FIRST_MINOR, 21)
+        reason = self.quote(start, self.at)
+        wording = found.wording
+        kind = Kind.TOO_MANY_PODS if (wording.kind, found.subject) == (Kind.RESOURCES, "pods") else wording.kind
+        if _ELLIPSIS_END.match(self.text, self.at) and begins_longer_wording(self.text[start : found.end]):
+            self.is_cut = True
+        elif kind is Kind.SPREAD and self._begins_label():
+            self.is_cut, kind = True, Kind.SPREAD_LABEL
+        else:
+            self.wrote(wording.since, wording.until)
+            if wording.is_of_pod and count is not None:
+                self.wrote(FIRST_MINOR, 25)
+        may_go_on = kind is Kind.SPREAD and not self.is_cut and _ENDS_OPEN.match(self.text, self.at) is not None
+        return Part(count, reason, kind, found.subject, self.is_cut, may_go_on)
+
+    def _begins_label(self) -> bool:
+        """Return whether the text ends within `(missing required label)`."""
+        begun = _LABEL_BEGUN.match(self.text, self.at)
+        if not begun or not _MISSING_LABEL.startswith(without_space(begun.group(1))):
+            return False
+        self.at = begun.end()
+        return True
+
+    def _unknown(self, count: Optional[int]) -> Optional[Part]:
+        """Read an unknown reason, or only its beginning, up to the next reason."""
+        start = self.at
+        found = _REASON_END.search(self.text, start)
+        end = found.start() if found else len(self.text)
+        raw = self.text[start:end]
+        if count is None and not raw.strip():
+            return None
+        is_last = self.is_over(end) and not _FULL_STOP.match(self.text, end)
+        kind = kind_beginning(raw.rstrip(" .…\"'`")) if is_last else None
+        self.at = end
+        written = self.quote(start, end)
+        if kind is not None:
+            self.is_cut = True
+            return Part(count, written.rstrip(" .…"), kind, "", is_cut=True)
+        self.not_understood.append(written)
+        return Part(count, written, Kind.UNKNOWN)
+
+    def post_filter(self) -> tuple[tuple[str, ...], Optional[Preemption]]:
+        """Read the text after the list: words of PostFilter plugins, and the preemption clause."""
+        words: list[str] = []
+        while True:
+            self.take(_BEFORE_CLAUSE)
+            self.take(_SPACES)
+            start = self.at
+            if self.take(PREEMPTION):
+                if not words:
+                    self.wrote(24, 33)
+                return tuple(words), self._preemption()
+            if self.take(_STATE):
+                self.wrote(34, LAST_MINOR)
+                return (*words, STATE_NOT_FOUND), None
+            if not self.take(_POST_FILTER):
+                return tuple(words), self._begun()
+            self.wrote(34, LAST_MINOR)
+            words.append(self.quote(start, self.at))
+            self.take(_COMMA)
+
+    def _begun(self) -> Optional[Preemption]:
+        """Read the beginning of a preemption clause, or of the words before it, in a text that is cut off."""
+        rest = without_space(self.text[self.at : self.at + _MOST_BEGUN]).rstrip(".…\"'`")
+        phrases = (without_space(NO_CLAIMS), "stillnotschedulable", "preemption:")
+        if len(rest) > 1 and any(phrase.startswith(rest) for phrase in phrases):
+            self.at, self.is_cut = self.end, True
+            return Preemption(is_cut=True)
+        return None
+
+    def _preemption(self) -> Preemption:
+        header = self.take(HEADER)
+        if header:
+            total = header.group("total")
+            if "available" not in header.group().lower():
+                self.is_cut = True
+                return Preemption(int(total[:9]) if total else None, is_cut=True)
+            parts = self.parts()
+            dots = self.take(_DOTS)
+            if dots and dots.group().strip() == ".." and self.is_over(self.at):
+                self.wrote(26, 28)
+            return Preemption(int(total[:9]) if total else None, parts, is_cut=self.is_cut)
+        start = self.at
+        if self.take(_VERDICT):
+            verdict = self.quote(start, self.at)
+            self.take(_DOTS)
+            return Preemption(verdict=verdict)
+        begun = _CLAUSE_BEGUN.match(self.text, self.at)
+        if begun and self.is_over(begun.end()):
+            self.at, self.is_cut = self.end, True
+            return Preemption(is_cut=True)
+        found = _SENTENCE_END.search(self.text, self.at)
+        self.at = found.start() if found else len(self.text)
+        verdict = self.quote(start, self.at)
+        self.not_understood.append(verdict)
+        return Preemption(verdict=verdict)
+
+
+_MISSING_LABEL = "(missingrequiredlabel)"
+_LABEL_BEGUN = re.compile(r"\s*(\([a-z ]{0,30})(?:\.{2,}|…)?[\"'`]*\s*\Z", re.IGNORECASE)
+_ENDS_OPEN = re.compile(r"[\s\"'`)\]}]*\Z")
+_NOTHING_LEFT = re.compile(r"[ .…\n\"'`)\]}]*\Z")
+_CLAUSE_BEGUN = re.compile(r"0(?:/\d*(?: [a-z]+)*)?|not eli[a-z ]*|no candi[a-z ]*|", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"\n|\.(?=\s|$)")
+_MOST_BEGUN = 80  # characters that may be the beginning of a preemption clause
+_SPACES = re.compile(r"\s*(?:[-*•]\s+(?=\d))?")
+_COUNT = re.compile(r"(\d+)(?:\s+|(?=\s*\Z)|(?=node\(s\))|(?=\.{2,}|…))")
+_SEPARATOR = re.compile(r"\s*(?:[,;]\s*(?:and\s+)?|\s+and\s+|\s+)(?:[-*•]\s+)?(?=\d+\s*(?:[^\s\d,./:]|\Z|\.{2,}|…))")
+_REASON_END = re.compile(
+    r"\s*[,;]\s*(?=\d+\s+[^\s\d])|;\s(?=retrying|waiting)|\.(?=\s|\.|[\"'`)]|$)|…"
+    r"|(?<![\"'`])[\"'`]+\s*$|(?=\n\s*\n)|\n(?=\S+\s*:)"
+)
+_FULL_STOP = re.compile(r"\.(?![.…])")
+_REPEATED = re.compile(r"\s*\(repeated\s+\d+\s+times\)")
+_ELLIPSIS_END = re.compile(r"\s*(?:\.{2,}|…|\[(?:\.\.\.|…)\])\s*[\"'`)\]}]*\s*\Z")
+_DOTS = re.compile(r"\s*[.…]+")
+_BEFORE_CLAUSE = re.compile(r"[,;](?=\s*(?:preemption|no new claims|still not))", re.IGNORECASE)
+_COMMA = re.compile(r"\s*[,.;]?\s*")
+_STATE = re.compile(r"not\s+found(?=[\s.\"'`]|$)", re.IGNORECASE)
+_POST_FILTER = re.compile(
+    r"no\s+new\s+claims\s+to\s+deallocate|still\s+not\s+schedulable|deallocation\s+of\s+ResourceClaim\s+completed|"
+    r"plugin\s+disabled|found\s+schedulable\s+node[^\n,.]*",
+    re.IGNORECASE,
+)
+_VERDICT = re.compile(
+    r"not\s+eligible\s+due\s+to\s+(?:preemptionPolicy\s*=\s*\w+|a\s+terminating\s+pod\s+on\s+the\s+nominated\s+node|"
+    r"workload\s+aware\s+preemption\s+enabled|placement-based\s+pod\s+group\s+scheduling\s+limitation)"
+    r"|no\s+candidate\s+node\s+for\s+preemption|pod\s+group\s+for\s+pod\s+not\s+found",
+    re.IGNORECASE,
+)

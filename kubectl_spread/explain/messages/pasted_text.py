@@ -1,0 +1,225 @@
+"""Pasted text: made plain, with the begin of each message, and the text around messages.
+
+People paste whole outputs: `kubectl describe`, objects as YAML or JSON, rows of events, lines of logs. What a message
+can be in is read, and the rest of such an output is no part of the text.
+"""
+
+from __future__ import annotations
+
+import bisect
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Optional
+
+from kubectl_spread.explain.messages import sentences
+from kubectl_spread.explain.messages.sentences import MessageStart
+
+MOST_CHARACTERS = 50_000  # an event has 1,024; the rest is not read, and the message says so
+
+
+class PastedText(NamedTuple):
+    """A text as written, and the same with plain quotes and spaces: place by place the same characters."""
+
+    written: str
+    plain: str
+
+    def quote(self, start: int, end: int) -> str:
+        return " ".join(self.written[start:end].split())
+
+
+_PLAIN = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "′": "'", "´": "'", "`": "`", "“": '"', "”": '"'})
+_ESCAPED = (
+    (re.compile(r"\x1b\[[0-9;?]*[A-Za-z]"), ""),
+    (re.compile(r"[\u200b\u200c\u200d\ufeff\u00ad]"), ""),
+    (re.compile(r"(?<=\w)''(?=\w)"), "'"),
+    (re.compile(r"(?<!\\)\\+n(?=\s|\d|\\)"), "\n"),
+    (re.compile(r"(?<!\\)\\+([\"'])"), r"\1"),
+    (re.compile(r"\\u0027|&#0?39;|&apos;|&rsquo;"), "'"),
+    (re.compile(r"\\u0022|&quot;|&#34;"), '"'),
+    (re.compile(r"(?mi)(?<![ \t])[ \t]{2,}\((?:cut|taints|first|truncated|shortened)\b[^()\n]*\)[ \t]*$"), ""),
+    (re.compile(r"\*\*"), ""),  # bold in Markdown
+    (re.compile(r"(?i)\. Received status: Status\([^\n]*"), "."),  # of the Java client
+)
+_BLANKS = re.compile(r"[^\S\n]+")
+_EMPTY_LINES = re.compile(r"\n{3,}")
+_MARGIN = " |│┃"  # of quotes and tables
+HEADER = re.compile(
+    r"(?:\b0/(?P<total>\d+)\s+nodes?(?:\s+are)?(?:\s+(?P<un>un)?available\b\s*:?|(?:\s+a\w*)?\s*(?:\.{2,}|…)\s*\Z"
+    r"|\s+a\w*\s*\Z)"
+    r"|(?<![\w/])nodes\s+are\s+(?P<un2>un)?available\s*:|\bcannot\s+schedule\s+pods\s*:(?!\s*(?:no\s+nodes|0/)))",
+    re.IGNORECASE,
+)
+_REASONS = (
+    r"(?:node\(s\)\s|insufficient\s+\w|too many pods|pod has unbound|persistentvolumeclaim\s+\"|no preemption victims|"
+    r"preemption is not helpful|cannot allocate all claims|max node group size reached|in backoff after failed)"
+)
+_BARE = re.compile(rf"(?:\b\d+\s+)?{_REASONS}", re.IGNORECASE)
+_BARE_EVENT = re.compile(rf"\bFailedScheduling\b[^\n]{{0,200}}?(?P<bare>(?:\b\d+ )?{_REASONS})", re.IGNORECASE)
+PREEMPTION = re.compile(r"preemption\s*:\s*", re.IGNORECASE)
+_IN_CLAUSE = re.compile(r"preemption\s*:\s*\Z", re.IGNORECASE)
+_SEEN = re.compile(r"\(x(\d+)\s+over\s+[\w.]+\)")
+_MOST_BEFORE = 300  # characters of a line before a message that are looked at for how often it was seen
+_NEW_LINES = re.compile(r"\r\n?")
+
+
+def pasted_text(text: str) -> PastedText:
+    text = _without_objects(_NEW_LINES.sub("\n", text[:MOST_CHARACTERS]))
+    for pattern, plain in _ESCAPED:
+        text = pattern.sub(plain, text)
+    written = collapse_blanks(text)
+    return PastedText(written, written.translate(_PLAIN))
+
+
+def _without_objects(text: str) -> str:
+    """Replace objects (JSON, YAML, the output of `kubectl describe`) by the texts in them that can hold a message."""
+    whole = _json(text)
+    if whole is not None:
+        return "\n".join(_texts(whole))
+    out: list[str] = []
+    inside = ""  # the first word of the object that the lines belong to
+    indent = -1  # of a `message:` whose lines go on
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        content = line.lstrip(" >")
+        begins = _OBJECT_BEGINS.match(line)
+        if begins and (begins.group() != "Name:" or "".join(lines[number + 1 : number + 2]).startswith("Namespace:")):
+            inside = begins.group()
+        elif content.startswith("Events:") if inside == "Name:" else line[:1].strip() and not _YAML_LINE.match(line):
+            inside = ""
+        width = len(line) - len(content)
+        goes_on = indent >= 0 and width > indent and bool(content)
+        if not goes_on:
+            indent = width if _MESSAGE_KEY.match(content) else -1
+        if not inside or goes_on or indent >= 0:
+            out.append(_of_log(line))
+    return "\n".join(out)
+
+
+def _of_log(line: str) -> str:
+    """Return a line of a log with the texts of its JSON fields, the error first, instead of the JSON."""
+    at = line.find('{"')
+    fields = _json(line[at:]) if at >= 0 else None
+    if fields is None:
+        return _LOG_FIELDS.sub("", line)
+    texts = list(_texts(fields))
+    level = str(fields.get("level", "")).upper()
+    return f"{level} {line[:at]}" + "\n".join(texts) if texts else line[:at]
+
+
+def _json(text: str) -> Optional[dict[str, Any]]:
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts of a JSON value that can be messages, errors before their summary."""
+    stack = [value]
+    while stack:
+        top = stack.pop()
+        if isinstance(top, list):
+            stack += reversed(top)
+        elif isinstance(top, dict):
+            yield from (top[key] for key in _TEXT_KEYS if isinstance(top.get(key), str))
+            stack += [item for item in reversed(top.values()) if isinstance(item, (dict, list))]
+
+
+_TEXT_KEYS = ("error", "err", "message", "msg", "note")
+_OBJECT_BEGINS = re.compile(r"Name:(?=\s)|(?:- )?(?:apiVersion|kind|metadata|spec|status):(?=\s|$)")
+_YAML_LINE = re.compile(r"-(?: |$)|\"?[\w./-]+\"?:(?: |$)")
+_MESSAGE_KEY = re.compile(r"(?:- )?\"?message\"?:", re.IGNORECASE)
+_LOG_FIELDS = re.compile(r"(?<!\s)\s+\{\"(?:commit|controller)\":.*")
+
+
+def collapse_blanks(text: str) -> str:
+    """Reduce each run of white space to one blank, one new line, or one empty line.
+
+    The margins of quotes and tables go, too. Then the cost of matching does not depend on the length of such runs.
+    """
+    lines = (line.rstrip(_MARGIN + "\\").lstrip(_MARGIN + ">#") for line in _BLANKS.sub(" ", text).split("\n"))
+    return _EMPTY_LINES.sub("\n\n", "\n".join(lines))
+
+
+def message_places(plain: str) -> list[MessageStart]:
+    """Return the begin of each message, except in a preemption clause or in a list."""
+    places: list[MessageStart] = []
+    for header in HEADER.finditer(plain):
+        if _IN_CLAUSE.search(plain, max(0, header.start() - 40), header.start()):
+            continue
+        total = header.group("total")
+        kind = "volcano" if header.group("un") or header.group("un2") else "nodes"
+        places.append(MessageStart(header.start(), header.end(), kind, int(total[:9]) if total else None))
+    places += [MessageStart(at.start(), at.end(), "notScaled") for at in sentences.NOT_SCALED.finditer(plain)]
+    lists = sorted(place.start for place in places)
+    breaks = [at for at, char in enumerate(plain) if char == "\n"]
+    places += [place for place in sentences.find_sentences(plain) if not _is_in_a_list(lists, breaks, place.start)]
+    in_lines = {bisect.bisect_left(breaks, place.start) for place in places}
+    for event in _BARE_EVENT.finditer(plain):
+        if bisect.bisect_left(breaks, event.start()) not in in_lines:
+            places.append(MessageStart(event.start("bare"), event.start("bare"), "bare"))
+    if not places:
+        bare = _BARE.search(plain)
+        if bare:
+            places.append(MessageStart(bare.start(), bare.start(), "bare"))
+    return sorted(places, key=lambda place: place.start)
+
+
+def _is_in_a_list(lists: list[int], breaks: list[int], at: int) -> bool:
+    """Return whether a sentence is in a line that begins as a list of nodes; lists, breaks: sorted places."""
+    before = bisect.bisect_right(lists, at)
+    if not before:
+        return False
+    return bisect.bisect_left(breaks, lists[before - 1]) == bisect.bisect_left(breaks, at)
+
+
+def line_start(plain: str, at: int, since: int = 0) -> int:
+    """Return the begin of a place's line, or `since` if that is later."""
+    return max(since, plain.rfind("\n", since, at) + 1)
+
+
+def times_seen(plain: str, at: int) -> int:
+    """Return how often an event was seen, according to the columns before it."""
+    seen = _SEEN.search(plain[line_start(plain, at, max(0, at - _MOST_BEFORE)) : at])
+    return int(seen.group(1)[:9]) if seen else 1
+
+
+_AGE = r"(?:<?(?:unknown|invalid)>?|(?:\d+(?:\.\d+)?(?:ms|[smhdy]))+)"
+# Surroundings of messages: rows and columns of kubectl, keys of YAML and JSON, fields of klog, a shell.
+_AROUND = re.compile(
+    rf"[\s\"'`.,;:|=~*_\[\](){{}}<>…#-]*"
+    r"|[A-Z]\w+ (?:true|false|unknown)(?: \w+)?|type status(?: reason)?|(?:namespace )?name ready status .*"
+    r"|(?:[\w.-]+ )?[\w.-]+ \d+/\d+ [\w:]+ \d.*"
+    r"|(?:type[\s|]+reason|last\s+seen|firstseen|namespace\s+last)\b.*|events\s*:.*"
+    rf"|(?:{_AGE}(?: \(x\d+ over {_AGE}\))? |\d{{4}}-\d\d-\d\d\S* |[\w.-]+ (?={_AGE} ))*"
+    r"\[?(?:normal\]?(?: .*)?|warning\]? failedscheduling\b(?:(?!\d/\d).)*"
+    rf"|warning \w+ {_AGE}(?: \(x\d+ over {_AGE}\))?(?: [\w.-]+)?)"
+    rf"|{_AGE}(?:\s+\(x\d+\s+over\s+{_AGE}\))?(?:\s+[\w.-]+)?|\(x\d+\s+over\s+{_AGE}\)"
+    r"|evicting pod \S+|(?:pod|node)/\S+ (?:evicted|(?:already )?cordoned|uncordoned|drained|deleted)"
+    r"|(?:default-scheduler|cluster-autoscaler|karpenter|persistentvolume-controller)"
+    r"|(?:could not|failed to) schedule pod|reconciler error|failed to (?:compare|calculate|perform)\b.*"
+    r"|[\s;,.\"]*(?:retrying|waiting)[\s.\"]*|[\s&]*cannot patch \"[^\"]*\" with kind \w+:"
+    r"|(?:[^\n]{0,120} )?I\d{4} \d\d:\d\d:\d\d\S* .*|(?:[^\n]{0,200}[ :])?(?:INFO|DEBUG) .*"
+    r"|[, ]*\w+=(?:\"[^\"]*\",?|[^\s\"]\S*)(?: \w+=(?:\"[^\"]*\",?|[^\s\"]\S*))* ?"
+    r"|[\"'`{\[,;}\])\s]*\"[\w./-]+\"\s*:.*"
+    r"|[$%]\s.*|\S+[$#]\s.*|kubectl\s.*",
+    re.IGNORECASE,
+)
+_KEY = re.compile(r"-?\s*\"?[A-Za-z][\w ./()-]{0,40}\"?\s*:(?:\s.*)?|conditions:|status:")
+_CONNECTORS = re.compile(r"[\s\"'`.,;:)\]}(\[{]*(?:(?:and|then|or)[\s\"'`.,;:)\]}(\[{]*)?", re.IGNORECASE)
+
+
+def unread_lines(pasted: PastedText, start: int, end: int) -> tuple[str, ...]:
+    """Return the lines that are neither a message nor known surroundings of one."""
+    out = []
+    for number, line in enumerate(pasted.plain[start:end].split("\n")):
+        text = line.strip()
+        is_new_line = number > 0 or not start or pasted.plain[start - 1] == "\n"
+        if _AROUND.fullmatch(text) or _CONNECTORS.fullmatch(text) or (is_new_line and _KEY.fullmatch(text)):
+            continue
+        out.append(" ".join(text.split()))
+    return tuple(out)

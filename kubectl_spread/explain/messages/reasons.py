@@ -1,0 +1,411 @@
+"""Reasons of schedulers and the cluster autoscaler for nodes: every wording of 1.16 to 1.36, and what each kind means.
+
+Source: the ErrReason constants of pkg/scheduler/framework/plugins, before 1.18 those of
+pkg/scheduler/algorithm/predicates/error.go, cluster-autoscaler's core/scaleup, and Volcano's pkg/scheduler/api. A
+wording of some releases has their minor versions, which identify the release that wrote a message.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, Optional
+
+from kubectl_spread.explain.messages.message import ReasonKind as Kind
+
+FIRST_MINOR = 16
+LAST_MINOR = 36
+
+
+class Wording(NamedTuple):
+    """A reason as some releases write it: from the minor version `since` to `until`, both included.
+
+    is_of_pod: a reason of the pod as a whole, before any node is looked at.
+    start: if it is set, `text` is a regular expression with the group `subject`, and this is how it begins.
+    """
+
+    text: str
+    kind: Kind
+    since: int = FIRST_MINOR
+    until: int = LAST_MINOR
+    is_of_pod: bool = False
+    start: str = ""
+
+
+class ReasonMatch(NamedTuple):
+    """A reason in a text: its wording, its end, and its subject (a resource, taints, a claim, plugins)."""
+
+    wording: Wording
+    end: int
+    subject: str = ""
+
+
+OF_AUTOSCALER = frozenset(
+    (
+        Kind.GROUP_FULL,
+        Kind.GROUP_BACKOFF,
+        Kind.GROUP_NOT_READY,
+        Kind.CLUSTER_LIMIT,
+        Kind.GROUP_OTHER,
+    )
+)  # reasons why a node group cannot grow, whatever the pod asks for
+
+_SPREAD = "node(s) didn't match pod topology spread constraints"
+WORDINGS = (
+    Wording(_SPREAD, Kind.SPREAD),
+    Wording(f"{_SPREAD} (missing required label)", Kind.SPREAD_LABEL, since=19),
+    Wording("node(s) had taints that the pod didn't tolerate", Kind.TAINT, until=18),
+    Wording("node(s) had untolerated taint(s)", Kind.TAINT, since=34),
+    Wording("node(s) didn't match node selector", Kind.NODE_AFFINITY, until=19),
+    Wording("node(s) didn't match Pod's node affinity", Kind.NODE_AFFINITY, since=20, until=20),
+    Wording("node(s) didn't match Pod's node affinity/selector", Kind.NODE_AFFINITY, since=21),
+    Wording("node(s) didn't match scheduler-enforced node affinity", Kind.ADDED_AFFINITY, since=20),
+    Wording("pod affinity terms conflict", Kind.AFFINITY_CONFLICT, since=24, is_of_pod=True),
+    Wording("node(s) didn't match the requested hostname", Kind.NODE_NAME, until=20),
+    Wording("node(s) didn't match the requested node name", Kind.NODE_NAME, since=21),
+    Wording("node is filtered out by the prefilter result", Kind.NARROWED, since=27, until=30),
+    Wording("node(s) didn't have the requested labels", Kind.NODE_LABELS, until=22),
+    Wording("node not found", Kind.NODE_GONE),
+    Wording("node(s) were unschedulable", Kind.UNSCHEDULABLE),
+    Wording("node(s) had unknown conditions", Kind.NODE_CONDITION),
+    Wording("node(s) were not ready", Kind.NODE_CONDITION, until=17),
+    Wording("node(s) were out of disk space", Kind.NODE_CONDITION, until=17),
+    Wording("node(s) had disk pressure", Kind.NODE_CONDITION, until=17),
+    Wording("node(s) had memory pressure", Kind.NODE_CONDITION, until=17),
+    Wording("node(s) had pid pressure", Kind.NODE_CONDITION, until=17),
+    Wording("node(s) had unavailable network", Kind.NODE_CONDITION, until=17),
+    Wording("Too many pods", Kind.TOO_MANY_PODS),
+    Wording("node(s) didn't have free ports for the requested pod ports", Kind.PORTS),
+    Wording("node(s) didn't match service affinity", Kind.SERVICE_AFFINITY, until=22),
+    Wording("node(s) didn't match pod affinity/anti-affinity", Kind.ANY_POD_AFFINITY, until=20),
+    Wording("node(s) didn't match pod affinity/anti-affinity rules", Kind.ANY_POD_AFFINITY, since=21, until=21),
+    Wording("node(s) didn't match pod affinity rules", Kind.POD_AFFINITY),
+    Wording("node(s) didn't match pod anti-affinity rules", Kind.POD_ANTI_AFFINITY),
+    Wording("node(s) didn't satisfy existing pods anti-affinity rules", Kind.EXISTING_ANTI_AFFINITY),
+    Wording("node(s) had volume node affinity conflict", Kind.VOLUME_NODE_AFFINITY, until=32),
+    Wording("node(s) didn't match PersistentVolume's node affinity", Kind.VOLUME_NODE_AFFINITY, since=33),
+    Wording("node(s) didn't find available persistent volumes to bind", Kind.VOLUME_UNAVAILABLE),
+    Wording("node(s) did not have enough free storage", Kind.VOLUME_SPACE, since=19),
+    Wording("node(s) had no available volume zone", Kind.VOLUME_ZONE),
+    Wording("node(s) exceed max volume count", Kind.VOLUME_COUNT),
+    Wording("node(s) had no available disk", Kind.VOLUME_IN_USE),
+    Wording("node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode",
+            Kind.VOLUME_ONE_POD, since=22, until=33),
+    Wording("node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by "
+            "another pod", Kind.VOLUME_ONE_POD, since=34),
+    Wording("pvc(s) bound to non-existent pv(s)", Kind.VOLUME_NOT_FOUND, since=20, until=22),
+    Wording("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)", Kind.VOLUME_NOT_FOUND,
+            since=23),
+    Wording("pod has unbound immediate PersistentVolumeClaims", Kind.CLAIM_UNBOUND, is_of_pod=True),
+    Wording("pod has unbound PersistentVolumeClaims", Kind.CLAIM_UNBOUND, until=16, is_of_pod=True),
+    Wording("PersistentVolumeClaim had no pv name and storageClass name", Kind.CLAIM_UNBOUND, is_of_pod=True),
+    Wording("node(s) didn't match Pod's required features", Kind.FEATURES, since=35),
+    Wording("resourceclaim in use", Kind.DEVICES, since=26, is_of_pod=True),
+    Wording("unallocated immediate resourceclaim", Kind.DEVICES, since=26, until=30, is_of_pod=True),
+    Wording("resourceclaim must be reallocated", Kind.DEVICES, since=26, until=31, is_of_pod=True),
+    Wording("resourceclaim not available on the node", Kind.DEVICES, since=26),
+    Wording("resourceclaim cannot be allocated for the node (unsuitable)", Kind.DEVICES, since=26, until=31),
+    Wording("excluded by resource class node filter", Kind.DEVICES, since=26, until=30),
+    Wording("waiting for resource driver to allocate resource", Kind.DEVICES, since=26, until=29),
+    Wording("waiting for resource driver to provide information", Kind.DEVICES, since=26, until=31),
+    Wording("waiting for resource driver", Kind.DEVICES, since=26, until=31),
+    Wording("cannot allocate all claims", Kind.DEVICES, since=31),
+    Wording("timed out trying to allocate devices", Kind.DEVICES, since=34),
+    Wording("cannot fit resource", Kind.DEVICES, since=34),
+    Wording("invalid resource pools were encountered", Kind.DEVICES, since=34),
+    Wording("No preemption victims found for incoming pod", Kind.NO_VICTIMS, since=24),
+    Wording("Preemption is not helpful for scheduling", Kind.NOT_HELPFUL, since=24),
+    Wording("max node group size reached", Kind.GROUP_FULL),
+    Wording("max limit reached", Kind.GROUP_FULL),
+    Wording("max total nodes in cluster reached", Kind.CLUSTER_LIMIT),
+    Wording("in backoff after failed scale-up", Kind.GROUP_BACKOFF),
+    Wording("not ready for scale-up", Kind.GROUP_NOT_READY),
+    Wording("not ready for scaleup", Kind.GROUP_NOT_READY),
+    Wording("at least one node can be vertically scaled", Kind.GROUP_OTHER),
+    Wording("all-or-nothing would exceed node group size", Kind.GROUP_OTHER),
+    Wording("node group can't be atomically scaled", Kind.GROUP_OTHER),
+    Wording("node(s) resource fit failed", Kind.RESOURCES),  # of Volcano
+    Wording("node(s) pod number exceeded", Kind.TOO_MANY_PODS),  # of Volcano
+)  # fmt: skip
+
+_NAME = r'"?(?P<subject>[^\s",]+?)"?'  # of an object, quoted or not
+_END = r"(?=[\s,;]|\.*(?:\s|$))"
+_PATTERNS = (
+    Wording(r"insufficient (?P<subject>[a-z0-9][\w./-]*[\w]|\w)", Kind.RESOURCES, start="Insufficient "),
+    Wording(r"node\(s\) had taints? (?P<subject>\{[^{}]*\}), ?that the pod didn't tolerate", Kind.TAINT,
+            since=18, until=23, start="node(s) had taint {"),
+    Wording(r"node\(s\) had untolerated taints? (?P<subject>\{[^{}]*\})", Kind.TAINT,
+            since=24, until=34, start="node(s) had untolerated taint {"),
+    Wording(r"node\(s\) didn't satisfy plugins?(?:\(s\))? (?P<subject>\[[^\[\]]*\](?: simultaneously)?|\w+)",
+            Kind.NARROWED, since=24, start="node(s) didn't satisfy plugin"),
+    Wording(rf"persistentvolumeclaim {_NAME} not found", Kind.CLAIM_NOT_FOUND,
+            is_of_pod=True, start='persistentvolumeclaim "'),
+    Wording(rf"persistentvolumeclaim {_NAME} bound to non-existent persistentvolume \"?[^\s\",]*\"?", Kind.CLAIM_LOST,
+            since=23, is_of_pod=True, start='persistentvolumeclaim "'),
+    Wording(rf"persistentvolumeclaim {_NAME} is being deleted", Kind.CLAIM_DELETED,
+            is_of_pod=True, start='persistentvolumeclaim "'),
+    Wording(rf"waiting for ephemeral volume controller to create the persistentvolumeclaim {_NAME}{_END}",
+            Kind.CLAIM_AWAITED, since=23, is_of_pod=True, start="waiting for ephemeral volume controller to create"),
+    Wording(r"PVC (?P<subject>\S+) was not created for pod \S+ \(pod is not owner\)", Kind.CLAIM_FOREIGN,
+            since=23, is_of_pod=True, start="PVC "),
+    Wording(rf"persistentvolume {_NAME} not found", Kind.VOLUME_NOT_FOUND,
+            is_of_pod=True, start='persistentvolume "'),
+    Wording(rf"(?:storageclass\.storage\.k8s\.io|storageclass) {_NAME} not found", Kind.STORAGE_CLASS_NOT_FOUND,
+            is_of_pod=True, start='storageclass.storage.k8s.io "'),
+    Wording(r"(?P<subject>\S+) CSI driver is not installed on the node", Kind.VOLUME_DRIVER,
+            since=35, start="CSI driver"),
+    Wording(rf"nodeinfo not found for node name {_NAME}{_END}", Kind.NODE_GONE, start="nodeinfo not found"),
+    Wording(rf"node {_NAME} not found", Kind.NODE_GONE, start='node "'),
+    Wording(r"resource ?claim (?P<subject>\S+) is in the process of being allocated", Kind.DEVICES,
+            since=31, is_of_pod=True, start="resource claim "),
+    Wording(r"request (?P<subject>\S+): device class \S+ does not exist", Kind.DEVICES,
+            since=31, is_of_pod=True, start="request "),
+    Wording(r"device class (?P<subject>\S+) does not exist", Kind.DEVICES,
+            since=31, is_of_pod=True, start="device class "),
+    Wording(rf"resourceclaim(?:\.resource\.k8s\.io)? {_NAME} not found", Kind.DEVICES,
+            since=26, is_of_pod=True, start='resourceclaim "'),
+    Wording(r"pod \"?(?P<subject>[^\s\"]+)\"?: ResourceClaim not created yet", Kind.DEVICES,
+            since=26, is_of_pod=True, start="pod "),
+    Wording(r"node (?P<subject>\S+): timed out trying to allocate devices", Kind.DEVICES,
+            since=36, start="node "),
+    Wording(r"waiting for scheduling gates: (?P<subject>\[[^\[\]]*\])", Kind.GATES,
+            since=26, is_of_pod=True, start="waiting for scheduling gates"),
+    Wording(r"waiting for minCount pods from a gang to appear in scheduling queue", Kind.POD_GROUP,
+            since=35, is_of_pod=True, start="waiting for minCount pods"),
+    Wording(r"No victims found on node (?P<subject>\S+) for preemptor pod [^\s,.]+", Kind.NO_VICTIMS,
+            since=21, until=23, start="No victims found on node "),
+    Wording(r"max cluster (?P<subject>[\w./-]+(?:, ?[\w./-]+)*) limit reached", Kind.CLUSTER_LIMIT,
+            start="max cluster "),
+)  # fmt: skip
+
+EXPLAIN = "kubectl spread explain pod NAME -n NAMESPACE"
+_ZONES = "kubectl get nodes -L topology.kubernetes.io/zone"
+_TAINTS = "kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints"
+_LABELS = "kubectl get nodes --show-labels"
+_NODES = "kubectl get nodes"
+_REQUESTS = "kubectl describe nodes | grep -A 8 'Allocated resources'"
+_PODS = "kubectl get pods -A -o wide"
+_CLAIMS = "kubectl get pvc -n NAMESPACE"
+_VOLUMES = "kubectl get pv -o custom-columns=NAME:.metadata.name,CLAIM:.spec.claimRef.name,AFFINITY:.spec.nodeAffinity"
+_CLASSES = "kubectl get storageclass"
+_DRIVERS = "kubectl get csinodes"
+_DEVICES = "kubectl get resourceclaims -n NAMESPACE"
+AUTOSCALER = "kubectl get configmap cluster-autoscaler-status -n kube-system -o yaml"
+_PRIORITY = "kubectl get pods -A --sort-by=.spec.priority -o custom-columns=NAME:.metadata.name,PRIORITY:.spec.priority"
+
+
+class Meaning(NamedTuple):
+    """The meaning of a kind of reason; `{Those}`, `{them}` and so on mean its nodes, `{subject}` its subject."""
+
+    text: str
+    commands: tuple[str, ...] = ()
+
+
+MEANINGS = {
+    Kind.SPREAD: Meaning(
+        "{Those} passed every earlier check: taints, node affinity, ports, resources and volumes. There was room "
+        "on {them}, but a topology spread constraint refused the pod: it would make the skew greater than maxSkew. "
+        "Domains that the pod cannot use may keep the minimum low.",
+        (EXPLAIN, _ZONES),
+    ),
+    Kind.SPREAD_LABEL: Meaning(
+        "{Those} passed every earlier check but {do} not have the label that a DoNotSchedule constraint uses as "
+        "topologyKey. Such a node never takes the pod.",
+        (EXPLAIN, _ZONES),
+    ),
+    Kind.TAINT: Meaning(
+        "{Those} {have} a taint with the effect NoSchedule or NoExecute that the pod does not tolerate{named}. The "
+        "message counts only the first such taint of a node.",
+        (_TAINTS,),
+    ),
+    Kind.NODE_AFFINITY: Meaning(
+        "{Those} {do} not have the labels that the pod's nodeSelector or required node affinity asks for.", (_LABELS,)
+    ),
+    Kind.ADDED_AFFINITY: Meaning(
+        "{Those} {do} not match the node affinity that the scheduler's configuration adds to every pod "
+        "(addedAffinity).",
+        (_LABELS,),
+    ),
+    Kind.AFFINITY_CONFLICT: Meaning(
+        "The pod's node affinity contradicts itself: it names nodes, but no node can meet all of its conditions.",
+        (EXPLAIN,),
+    ),
+    Kind.NARROWED: Meaning(
+        "{Those} {were} left out before any other check, because {subject} limits which nodes are considered. With "
+        "NodeAffinity, the pod names its nodes, as the pods of a DaemonSet do.",
+        (EXPLAIN,),
+    ),
+    Kind.NODE_NAME: Meaning("{Those} {are} not the node that the pod's nodeName asks for.", (_NODES,)),
+    Kind.NODE_LABELS: Meaning(
+        "{Those} {do} not have the labels that the scheduler's configuration asks for.", (_LABELS,)
+    ),
+    Kind.NODE_GONE: Meaning(
+        "The node was deleted while the scheduler considered it; the scheduler tries again.", (_NODES,)
+    ),
+    Kind.UNSCHEDULABLE: Meaning("{Those} {are} cordoned (spec.unschedulable), for example for a drain.", (_NODES,)),
+    Kind.NODE_CONDITION: Meaning("{Those} could not take pods: {reason}.", (_NODES,)),
+    Kind.RESOURCES: Meaning(
+        "{Those} {have} too little {resource} left for the pod's request. Requests count, not usage. A node can be "
+        "counted for several resources.",
+        (_REQUESTS, EXPLAIN),
+    ),
+    Kind.TOO_MANY_PODS: Meaning("{Those} already {run} the maximum number of pods (allocatable pods).", (_PODS,)),
+    Kind.PORTS: Meaning("On {those} another pod uses a hostPort that this pod needs.", (_PODS,)),
+    Kind.SERVICE_AFFINITY: Meaning("{Those} {do} not match the scheduler's service affinity.", (_LABELS,)),
+    Kind.POD_AFFINITY: Meaning(
+        "{Those} {are} not in the same domain as the pods that the pod's required podAffinity asks for.", (EXPLAIN,)
+    ),
+    Kind.POD_ANTI_AFFINITY: Meaning(
+        "{Those} {are} in the same domain as a pod that the pod's own required podAntiAffinity rejects.", (EXPLAIN,)
+    ),
+    Kind.EXISTING_ANTI_AFFINITY: Meaning(
+        "{Those} {are} in the same domain as a pod whose required podAntiAffinity rejects this pod: the rule is in "
+        "the other pod.",
+        (EXPLAIN,),
+    ),
+    Kind.ANY_POD_AFFINITY: Meaning(
+        "{Those} {do} not meet a rule of pod affinity or anti-affinity. Before 1.22, the message also contained the "
+        "specific reason, so a node is counted twice.",
+        (EXPLAIN,),
+    ),
+    Kind.VOLUME_NODE_AFFINITY: Meaning(
+        "A volume of the pod cannot be reached from {those}: usually it is in another zone or on another node.",
+        (_CLAIMS, _VOLUMES),
+    ),
+    Kind.VOLUME_UNAVAILABLE: Meaning(
+        "On {those} no PersistentVolume matches a claim of the pod, and its StorageClass cannot create one there.",
+        (_CLAIMS, _CLASSES),
+    ),
+    Kind.VOLUME_SPACE: Meaning(
+        "The CSI driver does not have enough space for a claim of the pod where {those} {are}.",
+        ("kubectl get csistoragecapacities -A", _CLAIMS),
+    ),
+    Kind.VOLUME_ZONE: Meaning(
+        "{Those} {are} in a different zone or region than a volume of the pod.", (_CLAIMS, _ZONES)
+    ),
+    Kind.VOLUME_COUNT: Meaning(
+        "{Those} {have} as many volumes attached as the CSI driver allows.",
+        ("kubectl get csinodes -o custom-columns=NAME:.metadata.name,LIMIT:.spec.drivers[*].allocatable.count",),
+    ),
+    Kind.VOLUME_IN_USE: Meaning("On {those} another pod uses a disk that only one pod can use.", (_PODS,)),
+    Kind.VOLUME_ONE_POD: Meaning("A claim of the pod is ReadWriteOncePod and another pod uses it.", (_CLAIMS, _PODS)),
+    Kind.VOLUME_NOT_FOUND: Meaning(
+        "A claim of the pod is bound to a PersistentVolume that does not exist{named}.", (_CLAIMS,)
+    ),
+    Kind.VOLUME_DRIVER: Meaning("{Those} {do} not have the CSI driver of a volume of the pod{named}.", (_DRIVERS,)),
+    Kind.CLAIM_UNBOUND: Meaning(
+        "A PersistentVolumeClaim of the pod is not bound. Its StorageClass binds claims immediately (or there is no "
+        "StorageClass), so the scheduler waits for the volume and has not considered any node.",
+        (_CLAIMS, _CLASSES),
+    ),
+    Kind.CLAIM_NOT_FOUND: Meaning("There is no PersistentVolumeClaim {subject} in the pod's namespace.", (_CLAIMS,)),
+    Kind.CLAIM_LOST: Meaning("The PersistentVolumeClaim {subject} has lost its volume.", (_CLAIMS,)),
+    Kind.CLAIM_DELETED: Meaning("The PersistentVolumeClaim {subject} is being deleted.", (_CLAIMS,)),
+    Kind.CLAIM_AWAITED: Meaning("The claim {subject} of an ephemeral volume has not been created yet.", (_CLAIMS,)),
+    Kind.CLAIM_FOREIGN: Meaning(
+        "The claim {subject} has the name of the pod's ephemeral volume but belongs to another owner.", (_CLAIMS,)
+    ),
+    Kind.STORAGE_CLASS_NOT_FOUND: Meaning(
+        "A claim uses the StorageClass {subject}, which does not exist.", (_CLASSES,)
+    ),
+    Kind.DEVICES: Meaning(
+        "The devices that the pod's resource claims ask for (dynamic resource allocation) are not available: {reason}.",
+        (_DEVICES, "kubectl get resourceslices"),
+    ),
+    Kind.FEATURES: Meaning(
+        "{Those} {do} not declare a feature that the pod needs: usually the kubelet is too old.",
+        ("kubectl get nodes -o custom-columns=NAME:.metadata.name,FEATURES:.status.declaredFeatures",),
+    ),
+    Kind.GATES: Meaning(
+        "The pod waits for its scheduling gates {subject}: the scheduler ignores it until they are removed.", ()
+    ),
+    Kind.POD_GROUP: Meaning("The pod waits until enough pods of its group exist to be placed together.", ()),
+    Kind.NO_VICTIMS: Meaning("No pod of lower priority runs on {those}, so there is no pod to evict.", (_PRIORITY,)),
+    Kind.NOT_HELPFUL: Meaning("On {those} evicting pods would not help: the reason does not depend on running pods."),
+    Kind.GROUP_FULL: Meaning("{Groups} {are} at the maximum size.", (AUTOSCALER,)),
+    Kind.GROUP_BACKOFF: Meaning(
+        "{Groups} could not add nodes (no capacity, quota or addresses), and the autoscaler waits before it tries "
+        "again.",
+        (AUTOSCALER,),
+    ),
+    Kind.GROUP_NOT_READY: Meaning(
+        "{Groups} {have} nodes that are not ready, and the autoscaler adds none until they are.", (AUTOSCALER,)
+    ),
+    Kind.CLUSTER_LIMIT: Meaning(
+        "{Groups} cannot grow because the autoscaler's limit for the whole cluster is reached{named}.", (AUTOSCALER,)
+    ),
+    Kind.GROUP_OTHER: Meaning("{Groups} cannot grow now: {reason}.", (AUTOSCALER,)),
+    Kind.CUT: Meaning("The text is cut off here."),
+    Kind.UNKNOWN: Meaning("Not a known reason of kube-scheduler 1.16 to 1.36: perhaps the reason of a custom plugin."),
+}
+
+# Cut off before the words that distinguish a skew from a missing label.
+SPREAD_CUT = Meaning(
+    "{Those} passed every earlier check, but a topology spread constraint refused the pod. The text is cut off "
+    "before the reason: either the pod would make the skew greater than maxSkew, or {they} {do} not have the "
+    "topologyKey label (`missing required label`)."
+)
+
+_SPACE = re.compile(r" ")
+_COMPILED = tuple(
+    (entry, re.compile(_SPACE.sub(r"\\s+", entry.text.replace(", ?", r",\s*").replace(" ?", r"\s*")), re.IGNORECASE))
+    for entry in _PATTERNS
+)
+
+
+def without_space(text: str) -> str:
+    """Return a text for comparison: without white space (terminals break words) and in lower case."""
+    return "".join(text.split()).casefold()
+
+
+_LITERALS = tuple(sorted(((without_space(entry.text), entry) for entry in WORDINGS), key=lambda pair: -len(pair[0])))
+_STARTS = (
+    *((start, entry.kind) for start, entry in _LITERALS),
+    *((without_space(entry.start), entry.kind) for entry in _PATTERNS),
+)
+_BOUNDARY = re.compile(r"$|[\s,.;:\"'`)\]}…<|]")
+
+
+def match(text: str, at: int) -> Optional[ReasonMatch]:
+    """Return the reason at a place of a text; the longest wording if several match."""
+    best: Optional[ReasonMatch] = None
+    for literal, entry in _LITERALS:
+        end = _end_of(text, at, literal)
+        if end and _BOUNDARY.match(text, end):
+            best = ReasonMatch(entry, end)
+            break
+    for entry, compiled in _COMPILED:
+        found = compiled.match(text, at)
+        if found and (best is None or found.end() > best.end) and _BOUNDARY.match(text, found.end()):
+            best = ReasonMatch(entry, found.end(), " ".join((found.groupdict().get("subject") or "").split()))
+    return best
+
+
+def kind_beginning(text: str) -> Optional[Kind]:
+    """Return the kind of a reason that is cut off: None if no wording begins like it, CUT if several do."""
+    start = without_space(text)
+    if not start:
+        return Kind.CUT
+    begun = [
+        pair for pair in _STARTS if pair[0].startswith(start) or (start.startswith(pair[0]) and pair[0][-1] in '{"')
+    ]
+    if not begun:
+        return None
+    shortest, kind = min(begun, key=lambda pair: len(pair[0]))
+    return kind if all(known.startswith(shortest) or of is kind for known, of in begun) else Kind.CUT
+
+
+def begins_longer_wording(text: str) -> bool:
+    """Return whether a longer wording begins with this text."""
+    start = without_space(text)
+    return any(known.startswith(start) and known != start for known, _ in _STARTS)
+
+
+def _end_of(text: str, at: int, literal: str) -> int:
+    """Return the end of a squeezed wording in a text, ignoring white space; 0 if the text has none."""
+    for char in literal:
+        while at < len(text) and text[at].isspace():
+            at += 1
+        if at >= len(text) or text[at].casefold() != char:
+            return 0
+        at += 1
+    return at

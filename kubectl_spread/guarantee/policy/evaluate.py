@@ -1,0 +1,156 @@
+"""Evaluation of rules on the pods of a group at one moment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple, Optional
+
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
+from kubectl_spread.objects.selectors.labels import Labels
+
+
+class GroupPod(NamedTuple):
+    """A pod of a group; `node` is empty while it is Pending.
+
+    is_terminating: it runs still, but the scheduler does not count it.
+    """
+
+    owner: OwnerKey
+    node: str
+    is_terminating: bool = False
+
+
+class Violation(NamedTuple):
+    """A violated rule, with the numbers.
+
+    domains: that hold too many pods, or whose loss leaves too few. number: pods in the fullest domain, domains in use,
+    pods that are left, or Pending pods. limit: the most or least that the rule allows. pods: all pods that the share
+    refers to. owner: of the pods, for `SEPARATE`.
+    """
+
+    rule: PolicyRule
+    domains: tuple[str, ...]
+    number: int
+    limit: int
+    pods: int
+    owner: Optional[OwnerKey] = None
+
+
+class Evaluation(NamedTuple):
+    """Result of a rule: the violation, if any, and the same numbers if it holds.
+
+    terminating: pods that are terminating, in the fullest domain, if the rule would be violated with them only.
+    """
+
+    rule: PolicyRule
+    domains: tuple[str, ...]
+    number: int
+    limit: int
+    pods: int
+    is_violated: bool
+    owner: Optional[OwnerKey] = None
+    terminating: int = 0
+
+    @property
+    def violation(self) -> Optional[Violation]:
+        """Return the violation; None if the rule holds."""
+        if not self.is_violated:
+            return None
+        return Violation(self.rule, self.domains, self.number, self.limit, self.pods, self.owner)
+
+
+class GroupState(NamedTuple):
+    """The pods of a group: where they are, and how many are wanted.
+
+    domains: domain of each node, by topology key and name.
+    """
+
+    pods: tuple[GroupPod, ...]
+    desired: int
+    domains: Mapping[str, Mapping[str, str]]
+
+    @property
+    def base(self) -> int:
+        """Return the number of pods that shares refer to: the wanted pods, or all running ones if these are more."""
+        return max(self.desired, sum(1 for pod in self.pods if pod.node and not pod.is_terminating))
+
+    def counts(self, key: str, *, has_terminating: bool = False) -> Counter[str]:
+        """Return the running pods per domain."""
+        of = self.domains[key]
+        return Counter(
+            of[pod.node] for pod in self.pods if pod.node in of and (has_terminating or not pod.is_terminating)
+        )
+
+
+def domains_of(nodes: Iterable[tuple[str, Labels]], keys: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return the domain of each node, by topology key and name; nodes without the label are left out."""
+    known = list(nodes)
+    return {key: {name: labels[key] for name, labels in known if key in labels} for key in keys}
+
+
+def evaluate(rules: Iterable[PolicyRule], situation: GroupState) -> Iterator[Evaluation]:
+    """Yield the result of each rule."""
+    for rule in rules:
+        yield _EVALUATIONS[rule.kind](rule, situation)
+
+
+def _most_in_domain(rule: PolicyRule, situation: GroupState) -> Evaluation:
+    counts = situation.counts(rule.topology_key)
+    base = situation.base
+    limit = rule.most(base) or 0
+    most = max(counts.values(), default=0)
+    fullest = tuple(sorted(value for value, count in counts.items() if count == most))
+    everything = situation.counts(rule.topology_key, has_terminating=True)
+    with_ending = max(everything.values(), default=0)
+    ending = with_ending - most if with_ending > limit >= most else 0
+    return Evaluation(rule, fullest, most, limit, base, most > limit, terminating=ending)
+
+
+def _domains_in_use(rule: PolicyRule, situation: GroupState) -> Evaluation:
+    counts = situation.counts(rule.topology_key)
+    wanted = rule.amount.numerator
+    return Evaluation(rule, tuple(sorted(counts)), len(counts), wanted, situation.base, len(counts) < wanted)
+
+
+def _separate(rule: PolicyRule, situation: GroupState) -> Evaluation:
+    worst = Evaluation(rule, (), 0, 1, situation.base, is_violated=False)
+    for owner in sorted({pod.owner for pod in situation.pods}):
+        own = situation._replace(pods=tuple(pod for pod in situation.pods if pod.owner == owner))
+        counts = own.counts(rule.topology_key)
+        most = max(counts.values(), default=0)
+        if most > worst.number:
+            fullest = tuple(sorted(value for value, count in counts.items() if count == most))
+            worst = worst._replace(domains=fullest, number=most, owner=owner, is_violated=most > 1)
+    return worst
+
+
+def _left_after_loss(rule: PolicyRule, situation: GroupState) -> Evaluation:
+    counts = situation.counts(rule.topology_key)
+    running = sum(1 for pod in situation.pods if pod.node and not pod.is_terminating)
+    lost = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[: rule.lost]
+    left = running - sum(count for _, count in lost)
+    limit = rule.amount.at_least(situation.desired)
+    return Evaluation(rule, tuple(value for value, _ in lost), left, limit, situation.desired, left < limit)
+
+
+def _pending(rule: PolicyRule, situation: GroupState) -> Evaluation:
+    waiting = sum(1 for pod in situation.pods if not pod.node and not pod.is_terminating)
+    return Evaluation(rule, (), waiting, 0, situation.base, waiting > 0)
+
+
+_EVALUATIONS = {
+    RuleKind.MAX_SHARE: _most_in_domain,
+    RuleKind.MAX_COUNT: _most_in_domain,
+    RuleKind.MIN_DOMAINS: _domains_in_use,
+    RuleKind.SEPARATE: _separate,
+    RuleKind.SURVIVE: _left_after_loss,
+    RuleKind.PLACED: _pending,
+}
+
+
+def node_domains(cluster: Cluster, rules: Iterable[PolicyRule]) -> dict[str, dict[str, str]]:
+    """Return the domain of each node of a cluster, for the keys of rules."""
+    keys = {rule.topology_key for rule in rules if rule.topology_key}
+    return domains_of(((node.name, node.labels) for node in cluster.nodes), keys)

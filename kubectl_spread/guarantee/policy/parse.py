@@ -1,0 +1,183 @@
+"""Texts of rules, as in `--max-share 'zone<1/2'`, to rules."""
+
+from __future__ import annotations
+
+import re
+from typing import Optional
+
+from kubectl_spread.guarantee.policy.policy import ReplicaBounds
+from kubectl_spread.guarantee.policy.rule import Amount, PolicyRule, RuleKind
+from kubectl_spread.objects.selectors.labels import HOSTNAME, key_errors, REGION, ZONE
+from kubectl_spread.text.wording import did_you_mean, short
+
+SHORT_KEYS = {"zone": ZONE, "hostname": HOSTNAME, "region": REGION, "node": HOSTNAME}
+LONG_KEYS = {ZONE: "zone", HOSTNAME: "hostname", REGION: "region"}
+_MOST = 1_000_000
+_MOST_SHARDS = 100
+_RULE = re.compile(r"\s*(?P<key>[^<=>\s]+)\s*(?P<sign>=?<=?|=)\s*(?P<amount>\S.*?)\s*\Z")
+_COUNT = re.compile(r"[0-9]{1,7}\Z")
+_FRACTION = re.compile(r"([0-9]{1,7})\s*/\s*([0-9]{1,7})\Z")
+_PERCENT = re.compile(r"([0-9]{1,3})%\Z")
+_RANGE = re.compile(r"([0-9]{1,7})\.\.([0-9]{1,7})\Z")
+
+
+class PolicyTextError(Exception):
+    """A text is not a rule; `str()` says why, and what to write."""
+
+
+def topology_key(text: str) -> str:
+    """Return a topology key; `zone`, `hostname` and `region` are short for the well-known labels.
+
+    Raises:
+        PolicyTextError: it is not a label key.
+    """
+    if text in SHORT_KEYS:
+        return SHORT_KEYS[text]
+    errors = key_errors(text)
+    if errors:
+        raise PolicyTextError(f"{short(text) or 'the empty text'} is not a label key: {errors[0]}")
+    near = did_you_mean(text, [*SHORT_KEYS, *LONG_KEYS], cutoff=0.75)
+    if near and text not in LONG_KEYS and "/" not in text:
+        raise PolicyTextError(
+            f"{short(text)} is neither zone, hostname or region nor a label such as example.com/rack; {near}"
+        )
+    return text
+
+
+def short_key(key: str) -> str:
+    """Return the short name of a well-known topology key, or the key itself."""
+    return LONG_KEYS.get(key, key)
+
+
+def max_share(text: str) -> PolicyRule:
+    """Return the rule of `KEY=1/3`, `KEY<=1/3` or `KEY<1/3`.
+
+    Raises:
+        PolicyTextError: the text has another form.
+    """
+    match = _RULE.match(text)
+    if match is None:
+        raise PolicyTextError(
+            f"{short(text) or 'the empty text'} is not KEY=SHARE: write zone<=1/2, zone<1/2 or zone=50%"
+        )
+    return share_of(match["key"], match["sign"] + match["amount"])
+
+
+def share_of(key: str, text: str) -> PolicyRule:
+    """Return the rule of a key and a share such as `<1/3`; without a sign or with `=` it is `at most`.
+
+    Raises:
+        PolicyTextError: it is not a share.
+    """
+    bare = text.strip()
+    is_strict = bare.startswith(("<", "=<")) and not bare.startswith(("<=", "=<="))
+    found = amount(bare.lstrip("<= "), "1/3, 50% or 4")
+    if found.is_quorum:
+        raise PolicyTextError("quorum is for --keep; a share is a fraction, a percentage or a count, such as 1/2")
+    if is_strict and not found.numerator:
+        raise PolicyTextError(f"no number of pods is less than {short(found.text)}: write a share such as 1/3")
+    return PolicyRule(RuleKind.MAX_SHARE, topology_key(key), found, is_strict)
+
+
+def amount(text: str, example: str) -> Amount:
+    """Return a fraction, a percentage, a count or `quorum`.
+
+    Raises:
+        PolicyTextError: it is none of them; `example` is what to write.
+    """
+    if text == "quorum":
+        return Amount(1, 2, is_quorum=True, text=text)
+    if _COUNT.match(text):
+        return Amount(int(text), 0, text=text)
+    percent = _PERCENT.match(text)
+    if percent is not None and int(percent[1]) <= 100:
+        return Amount(int(percent[1]), 100, text=text)
+    fraction = _FRACTION.match(text)
+    if fraction is None:
+        near = did_you_mean(text, ["quorum"])
+        raise PolicyTextError(
+            f"{short(text) or 'the empty text'} is not a number of pods: {near or f'write {example}'}"
+        )
+    top, bottom = int(fraction[1]), int(fraction[2])
+    if not bottom or top > bottom:
+        raise PolicyTextError(f"{short(text)} is not a share: write a fraction between 0 and 1, such as 1/3")
+    return Amount(top, bottom, text=f"{top}/{bottom}")
+
+
+def key_and_number(text: str, *, option: str) -> tuple[str, int]:
+    """Return key and number of `KEY=N`.
+
+    Raises:
+        PolicyTextError: the text has another form; `option` is its name in the message.
+    """
+    key, equals, number = text.partition("=")
+    if not equals or not _COUNT.match(number.strip()):
+        raise PolicyTextError(f"{short(text) or 'the empty text'} is not KEY=N: write {option} zone=3")
+    return topology_key(key.strip()), int(number)
+
+
+def max_count(text: str) -> PolicyRule:
+    """Return the rule of `KEY=N`: a domain holds at most N pods."""
+    key, number = key_and_number(text, option="--max-count")
+    return PolicyRule(RuleKind.MAX_COUNT, key, Amount(number, text=str(number)))
+
+
+def min_domains(text: str) -> PolicyRule:
+    """Return the rule of `KEY=K`: the pods use at least K domains."""
+    key, number = key_and_number(text, option="--min-domains")
+    if not number:
+        raise PolicyTextError("0 domains are always used: write --min-domains zone=3")
+    return PolicyRule(RuleKind.MIN_DOMAINS, key, Amount(number, text=str(number)))
+
+
+def separate(text: str) -> PolicyRule:
+    """Return the rule of `KEY`: the pods of one owner are in different domains."""
+    return PolicyRule(RuleKind.SEPARATE, topology_key(text.strip()), Amount(1, text="1"))
+
+
+def survive(text: str, keep: Optional[str]) -> PolicyRule:
+    """Return the rule of `KEY[=N]` and the pods to keep.
+
+    Raises:
+        PolicyTextError: one of the texts has another form, or the pods to keep are missing.
+    """
+    if keep is None:
+        raise PolicyTextError(f"--survive {short(text)} needs --keep: the pods that must be left, as quorum, 50% or 2")
+    key, equals, number = text.partition("=")
+    if equals and (not _COUNT.match(number) or not int(number)):
+        raise PolicyTextError(f"{short(text)} is not KEY or KEY=N: write --survive zone or --survive zone=2")
+    return PolicyRule(
+        RuleKind.SURVIVE, topology_key(key.strip()), amount(keep, "quorum, 50% or 2"), lost=int(number) if equals else 1
+    )
+
+
+def shards(text: str) -> ReplicaBounds:
+    """Return the range of the number of workloads.
+
+    Raises:
+        PolicyTextError: it is none, or has no workload.
+    """
+    match = _RANGE.match(text)
+    if match is None or not int(match[1]):
+        raise PolicyTextError(f"{short(text) or 'the empty text'} is not a range of shards: write 3..5")
+    found = replicas(text)
+    if found.most > _MOST_SHARDS:
+        raise PolicyTextError(f"the largest number of shards is {_MOST_SHARDS}")
+    return found
+
+
+def replicas(text: str) -> ReplicaBounds:
+    """Return the range of `MIN..MAX`.
+
+    Raises:
+        PolicyTextError: it is none.
+    """
+    match = _RANGE.match(text)
+    if match is None:
+        raise PolicyTextError(f"{short(text) or 'the empty text'} is not a range of replicas: write 3..9")
+    found = ReplicaBounds(int(match[1]), int(match[2]))
+    if found.least > found.most:
+        raise PolicyTextError(f"{found.least} is greater than {found.most}: write {found.most}..{found.least}")
+    if found.most > _MOST:
+        raise PolicyTextError(f"the largest number of replicas is {_MOST:,}")
+    return found

@@ -1,0 +1,209 @@
+"""Parser for kubectl command lines: arguments and flags, read like kubectl's parser (pflag)."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from kubectl_spread.errors import RequestError
+from kubectl_spread.kubectl.grammar import Flag, GROUPS, OTHERS, Takes, Use, Verb, VERBS
+from kubectl_spread.text.wording import nearest, short
+
+_TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
+_PREFIXES = (("kubectl", "spread", "simulate"), ("kubectl",), ("k",), ("oc",))
+
+
+class StepError(RequestError):
+    """A step that kubectl would refuse with its usage, or that is not simulated; `str()` is the reason."""
+
+
+class Command(NamedTuple):
+    """A command: its verb, its arguments, and its relevant flags, each with all its values."""
+
+    verb: Verb
+    arguments: tuple[str, ...]
+    flags: dict[str, tuple[str, ...]]
+    text: str
+
+    def value(self, name: str, default: str = "") -> str:
+        """Return the last value of a flag."""
+        return self.flags.get(name, (default,))[-1]
+
+    def values(self, name: str) -> tuple[str, ...]:
+        """Return every value of a flag."""
+        return self.flags.get(name, ())
+
+    def has(self, name: str) -> bool:
+        """Return whether a flag is set, and not to false."""
+        return self.value(name, "false") not in _FALSE
+
+
+def parse_text(text: str) -> Command:
+    """Parse a command that is written as one text, with a shell's quoting.
+
+    Raises:
+        StepError: the command cannot be simulated.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise StepError(f"{str(error).lower()}: {short(text)}") from None
+    return parse(words)
+
+
+def parse(words: Sequence[str]) -> Command:
+    """Parse the words of a command; a leading `kubectl` is skipped.
+
+    Raises:
+        StepError: the command cannot be simulated.
+    """
+    arguments = list(_without_prefix(words))
+    verb, rest = _verb(arguments)
+    taken = split(verb, rest)
+    if taken.others:
+        raise StepError(_unknown_flag(taken.others[0], verb))
+    return Command(verb, taken.arguments, taken.flags, shlex.join(arguments))
+
+
+def has_range(commands: Iterable[Command]) -> bool:
+    """Return whether a `scale` command has a range of numbers, as in --replicas=1..50."""
+    return any(command.verb.name == "scale" and ".." in command.value("replicas") for command in commands)
+
+
+def _without_prefix(words: Sequence[str]) -> Sequence[str]:
+    for prefix in _PREFIXES:
+        if tuple(words[: len(prefix)]) == prefix:
+            return words[len(prefix) :]
+    return words
+
+
+def _verb(words: Sequence[str]) -> tuple[Verb, Sequence[str]]:
+    """Return the verb and the other words; kubectl accepts flags before the verb, too."""
+    at = next((at for at, word in enumerate(words) if not word.startswith("-")), None)
+    if at is None or not words[at].strip():
+        raise StepError(f"there is no step; the steps are {', '.join(VERBS)}")
+    first = words[at]
+    second = words[at + 1] if len(words) > at + 1 else ""
+    if first not in GROUPS:
+        return find_verb(first, following=second), [*words[:at], *words[at + 1 :]]
+    return find_verb(f"{first} {second}".strip()), [*words[:at], *words[at + 2 :]]
+
+
+def find_verb(name: str, *, following: str = "") -> Verb:
+    """Return a verb by its name; `following` is the next word, in case the verb should have two.
+
+    Raises:
+        StepError: it does not exist; the message names the nearest one.
+    """
+    if name in VERBS:
+        return VERBS[name]
+    if name in OTHERS:
+        raise StepError(f"`{short(name)}` is not simulated: {OTHERS[name]}")
+    known = [verb for verb in VERBS if verb.startswith(f"{name.split(maxsplit=1)[0]} ")] or list(VERBS)
+    near = "" if name in GROUPS else nearest(f"{name} {following}", _PAIRS) or nearest(name, known)
+    hint = f"did you mean `{near}`?" if near else f"the steps are {', '.join(known)}"
+    raise StepError(f"unknown step `{short(name)}`; {hint}")
+
+
+_PAIRS = tuple(verb for verb in VERBS if " " in verb)
+
+
+def verb_of(words: Sequence[str]) -> Verb:
+    """Return the verb at the start of the words.
+
+    Raises:
+        StepError: there is none.
+    """
+    return _verb(_without_prefix(words))[0]
+
+
+def count_flag_words(word: str, verb: Verb, following: Sequence[str]) -> int | None:
+    """Return how many following words belong to a flag of a verb; None if the word is not a flag."""
+    left = list(following)
+    try:
+        found = _flags_of(word, verb, left)
+    except StepError:
+        return 0  # `parse` reports the error.
+    return None if found is None else len(following) - len(left)
+
+
+class ParsedWords(NamedTuple):
+    """Arguments and flags of a verb; `others`: words that are not flags of it."""
+
+    arguments: tuple[str, ...]
+    flags: dict[str, tuple[str, ...]]
+    others: tuple[str, ...]
+
+
+def split(verb: Verb, words: Sequence[str]) -> ParsedWords:
+    """Return the arguments and flags of a verb.
+
+    Raises:
+        StepError: a value is missing, or a flag is not simulated.
+    """
+    arguments: list[str] = []
+    flags: dict[str, list[str]] = {}
+    others: list[str] = []
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        if word == "--":
+            arguments += left
+            break
+        if word == "-" or not word.startswith("-"):
+            arguments.append(word)
+            continue
+        found = _flags_of(word, verb, left)
+        if found is None:
+            others.append(word)
+            continue
+        for flag, value in found:
+            if flag.use is Use.REFUSED:
+                raise StepError(f"--{flag.name} of `{verb.name}` is not simulated")
+            flags.setdefault(flag.name, []).append(value)
+    return ParsedWords(tuple(arguments), {name: tuple(values) for name, values in flags.items()}, tuple(others))
+
+
+def _flags_of(word: str, verb: Verb, left: list[str]) -> list[tuple[Flag, str]] | None:
+    """Return the flags of a word with their values, taken from `left` if needed; None if a flag is unknown."""
+    if word.startswith("--"):
+        name, equals, value = word[2:].partition("=")
+        flag = verb.flag(name) if len(name) > 1 else None
+        return None if flag is None else [(flag, _value(flag, value if equals else None, left))]
+    return _short_flags(word[1:], verb, left)
+
+
+def _short_flags(letters: str, verb: Verb, left: list[str]) -> list[tuple[Flag, str]] | None:
+    """Parse `-Rf FILE`, `-lapp=web`, `-n=shop`."""
+    found: list[tuple[Flag, str]] = []
+    while letters:
+        flag = verb.flag(letters[0])
+        if flag is None or not flag.short:
+            return None
+        rest = letters[1:]
+        if flag.takes is Takes.VALUE:
+            return [*found, (flag, _value(flag, rest.removeprefix("=") if rest else None, left))]
+        if rest.startswith("="):
+            return [*found, (flag, _value(flag, rest[1:], left))]
+        found.append((flag, "true"))
+        letters = rest
+    return found
+
+
+def _value(flag: Flag, given: str | None, left: list[str]) -> str:
+    if flag.takes is Takes.VALUE:
+        if given is None and not left:
+            raise StepError(f"flag needs an argument: --{flag.name}")
+        return left.pop(0) if given is None else given
+    if given is None:
+        return "true"
+    if flag.takes is Takes.NOTHING and given not in (*_TRUE, *_FALSE):
+        raise StepError(f'invalid argument "{given}" for "--{flag.name}" flag: it takes true or false')
+    return given
+
+
+def _unknown_flag(word: str, verb: Verb) -> str:
+    name = word.partition("=")[0]
+    near = nearest(name, [f"--{flag.name}" for flag in verb.flags if flag.use is not Use.REFUSED])
+    return f"unknown flag {short(name)} of `{verb.name}`" + (f"; did you mean `{near}`?" if near else "")

@@ -1,0 +1,266 @@
+"""Objects named by a command: TYPE NAME, TYPE/NAME, a selector, all, or a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.errors import ClusterError, RefusedError
+from kubectl_spread.kubectl import around
+from kubectl_spread.kubectl.kinds import CLUSTER_WIDE, full_name, kind_of, OTHERS
+from kubectl_spread.kubectl.parsing import Command, StepError
+from kubectl_spread.kubectl.situation import Situation
+from kubectl_spread.objects.selectors import selector as selector_text
+from kubectl_spread.objects.selectors.labels import Labels
+from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.workloads.kinds import KINDS
+from kubectl_spread.text.scalars import natural
+
+_MIXED = (
+    "there is no need to specify a resource type as a separate argument when passing arguments in resource/name form "
+    "(e.g. 'kubectl get resource/<resource_name>' instead of 'kubectl get resource resource/<resource_name>'"
+)
+_HINT = "hint: run `kubectl get {kind} {name} -n {namespace} -o yaml > {name}.yaml`, and add `--snapshot {name}.yaml`"
+
+
+class CommandTarget(NamedTuple):
+    """An object that a command names."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    @property
+    def key(self) -> OwnerKey:
+        return OwnerKey(self.kind, self.namespace, self.name)
+
+
+class NamedTargets(NamedTuple):
+    """Objects that a command names, and its other arguments, such as KEY=VALUE."""
+
+    targets: tuple[CommandTarget, ...]
+    rest: tuple[str, ...] = ()
+
+
+def short_name(target: CommandTarget) -> str:
+    """Return an object as kubectl prints it: `deployment.apps/web`."""
+    plural, dot, group = full_name(target.kind).partition(".")
+    return f"{plural.removesuffix('s')}{dot}{group}/{target.name}"
+
+
+def find_targets(
+    command: Command, situation: Situation, *, has_pairs: bool = False, takes_all: bool = False
+) -> NamedTargets:
+    """Return the objects that a command names.
+
+    Args:
+        command: the command.
+        situation: the existing objects.
+        has_pairs: whether KEY=VALUE and KEY- follow the names.
+        takes_all: whether a type alone names all its objects.
+
+    Raises:
+        StepError: kubectl would print its usage.
+        RefusedError: an object does not exist.
+    """
+    namespace = situation.namespace
+    words, rest = _parted(command.arguments) if has_pairs else (command.arguments, ())
+    if command.has("filename") or command.has("kustomize"):
+        if words:
+            raise StepError("when paths, URLs, or stdin is provided as input, you may not specify resource arguments")
+        return NamedTargets(_existing(_of_files(command, situation), command, situation), rest)
+    if not words:
+        raise StepError(f"one or more resources must be specified as <resource> <name> or <resource>/<name>: "
+                        f"`{command.verb.name} {command.verb.arguments}`")  # fmt: skip
+    where = "" if command.has("all-namespaces") else namespace
+    is_type = len(words) == 1 and "/" not in words[0]
+    if command.has("selector") or command.has("all") or (takes_all and is_type):
+        return NamedTargets(_selected(command, words, situation, where), rest)
+    targets = tuple(
+        CommandTarget(kind, "" if kind in CLUSTER_WIDE else namespace, name) for kind, name in _pairs(words)
+    )
+    return NamedTargets(_existing(targets, command, situation), rest)
+
+
+def _existing(targets: Iterable[CommandTarget], command: Command, situation: Situation) -> tuple[CommandTarget, ...]:
+    """Return the targets; a missing one is an error, or is skipped with --ignore-not-found."""
+    found = []
+    for target in targets:
+        try:
+            require(target, situation.cluster)
+        except RefusedError:
+            if not command.has("ignore-not-found"):
+                raise
+        else:
+            found.append(target)
+    return tuple(found)
+
+
+def pairs_of(command: Command) -> tuple[str, ...]:
+    """Return the arguments of a command from its first KEY=VALUE or KEY- on."""
+    return _parted(command.arguments)[1]
+
+
+def _parted(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Split arguments at the first KEY=VALUE or KEY- (GetResourcesAndPairs)."""
+    at = next((at for at, word in enumerate(words) if "=" in word or word.endswith("-")), len(words))
+    return tuple(words[:at]), tuple(words[at:])
+
+
+def _pairs(words: Sequence[str]) -> list[tuple[str, str]]:
+    """Return kind and name of each object."""
+    slashed = ["/" in word for word in words]
+    if any(slashed):
+        if not all(slashed):
+            raise StepError(_MIXED)
+        return [_slashed(word) for word in words]
+    kinds = [kind_of(word) for word in words[0].split(",")]
+    if len(words) < 2:
+        raise StepError("resource(s) were provided, but no name was specified")
+    return [(kind, name) for kind in kinds for name in words[1:]]
+
+
+def _slashed(word: str) -> tuple[str, str]:
+    kind, _, name = word.partition("/")
+    if not kind or not name or "/" in name:
+        raise StepError("arguments in resource/name form must have a single resource and name")
+    return kind_of(kind), name
+
+
+def _selected(
+    command: Command, words: Sequence[str], situation: Situation, namespace: str
+) -> tuple[CommandTarget, ...]:
+    """Return all objects of some kinds that a selector matches."""
+    if len(words) > 1 or "/" in words[0]:
+        what = "a selector" if command.has("selector") else "--all"
+        raise StepError(f"name cannot be provided when {what} is specified")
+    wanted = selector(command.value("selector"))
+    found: list[CommandTarget] = []
+    for kind in (kind_of(word) for word in words[0].split(",")):
+        if command.has("selector") and kind in _WITHOUT_LABELS:
+            raise StepError(f"labels of {full_name(kind)} are not read; name the objects")
+        found += [item for item, labels in existing(kind, situation.cluster, namespace) if wanted.matches(dict(labels))]
+    return tuple(found)
+
+
+_WITHOUT_LABELS = frozenset(
+    (
+        *("PodDisruptionBudget", "Service", "PersistentVolumeClaim", "StorageClass", "HorizontalPodAutoscaler"),
+        *("PriorityClass", "LimitRange", "ResourceQuota"),
+    )
+)
+
+
+def selector(text: str) -> Selector:
+    """Return the selector of -l.
+
+    Raises:
+        StepError: it is invalid.
+    """
+    try:
+        return selector_text.parse(text)
+    except selector_text.SelectorError as error:
+        raise StepError(str(error)) from None
+
+
+def existing(kind: str, cluster: Cluster, namespace: str) -> list[tuple[CommandTarget, Labels]]:
+    """Return the objects of a kind with their labels; from all namespaces if `namespace` is empty."""
+    if kind == "Node":
+        return [(CommandTarget(kind, "", node.name), node.labels) for node in cluster.nodes]
+    every = _pods(cluster) if kind == "Pod" else _others(kind, cluster)
+    return [(target, labels) for target, labels in every if namespace in ("", target.namespace) or not target.namespace]
+
+
+def _pods(cluster: Cluster) -> Iterator[tuple[CommandTarget, Labels]]:
+    return ((CommandTarget("Pod", pod.namespace, pod.name), dict(pod.cls.labels)) for pod in cluster.pods)
+
+
+def _others(kind: str, cluster: Cluster) -> Iterator[tuple[CommandTarget, Labels]]:
+    """Yield the workloads of a kind, or the objects around workloads."""
+    if kind == "PodDisruptionBudget":
+        yield from ((CommandTarget(kind, item.namespace, item.name), {}) for item in cluster.budgets)
+    yield from ((CommandTarget(kind, *name), labels or {}) for name, labels in around.existing(kind, cluster))
+    of_kind = (item for item in sorted(cluster.controllers.items()) if item[0].kind == kind)
+    yield from ((CommandTarget(*key), controller.labels) for key, controller in of_kind)
+
+
+def require(target: CommandTarget, cluster: Cluster) -> None:
+    """Check that an object exists.
+
+    Raises:
+        RefusedError: it does not, with kubectl's message.
+        ClusterError: the cluster facts lack its kind.
+    """
+    if any(item == target for item, _ in existing(target.kind, cluster, target.namespace)):
+        return
+    if target.kind == "Pod" and _is_of_a_set(target, cluster):
+        return
+    if target.namespace and "Namespace" in cluster.complete and target.namespace not in cluster.namespaces:
+        raise RefusedError(f'Error from server (NotFound): namespaces "{target.namespace}" not found')
+    if any(item.kind == target.kind and item.namespace != target.namespace for item in cluster.unread):
+        raise ClusterError(f'may not list {full_name(target.kind)}, so whether "{target.name}" exists is not known')
+    if any(cluster.top_owner(pod) == target.key for pod in cluster.pods):
+        raise RefusedError(
+            f'error: the cluster facts hold pods of {full_name(target.kind)} "{target.name}", but not the object '
+            f"itself; {_HINT.format(kind=full_name(target.kind), name=target.name, namespace=target.namespace)}"
+        )
+    raise RefusedError(f'Error from server (NotFound): {full_name(target.kind)} "{target.name}" not found')
+
+
+def _is_of_a_set(target: CommandTarget, cluster: Cluster) -> bool:
+    """Return whether a StatefulSet creates the pod."""
+    name, _, number = target.name.rpartition("-")
+    found = cluster.controllers.get(OwnerKey("StatefulSet", target.namespace, name))
+    ordinal = natural(number)
+    if found is None or ordinal is None:
+        return False
+    first = found.workload.first_ordinal
+    return first <= ordinal < first + (found.workload.replicas or 0)
+
+
+def kinds_of(command: Command) -> frozenset[str]:
+    """Return the kinds that the arguments of a command name, without unknown ones."""
+    found = set()
+    for word in command.arguments:
+        for part in word.partition("/")[0].split(","):
+            try:
+                found.add(kind_of(part))
+            except StepError:
+                continue
+    return frozenset(found)
+
+
+def objects_of_files(command: Command, situation: Situation) -> list[dict[str, Any]]:
+    """Return the objects of the files and kustomizations that a command names."""
+    return situation.read.objects(
+        command.values("filename"),
+        command.values("kustomize"),
+        recursive=command.has("recursive"),
+        namespace=situation.namespace,
+    )
+
+
+def _of_files(command: Command, situation: Situation) -> tuple[CommandTarget, ...]:
+    """Return the objects in files, except kinds that never affect pods."""
+    found = []
+    for plain in objects_of_files(command, situation):
+        kind = str(plain.get("kind"))
+        if kind not in KINDS and kind not in OTHERS:
+            continue
+        metadata = plain.get("metadata") or {}
+        namespace = "" if kind in CLUSTER_WIDE else metadata.get("namespace") or situation.namespace
+        found.append(CommandTarget(kind, namespace, metadata.get("name") or ""))
+    return tuple(found)
+
+
+def only(targets: Iterable[CommandTarget], kinds: Iterable[str], verb: str) -> None:
+    """Check that all targets are of kinds that a verb accepts.
+
+    Raises:
+        RefusedError: one is not.
+    """
+    known = set(kinds)
+    for target in targets:
+        if target.kind not in known:
+            raise RefusedError(f'error: {full_name(target.kind)} "{target.name}" {verb} is not supported')
