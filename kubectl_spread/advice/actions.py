@@ -13,13 +13,13 @@ from kubectl_spread.advice.patch import Op, put_op
 from kubectl_spread.advice.plan import Plan
 from kubectl_spread.advice.scene import HypotheticalCluster
 from kubectl_spread.advice.target import command, local
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.storage import claim as read_claim
-from kubectl_spread.objects.storage import ObjectKey, Storage, StorageClass
+from kubectl_spread.objects.storage import NamespacedName, Storage, StorageClass
 from kubectl_spread.objects.taints import Taint, UNSCHEDULABLE
 
 Plain = dict[str, Any]
@@ -416,7 +416,7 @@ class ScaleDown(Action):
         return scene.without_pods(self.deleted, replaced=False)
 
     def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
-        plan.scale(OwnerKey(self.kind, self.namespace, self.name), self.replicas)
+        plan.scale(ObjectKey(self.kind, self.namespace, self.name), self.replicas)
 
     def commands(self, scene: HypotheticalCluster) -> list[str]:  # noqa: ARG002
         called = f"{self.kind.lower()}/{self.name}"
@@ -504,7 +504,7 @@ class EditClass(Action):
 class DeleteClaims(Action):
     """Deletion and re-creation of claims, so that their volumes are provisioned where the pod is scheduled."""
 
-    claims: tuple[ObjectKey, ...]
+    claims: tuple[NamespacedName, ...]
 
     def apply(self, scene: HypotheticalCluster) -> HypotheticalCluster:
         return scene._replace(cluster=scene.cluster._replace(storage=self._without_claims(scene.cluster.storage)))
@@ -526,7 +526,9 @@ class DeleteClaims(Action):
         if scene.problem.owner.kind == "Pod":  # created again as it is: to the scheduler it is the same
             return
         plan.delete_pods(
-            pod for pod in own if any(ObjectKey(pod.namespace, volume.claim) in wanted for volume in pod.cls.volumes)
+            pod
+            for pod in own
+            if any(NamespacedName(pod.namespace, volume.claim) in wanted for volume in pod.cls.volumes)
         )
 
     def commands(self, scene: HypotheticalCluster) -> list[str]:
@@ -544,7 +546,7 @@ class DeleteClaims(Action):
         pods = [
             pod
             for pod in scene.problem.given.own
-            if any(ObjectKey(pod.namespace, volume.claim) in wanted for volume in pod.cls.volumes)
+            if any(NamespacedName(pod.namespace, volume.claim) in wanted for volume in pod.cls.volumes)
         ]
         target = scene.problem.target
         if pods and target.is_live:
@@ -557,14 +559,14 @@ class DeleteClaims(Action):
         return [{**object_of("PersistentVolumeClaim", key.namespace, key.name), "deleted": deleted}]
 
 
-def _is_made_again(key: ObjectKey, scene: HypotheticalCluster) -> bool:
+def _is_made_again(key: NamespacedName, scene: HypotheticalCluster) -> bool:
     """Return whether a StatefulSet creates the claim again: its name ends with the name of a pod."""
     problem = scene.problem
     pods = (*problem.given.own, *problem.given.running)
     return problem.owner.kind == "StatefulSet" and any(key.name.endswith(f"-{pod.name}") for pod in pods)
 
 
-def _recreate_claim_command(key: ObjectKey) -> str:
+def _recreate_claim_command(key: NamespacedName) -> str:
     """Return the command that deletes a claim and creates it again, without its volume and its selected node."""
     import json
 

@@ -24,12 +24,13 @@ from kubectl_spread.advice.problem import CREATING_AT_WILL, PendingPodProblem
 from kubectl_spread.advice.recreate import recreated_pod
 from kubectl_spread.advice.scene import HypotheticalCluster
 from kubectl_spread.advice.suggestion import Setback, Why
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.results.answer import Outcome, PodState
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Answer, Limits, Mode, play, StepAnswer
 from kubectl_spread.engine.search.pins import required_node
 from kubectl_spread.engine.setup import reading
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -50,7 +51,7 @@ class PendingAtRest(NamedTuple):
     """Number of waiting pods at rest, the highest of all outcomes: the workload's own, and others per workload."""
 
     own: int
-    others: Counter[Optional[OwnerKey]]
+    others: Counter[Optional[ObjectKey]]
 
 
 class JudgedChange(NamedTuple):
@@ -178,7 +179,7 @@ class Judge:
             not_followed=(phrase_of_omissions(scene, found),),
         )
 
-    def _fewest(self) -> Counter[Optional[OwnerKey]]:
+    def _fewest(self) -> Counter[Optional[ObjectKey]]:
         """Count the pods of other workloads that wait in every outcome."""
         plan = plans.Plan(self.problem, self._start)
         outcomes = self._play(self._start, plan, self._limits).last.outcomes
@@ -201,7 +202,7 @@ class Judge:
         If the problem's pod has no workload, it shares a count with the other bare pods. The count above their number
         is the problem's.
         """
-        own, others = 0, Counter[Optional[OwnerKey]]()
+        own, others = 0, Counter[Optional[ObjectKey]]()
         for outcome in outcomes:
             waiting = Counter(pod.owner for pod in outcome.pods if not pod.node and not pod.is_terminating)
             state = None if self._key is None else outcome.workloads.get(self._key)
@@ -357,7 +358,7 @@ def ranges_of(found: Sequence[effect.Counts], answer: StepAnswer) -> effect.Rang
     return ranges
 
 
-def key_of(problem: PendingPodProblem, start: Cluster) -> Optional[OwnerKey]:
+def key_of(problem: PendingPodProblem, start: Cluster) -> Optional[ObjectKey]:
     """Return the workload's key in the simulation; None for a bare pod or an unknown controller."""
     key = _named(problem)
     if not problem.exists:
@@ -365,13 +366,13 @@ def key_of(problem: PendingPodProblem, start: Cluster) -> Optional[OwnerKey]:
     return key if key in start.controllers else None
 
 
-def _named(problem: PendingPodProblem) -> Optional[OwnerKey]:
+def _named(problem: PendingPodProblem) -> Optional[ObjectKey]:
     owner = problem.owner
     if owner.kind == "Pod":
         return None
     if owner.kind == "CronJob" and problem.pod.owner is not None:
-        return OwnerKey("Job", problem.pod.namespace, problem.pod.owner.name)
-    return OwnerKey(owner.kind, owner.namespace, owner.name)
+        return ObjectKey("Job", problem.pod.namespace, problem.pod.owner.name)
+    return ObjectKey(owner.kind, owner.namespace, owner.name)
 
 
 _REPLACED = "other orders in which {pods} pods may be replaced: they were placed in batches"

@@ -14,11 +14,12 @@ from kubectl_spread.advice.patch import Op
 from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.recreate import whole_spec_of
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.controllers.daemonset import verdict_on
 from kubectl_spread.engine.setup import reading
 from kubectl_spread.objects.amounts.resources import PODS
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import fields
@@ -41,14 +42,14 @@ class Plan:
     def __init__(self, problem: PendingPodProblem, start: Cluster) -> None:
         self._problem = problem
         self._start = start
-        self._controllers: dict[OwnerKey, Controller] = {}
+        self._controllers: dict[ObjectKey, Controller] = {}
         self._nodes = {node.name: node for node in start.nodes}
         self.ended: set[str] = set()  # uids of pods that are removed at the start
         self._storage = start.storage
         self.ops: list[steps.Op] = []
         self.replaces_waiting = False
         self.deleted: set[str] = set()  # uids of pods
-        self._made: dict[OwnerKey, Controller] = {}
+        self._made: dict[ObjectKey, Controller] = {}
         self.not_followed: list[str] = []
         self.is_followed = True  # The effects left out do not decide the result.
         self.has_new_template = False
@@ -70,7 +71,7 @@ class Plan:
         """
         if pod.owner is None:
             return True
-        key = OwnerKey(pod.owner.kind, pod.namespace, pod.owner.name)
+        key = ObjectKey(pod.owner.kind, pod.namespace, pod.owner.name)
         if key not in self._start.controllers and key.kind in _REPLACING and key not in self._made:
             self._made[key] = _like(pod, key, self._start)
         return False
@@ -136,7 +137,7 @@ class Plan:
         elif not self.has_new_template:
             self.create_written()
 
-    def scale(self, key: OwnerKey, replicas: int) -> None:
+    def scale(self, key: ObjectKey, replicas: int) -> None:
         """Scale down another workload."""
         self.ops.append(steps.Scale(key, replicas))
 
@@ -178,17 +179,17 @@ class Plan:
         self._storage = change(self._storage)
         self.ops.append(steps.ChangeFacts(self._start._replace(storage=self._storage)))
 
-    def _key(self) -> Optional[OwnerKey]:
+    def _key(self) -> Optional[ObjectKey]:
         owner = self._problem.owner
         if owner.kind == "Pod":
             return None
         key = key_of(owner)
         return key._replace(kind="Job") if owner.kind == "CronJob" else key
 
-    def _has(self, key: OwnerKey) -> bool:
+    def _has(self, key: ObjectKey) -> bool:
         return key.kind == "Job" or key in self._start.controllers
 
-    def _controller(self, key: OwnerKey) -> Controller:
+    def _controller(self, key: ObjectKey) -> Controller:
         found = self._controllers.get(key)
         if found is not None:
             return found
@@ -203,7 +204,7 @@ class Plan:
         """Delete the Jobs whose pods wait, and create them again."""
         waiting = [pod.owner for pod in self._problem.given.own if pod.owner is not None]
         for owner in dict.fromkeys(waiting):
-            key = OwnerKey(owner.kind, self._problem.pod.namespace, owner.name)
+            key = ObjectKey(owner.kind, self._problem.pod.namespace, owner.name)
             known = self._controller(key)
             self.ops.append(steps.Delete(key))
             self._apply(known._replace(workload=_patched(known.workload, ops)))
@@ -232,7 +233,7 @@ def written_controller(problem: PendingPodProblem) -> Controller:
 _REPLACING = ("ReplicaSet", "ReplicationController", "StatefulSet", "Job")
 
 
-def _like(pod: Pod, key: OwnerKey, cluster: Cluster) -> Controller:
+def _like(pod: Pod, key: ObjectKey, cluster: Cluster) -> Controller:
     """Return a controller, missing from the cluster facts, that is built from one of its pods."""
     count = sum(other.is_visible and not other.terminating for other in OwnedPods(cluster).of(key))
     labels = {name: value for name, value in pod.cls.labels if not name.startswith("topology.kubernetes.io/")}
@@ -246,7 +247,7 @@ def _patched(owner: Workload, ops: Sequence[Op]) -> Workload:
     return owner._replace(template={**owner.template, "spec": spec}, known_hash="")
 
 
-def _missing_controllers(problem: PendingPodProblem) -> dict[OwnerKey, Controller]:
+def _missing_controllers(problem: PendingPodProblem) -> dict[ObjectKey, Controller]:
     """Return synthesized controllers for the pods whose own the cluster facts lack."""
     if not _can_be_made(problem):
         return {}
@@ -268,12 +269,12 @@ def start_of(problem: PendingPodProblem) -> Cluster:
     controllers |= _missing_controllers(problem)
     if owner.kind == "Deployment":
         sets = {pod.owner.name for pod in (*problem.given.own, *problem.given.running) if pod.owner is not None}
-        owners |= {OwnerKey("ReplicaSet", owner.namespace, name): top for name in sets}
+        owners |= {ObjectKey("ReplicaSet", owner.namespace, name): top for name in sets}
         _tell_apart(controllers, [key for key, above in owners.items() if above == top])
     return cluster._replace(controllers=controllers, owners=owners)
 
 
-def _tell_apart(controllers: dict[OwnerKey, Controller], sets: Sequence[OwnerKey]) -> None:
+def _tell_apart(controllers: dict[ObjectKey, Controller], sets: Sequence[ObjectKey]) -> None:
     """Mark the templates of older ReplicaSets as different, because the cluster facts may omit the difference."""
     known = sorted((key for key in sets if key in controllers), key=lambda key: _revision(controllers[key]))
     for at, key in enumerate(known[:-1]):
@@ -299,16 +300,16 @@ def _can_be_made(problem: PendingPodProblem) -> bool:
     return all(claims == own[0] for claims in own)
 
 
-def _makers(problem: PendingPodProblem) -> list[OwnerKey]:
+def _makers(problem: PendingPodProblem) -> list[ObjectKey]:
     """Return the key of the workload; for a CronJob, the keys of its Jobs."""
     owner = problem.owner
     if owner.kind != "CronJob":
         return [key_of(owner)] if owner.kind in KINDS else []
     jobs = {pod.owner.name for pod in problem.given.own if pod.owner is not None}
-    return [OwnerKey("Job", owner.namespace, name) for name in sorted(jobs)]
+    return [ObjectKey("Job", owner.namespace, name) for name in sorted(jobs)]
 
 
-def _synthesized(problem: PendingPodProblem, key: OwnerKey) -> Controller:
+def _synthesized(problem: PendingPodProblem, key: ObjectKey) -> Controller:
     """Return a controller that is built from its pods."""
     owner, cls = problem.owner, problem.pod.cls
     own = (*problem.given.own, *problem.given.running)

@@ -12,12 +12,13 @@ from kubectl_spread.advice.node_facts import is_of_system
 from kubectl_spread.advice.recreate import spec_of
 from kubectl_spread.advice.target import target_of, TemplateOwner
 from kubectl_spread.cluster.ownership import inferred_deployment, OwnedPods, workload_of
-from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.cluster.tables.label_groups import LabelGroup
 from kubectl_spread.explain.constraints.report import ConstraintReport, passes_all_but_spread
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.objects.amounts.quantity import int_or_text, scaled_value
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
@@ -188,7 +189,7 @@ class PendingPodProblem:
     @property
     def controller(self) -> Optional[Controller]:
         """Return the workload's object in the cluster; None if the cluster facts lack it."""
-        return self.cluster.controllers.get(OwnerKey(self.owner.kind, self.owner.namespace, self.owner.name))
+        return self.cluster.controllers.get(ObjectKey(self.owner.kind, self.owner.namespace, self.owner.name))
 
     @cached_property
     def operating_system(self) -> str:
@@ -274,7 +275,7 @@ class PendingPodProblem:
     def _revision_of(self, pod: Pod) -> Optional[int]:
         """Return the revision of a pod's ReplicaSet in its Deployment; None if the cluster facts lack it."""
         owner = pod.owner
-        key = None if owner is None else OwnerKey(owner.kind, pod.namespace, owner.name)
+        key = None if owner is None else ObjectKey(owner.kind, pod.namespace, owner.name)
         found = None if key is None else self.cluster.controllers.get(key)
         return None if found is None else natural(found.revision)
 

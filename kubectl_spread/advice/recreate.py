@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Optional
 
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects.affinity import NodeSelectorTerm, PodAffinityTerm, WeightedTerm
 from kubectl_spread.objects.amounts.resources import CPU, PODS
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Owner, Pod, PodClass
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import fields
@@ -282,7 +283,7 @@ def current_class(pod: Pod, cluster: Cluster) -> PodClass:
     Fields that the template lacks, such as fields added by admission, are copied from the pod.
     """
     cls, owner = pod.cls, pod.owner
-    known = None if owner is None else cluster.controllers.get(OwnerKey(owner.kind, pod.namespace, owner.name))
+    known = None if owner is None else cluster.controllers.get(ObjectKey(owner.kind, pod.namespace, owner.name))
     if known is None or owner is None or owner.kind not in KINDS:
         return cls
     spec = known.workload.template.get("spec") or {}

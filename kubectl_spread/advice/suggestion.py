@@ -6,8 +6,8 @@ from enum import Enum
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.advice.target import Manager
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine.results.certainty import Certainty
+from kubectl_spread.objects.keys import ObjectKey
 
 Plain = dict[str, Any]
 
@@ -106,7 +106,7 @@ class Setback(NamedTuple):
 
     why: Why
     number: int = 0
-    owner: Optional[OwnerKey] = None
+    owner: Optional[ObjectKey] = None
     message: str = ""
     title: str = ""
 

@@ -11,8 +11,8 @@ from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.scene import HypotheticalCluster
 from kubectl_spread.advice.suggestion import Effect, Rollout, Suggestion
 from kubectl_spread.advice.target import manager_of
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine.results.certainty import Certainty, certainty
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.workloads.kinds import KINDS
 
 _NAMED = 4
@@ -117,6 +117,6 @@ def _of_target(problem: PendingPodProblem) -> Iterator[str]:
         names = ", ".join(pod.name for pod in running[:_NAMED])
         more = f" and {len(running) - _NAMED} more" if len(running) > _NAMED else ""
         yield f"these running pods are deleted and created again: {names}{more}"
-    master = problem.cluster.owners.get(OwnerKey(target.kind, target.namespace, target.name))
+    master = problem.cluster.owners.get(ObjectKey(target.kind, target.namespace, target.name))
     if master is not None:
         yield f"{target.display_name} is controlled by {master.kind} {master.name}: change it there, or it is undone"

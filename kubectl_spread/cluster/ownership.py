@@ -14,31 +14,32 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Optional
 
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import NAMED_BY_LABEL, POD_TEMPLATE_HASH
 
 
-def workload_of(pod: Pod, cluster: Cluster) -> OwnerKey:
+def workload_of(pod: Pod, cluster: Cluster) -> ObjectKey:
     """Return the workload of a pod; a pod without a controller is its own workload."""
-    return owner_of(pod.cls, cluster) or OwnerKey("Pod", pod.namespace, pod.name)
+    return owner_of(pod.cls, cluster) or ObjectKey("Pod", pod.namespace, pod.name)
 
 
-def owner_of(pod_class: PodClass, cluster: Cluster) -> Optional[OwnerKey]:
+def owner_of(pod_class: PodClass, cluster: Cluster) -> Optional[ObjectKey]:
     """Return the workload of the pods of a class; None for pods without a controller."""
     if pod_class.owner is None:
         return None
     labelled = _labelled(pod_class)
     if labelled is not None:
         return labelled
-    key = OwnerKey(pod_class.owner.kind, pod_class.namespace, pod_class.owner.name)
+    key = ObjectKey(pod_class.owner.kind, pod_class.namespace, pod_class.owner.name)
     if key not in cluster.owners and key not in cluster.controllers:
         key = inferred_deployment(pod_class) or key
     return top_of(key, cluster)
 
 
-def top_of(key: OwnerKey, cluster: Cluster) -> OwnerKey:
+def top_of(key: ObjectKey, cluster: Cluster) -> ObjectKey:
     """Return the topmost workload above a controller; the controller itself if nothing of a known kind controls it."""
     top, seen = key, {key}
     while key in cluster.owners and cluster.owners[key] not in seen:
@@ -49,13 +50,13 @@ def top_of(key: OwnerKey, cluster: Cluster) -> OwnerKey:
     return top
 
 
-def inferred_deployment(pod_class: PodClass) -> Optional[OwnerKey]:
+def inferred_deployment(pod_class: PodClass) -> Optional[ObjectKey]:
     """Return the Deployment of a ReplicaSet that is named after it and the template's hash; else None."""
     hashed = dict(pod_class.labels).get(POD_TEMPLATE_HASH, "")
     if pod_class.owner is None or pod_class.owner.kind != "ReplicaSet" or not hashed:
         return None
     name = pod_class.owner.name.removesuffix(f"-{hashed}")
-    return OwnerKey("Deployment", pod_class.namespace, name) if name and name != pod_class.owner.name else None
+    return ObjectKey("Deployment", pod_class.namespace, name) if name and name != pod_class.owner.name else None
 
 
 # Kinds whose controllers label the pods with the workload's name, and the kinds of the pods' own controllers.
@@ -66,14 +67,14 @@ _MAKERS = {
 }
 
 
-def _labelled(pod_class: PodClass) -> Optional[OwnerKey]:
+def _labelled(pod_class: PodClass) -> Optional[ObjectKey]:
     """Return the workload that a label of the pods names, if their controller is of a kind that it uses."""
     if pod_class.owner is None:
         return None
     labels = dict(pod_class.labels)
     for kind, label in NAMED_BY_LABEL.items():
         if labels.get(label) and pod_class.owner.kind in _MAKERS[kind]:
-            return OwnerKey(kind, pod_class.namespace, labels[label])
+            return ObjectKey(kind, pod_class.namespace, labels[label])
     return None
 
 
@@ -86,7 +87,7 @@ class OwnedPods:
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
 
-    def of(self, key: OwnerKey) -> list[Pod]:
+    def of(self, key: ObjectKey) -> list[Pod]:
         """Return the pods that a controller has, itself or through others, in the order of the cluster."""
         cluster = self.cluster
         controllers = [key]
@@ -116,24 +117,24 @@ class OwnedPods:
         return frozenset(node.name for node in self.cluster.nodes)
 
     @cached_property
-    def _by_controller(self) -> dict[OwnerKey, list[tuple[int, Pod]]]:
-        found: dict[OwnerKey, list[tuple[int, Pod]]] = {}
+    def _by_controller(self) -> dict[ObjectKey, list[tuple[int, Pod]]]:
+        found: dict[ObjectKey, list[tuple[int, Pod]]] = {}
         for at, pod in enumerate(self.cluster.pods):
             if pod.owner is not None:
-                key = OwnerKey(pod.owner.kind, pod.namespace, pod.owner.name)
+                key = ObjectKey(pod.owner.kind, pod.namespace, pod.owner.name)
                 found.setdefault(key, []).append((at, pod))
         return found
 
     @cached_property
-    def _made_by(self) -> dict[OwnerKey, list[OwnerKey]]:
-        found: dict[OwnerKey, list[OwnerKey]] = {}
+    def _made_by(self) -> dict[ObjectKey, list[ObjectKey]]:
+        found: dict[ObjectKey, list[ObjectKey]] = {}
         for made, owner in self.cluster.owners.items():
             found.setdefault(owner, []).append(made)
         return found
 
     @cached_property
-    def _by_label(self) -> dict[OwnerKey, list[tuple[int, Pod]]]:
-        found: dict[OwnerKey, list[tuple[int, Pod]]] = {}
+    def _by_label(self) -> dict[ObjectKey, list[tuple[int, Pod]]]:
+        found: dict[ObjectKey, list[tuple[int, Pod]]] = {}
         for at, pod in enumerate(self.cluster.pods):
             key = _labelled(pod.cls)
             if key is not None:
@@ -141,13 +142,13 @@ class OwnedPods:
         return found
 
     @cached_property
-    def _inferred(self) -> dict[OwnerKey, list[OwnerKey]]:
+    def _inferred(self) -> dict[ObjectKey, list[ObjectKey]]:
         """Return the ReplicaSets of each Deployment, inferred from their names, if the facts lack the ReplicaSets."""
-        found: dict[OwnerKey, dict[OwnerKey, None]] = {}
+        found: dict[ObjectKey, dict[ObjectKey, None]] = {}
         for pod_class in {id(pod.cls): pod.cls for pod in self.cluster.pods}.values():
             deployment = inferred_deployment(pod_class)
             if deployment is not None and pod_class.owner is not None:
-                made = OwnerKey("ReplicaSet", pod_class.namespace, pod_class.owner.name)
+                made = ObjectKey("ReplicaSet", pod_class.namespace, pod_class.owner.name)
                 found.setdefault(deployment, {})[made] = None
         return {deployment: list(sets) for deployment, sets in found.items()}
 

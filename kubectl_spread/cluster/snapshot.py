@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.objects.admission import LimitRange, Quota, RuntimeClass
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Owner, Pod
 from kubectl_spread.objects.selectors.labels import Labels
@@ -71,17 +72,9 @@ _BUILT_IN = {
 }
 
 
-class OwnerKey(NamedTuple):
-    """The name of an object that owns pods."""
-
-    kind: str
-    namespace: str
-    name: str
-
-
-def key_of(workload: Workload) -> OwnerKey:
+def key_of(workload: Workload) -> ObjectKey:
     """Return the key of a workload."""
-    return OwnerKey(workload.kind, workload.namespace, workload.name)
+    return ObjectKey(workload.kind, workload.namespace, workload.name)
 
 
 class Condition(NamedTuple):
@@ -135,7 +128,7 @@ class Controller(NamedTuple):
 class ClusterEvent(NamedTuple):
     """An Event about an object; `last` is the time it was last seen, as the API server writes it."""
 
-    about: OwnerKey
+    about: ObjectKey
     reason: str
     message: str
     kind: str = ""  # Normal or Warning
@@ -170,26 +163,26 @@ class Cluster(NamedTuple):
     nodes: tuple[Node, ...]
     pods: tuple[Pod, ...] = ()
     namespaces: dict[str, Labels] = {}  # noqa: RUF012 (never written to)
-    owners: dict[OwnerKey, OwnerKey] = {}  # noqa: RUF012
+    owners: dict[ObjectKey, ObjectKey] = {}  # noqa: RUF012
     services: tuple[Service, ...] = ()
-    owner_selectors: dict[OwnerKey, Selector] = {}  # noqa: RUF012
+    owner_selectors: dict[ObjectKey, Selector] = {}  # noqa: RUF012
     budgets: tuple[DisruptionBudget, ...] = ()
     storage: Storage = Storage()
     priority_classes: dict[str, PriorityClass] = _BUILT_IN
     device_classes: dict[str, str] = {}  # noqa: RUF012  # extended resource -> the class of its devices
-    controllers: dict[OwnerKey, Controller] = {}  # noqa: RUF012
-    events: dict[OwnerKey, tuple[ClusterEvent, ...]] = {}  # noqa: RUF012  # by their objects, the latest first
+    controllers: dict[ObjectKey, Controller] = {}  # noqa: RUF012
+    events: dict[ObjectKey, tuple[ClusterEvent, ...]] = {}  # noqa: RUF012  # by their objects, the latest first
     kubernetes_version: str = ""  # as a snapshot names it: `v1.34.2`
     scheduler_configuration: str = ""  # its text, if a snapshot holds it
     limit_ranges: tuple[LimitRange, ...] = ()
     quotas: tuple[Quota, ...] = ()
     runtime_classes: dict[str, RuntimeClass] = {}  # noqa: RUF012
-    autoscalers: dict[OwnerKey, Autoscaler] = {}  # noqa: RUF012  # by the workload that is scaled
-    revisions: dict[OwnerKey, tuple[StoredRevision, ...]] = {}  # noqa: RUF012  # by workload, the oldest first
+    autoscalers: dict[ObjectKey, Autoscaler] = {}  # noqa: RUF012  # by the workload that is scaled
+    revisions: dict[ObjectKey, tuple[StoredRevision, ...]] = {}  # noqa: RUF012  # by workload, the oldest first
     unread: tuple[Unread, ...] = ()  # resources that may not be read
     read_at: str = ""  # when the facts were read, RFC 3339; empty if unknown
     complete: frozenset[str] = frozenset()  # kinds with all objects present; objects of other kinds may be missing
-    undecodable: tuple[OwnerKey, ...] = ()  # objects that do not decode; without a kind, of unknown kinds
+    undecodable: tuple[ObjectKey, ...] = ()  # objects that do not decode; without a kind, of unknown kinds
 
     def bound_pods(self) -> list[Pod]:
         """Return the pods that count: bound to a node, and neither succeeded nor failed."""
@@ -199,14 +192,14 @@ class Cluster(NamedTuple):
         """Return the pods that wait for a node."""
         return [pod for pod in self.pods if not pod.node_name and pod.is_visible]
 
-    def owners_of(self, pod: Pod) -> tuple[OwnerKey, ...]:
+    def owners_of(self, pod: Pod) -> tuple[ObjectKey, ...]:
         """Return the controllers of a pod: its own, and its controller's controller."""
         if pod.owner is None:
             return ()
         key = _owner_key(pod.owner, pod.namespace)
         return (key, self.owners[key]) if key in self.owners else (key,)
 
-    def top_owner(self, pod: Pod) -> Optional[OwnerKey]:
+    def top_owner(self, pod: Pod) -> Optional[ObjectKey]:
         """Return the controller of the pod's controller; without one, the pod's own controller."""
         if pod.owner is None:
             return None
@@ -214,5 +207,5 @@ class Cluster(NamedTuple):
         return self.owners.get(key, key)
 
 
-def _owner_key(owner: Owner, namespace: str) -> OwnerKey:
-    return OwnerKey(owner.kind, namespace, owner.name)
+def _owner_key(owner: Owner, namespace: str) -> ObjectKey:
+    return ObjectKey(owner.kind, namespace, owner.name)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.storage import Claim, ObjectKey, Storage, StorageClass, Volume
+from kubectl_spread.objects.storage import Claim, NamespacedName, Storage, StorageClass, Volume
 
 Bools = NDArray[np.bool_]
 
@@ -29,10 +29,12 @@ class StorageState:
         self._nodes = nodes
         self._masks: dict[str, Bools] = {}
 
-    def claims_of(self, pod_class: PodClass, *, with_ephemeral: bool = True) -> list[tuple[ObjectKey, Optional[Claim]]]:
+    def claims_of(
+        self, pod_class: PodClass, *, with_ephemeral: bool = True
+    ) -> list[tuple[NamespacedName, Optional[Claim]]]:
         """Return the claims of a pod in the order of its volumes, None for a claim that does not exist."""
         keys = [
-            ObjectKey(pod_class.namespace, volume.claim)
+            NamespacedName(pod_class.namespace, volume.claim)
             for volume in pod_class.volumes
             if volume.claim and (with_ephemeral or not volume.is_ephemeral)
         ]

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional, Union
 
-from kubectl_spread.cluster.snapshot import DisruptionBudget, OwnerKey
+from kubectl_spread.cluster.snapshot import DisruptionBudget
 from kubectl_spread.engine.controllers import scale
 from kubectl_spread.engine.state import Deletion, P, Stage, State
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.amounts.quantity import percentage, scaled_value
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 
 ALWAYS_ALLOW = "AlwaysAllow"
@@ -120,7 +121,7 @@ def _kind(cls: PodClass) -> str:
 def _expected_of_background(world: World, others: list[Pod], selected: list[P]) -> int:
     """Return the sum of the scales of the controllers of pods that take no part; pods without one are ignored."""
     counted = {world.keys[pod.owner] for pod in selected if pod.owner >= 0}
-    found: dict[OwnerKey, int] = {}
+    found: dict[ObjectKey, int] = {}
     for pod in others:
         key = world.cluster.top_owner(pod)
         if key is None or key in counted:

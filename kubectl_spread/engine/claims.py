@@ -17,7 +17,7 @@ from kubectl_spread.objects import storage as objects
 from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.selectors.labels import ZONE
 from kubectl_spread.objects.selectors.selector import LabelRequirement
-from kubectl_spread.objects.storage import Claim, ObjectKey, Storage, Volume
+from kubectl_spread.objects.storage import Claim, NamespacedName, Storage, Volume
 
 Plain = dict[str, Any]
 Made = tuple[tuple[str, str, str], ...]
@@ -34,7 +34,7 @@ def storage_of(world: World, base: Storage, claims: Made) -> Storage:
         return base
     found, volumes = dict(base.claims), dict(base.volumes)
     for namespace, name, value in claims:
-        key = ObjectKey(namespace, name)
+        key = NamespacedName(namespace, name)
         if namespace == RELEASED:
             volumes[name] = volumes[name]._replace(claim=key, claim_uid=RELEASED, is_available=False)
             continue
@@ -65,7 +65,7 @@ def ensure(draft: Draft, owner: int, ordinal: int) -> None:
         name = f"{template}-{key.name}-{ordinal}"
         if exists(draft, key.namespace, name):
             continue
-        claim = _claim(world, ObjectKey(key.namespace, name))
+        claim = _claim(world, NamespacedName(key.namespace, name))
         if claim is not None:
             storage = storage_of(world, world.facts[draft.facts].cluster.storage, draft.claims)
             volume = _bound_at_once(claim, storage)
@@ -77,7 +77,7 @@ def exists(draft: Draft, namespace: str, name: str) -> bool:
     for other, known, value in draft.claims:
         if (other, known) == (namespace, name):
             return value != GONE
-    return ObjectKey(namespace, name) in draft.world.facts[draft.facts].cluster.storage.claims
+    return NamespacedName(namespace, name) in draft.world.facts[draft.facts].cluster.storage.claims
 
 
 def put(draft: Draft, namespace: str, name: str, value: str) -> None:
@@ -88,14 +88,14 @@ def put(draft: Draft, namespace: str, name: str, value: str) -> None:
 
 def is_made_at_once(world: World, namespace: str, name: str) -> bool:
     """Return whether a provisioner creates the volume of a new claim without waiting for its pod."""
-    claim = _claim(world, ObjectKey(namespace, name))
+    claim = _claim(world, NamespacedName(namespace, name))
     found = None if claim is None else world.cluster.storage.classes.get(claim.storage_class)
     return found is not None and not found.waits and found.provisioner not in ("", objects.NO_PROVISIONER)
 
 
 def delete(draft: Draft, namespace: str, name: str) -> None:
     """Delete a claim; its volume keeps its data and is not bound again."""
-    key = ObjectKey(namespace, name)
+    key = NamespacedName(namespace, name)
     storage = storage_of(draft.world, draft.world.facts[draft.facts].cluster.storage, draft.claims)
     claim = storage.claims.get(key)
     if claim is None:
@@ -109,7 +109,7 @@ def delete_unused(draft: Draft, namespace: str, name: str) -> None:
     """Delete a claim as users do: one that a pod with a node uses only is marked."""
     if not exists(draft, namespace, name):
         return
-    if not _is_used(draft, ObjectKey(namespace, name)):
+    if not _is_used(draft, NamespacedName(namespace, name)):
         delete(draft, namespace, name)
         return
     value = next((value for *known, value in draft.claims if known == [namespace, name]), "")
@@ -119,11 +119,11 @@ def delete_unused(draft: Draft, namespace: str, name: str) -> None:
 def delete_marked(draft: Draft) -> None:
     """Delete the marked claims that no pod with a node uses any more."""
     for namespace, name, value in draft.claims:
-        if value.startswith(DELETING) and not _is_used(draft, ObjectKey(namespace, name)):
+        if value.startswith(DELETING) and not _is_used(draft, NamespacedName(namespace, name)):
             delete(draft, namespace, name)
 
 
-def _is_used(draft: Draft, key: ObjectKey) -> bool:
+def _is_used(draft: Draft, key: NamespacedName) -> bool:
     world = draft.world
     live = (world.classes[pod.cls] for pod in draft.pods if pod.node != PENDING)
     others = (pod.cls for pod in world.background)
@@ -133,7 +133,7 @@ def _is_used(draft: Draft, key: ObjectKey) -> bool:
     )
 
 
-def _claim(world: World, key: ObjectKey) -> Optional[Claim]:
+def _claim(world: World, key: NamespacedName) -> Optional[Claim]:
     """Return the claim that a StatefulSet creates; None if no template has its name."""
     for owner, templates in world.claim_templates.items():
         workload = world.keys[owner]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Optional
 
-from kubectl_spread.cluster.snapshot import key_of, OwnerKey
+from kubectl_spread.cluster.snapshot import key_of
 from kubectl_spread.engine import claims, nodes, steps
 from kubectl_spread.engine.controllers import deployment
 from kubectl_spread.engine.controllers.replicaset import choices
@@ -13,6 +13,7 @@ from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.setup import reading
 from kubectl_spread.engine.state import EventKind, Move, NO_ORDINAL, P, PENDING, Slot, slot, Stage, State
 from kubectl_spread.engine.world import World, WorldFacts
+from kubectl_spread.objects.keys import ObjectKey
 
 
 def do(world: World, state: State, op: steps.Op) -> list[Draft]:
@@ -72,9 +73,11 @@ def _labelled(world: World, pod: P, labels: Iterable[tuple[str, Optional[str]]])
     return pod._replace(cls=world.class_index(cls), owner=-1 if is_lost else pod.owner)
 
 
-def _selecting(world: World, pod: P) -> OwnerKey:
+def _selecting(world: World, pod: P) -> ObjectKey:
     owner = world.classes[pod.cls].owner
-    return OwnerKey("", "", "") if owner is None else OwnerKey(owner.kind, world.classes[pod.cls].namespace, owner.name)
+    return (
+        ObjectKey("", "", "") if owner is None else ObjectKey(owner.kind, world.classes[pod.cls].namespace, owner.name)
+    )
 
 
 def _apply(draft: Draft, op: steps.Apply) -> None:
@@ -90,7 +93,7 @@ def _apply(draft: Draft, op: steps.Apply) -> None:
     draft.sets[owner] = reading.own_of(world, owner, spec) if own is None else reading.change_spec(own, world, spec)
 
 
-def _with_spec(draft: Draft, key: OwnerKey, change: Callable[[Any], Any]) -> None:
+def _with_spec(draft: Draft, key: ObjectKey, change: Callable[[Any], Any]) -> None:
     owner = draft.world.find_owner(key)
     own = None if owner is None or owner >= len(draft.sets) else draft.sets[owner]
     if own is None or owner is None:

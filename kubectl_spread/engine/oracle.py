@@ -13,13 +13,14 @@ from typing import NamedTuple, Optional, Union
 
 import numpy as np
 
-from kubectl_spread.cluster.snapshot import DisruptionBudget, OwnerKey
+from kubectl_spread.cluster.snapshot import DisruptionBudget
 from kubectl_spread.cluster.tables.columns import Int64s
 from kubectl_spread.engine import budgets
 from kubectl_spread.engine.claims import Made, storage_of
 from kubectl_spread.engine.search.questions import Questions
 from kubectl_spread.engine.state import Deletion, forget_refusals, P, PENDING, State
 from kubectl_spread.engine.world import World
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
@@ -41,7 +42,7 @@ Seen = frozenset[tuple[_Key, int]]  # pods of each kind
 class MorePods(Exception):  # noqa: N818 (no error: the world has to be made with more pods)
     """Background pods that take part after all: pods of the workloads `keys`, and all pods on `nodes`."""
 
-    def __init__(self, keys: frozenset[OwnerKey], nodes: frozenset[str]) -> None:
+    def __init__(self, keys: frozenset[ObjectKey], nodes: frozenset[str]) -> None:
         super().__init__(keys, nodes)
         self.keys, self.nodes = keys, nodes
 
@@ -204,7 +205,7 @@ class Oracle:
     def _involve(self, victims: Iterable[Pod]) -> None:
         """Raise `MorePods` for pods that must take part with their workloads, or with their nodes if they have none."""
         owner_of = self._world.cluster.top_owner
-        keys, nodes = set[OwnerKey](), set[str]()
+        keys, nodes = set[ObjectKey](), set[str]()
         for pod in victims:
             key = owner_of(pod)
             if key is None:

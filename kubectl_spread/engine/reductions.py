@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any, Optional
 
-from kubectl_spread.cluster.snapshot import key_of, OwnerKey
+from kubectl_spread.cluster.snapshot import key_of
 from kubectl_spread.engine import nodes, steps
 from kubectl_spread.engine.controllers import deployment, replicaset, scale
 from kubectl_spread.engine.controllers.daemonset import DaemonSetState
@@ -23,6 +23,7 @@ from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.refusals import is_short
 from kubectl_spread.engine.state import of_owner, P, PENDING, State
 from kubectl_spread.engine.world import World
+from kubectl_spread.objects.keys import ObjectKey
 
 
 class Reduction(Enum):
@@ -190,7 +191,7 @@ def _is_affected(world: World, state: State, op: steps.Op) -> bool:
     return owner is not None and owner < len(state.sets) and state.sets[owner] is not None
 
 
-def _key(op: steps.Op) -> Optional[OwnerKey]:
+def _key(op: steps.Op) -> Optional[ObjectKey]:
     if isinstance(op, steps.Apply):
         return key_of(op.controller.workload)
     if isinstance(

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kubectl_spread.cluster.snapshot import Cluster, key_of, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, key_of
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.setup.daemons import creating, playable
 from kubectl_spread.engine.world import node_name
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.objects.storage import NamespacedName
 
 
-def find_references(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> tuple[frozenset[OwnerKey], frozenset[str]]:
+def find_references(cluster: Cluster, ops: Iterable[Iterable[steps.Op]]) -> tuple[frozenset[ObjectKey], frozenset[str]]:
     """Return the workloads and nodes that steps refer to."""
-    keys: set[OwnerKey] = set()
+    keys: set[ObjectKey] = set()
     nodes: set[str] = set()
     uids: set[str] = set()
     for op in (op for step in ops for op in step):
@@ -50,7 +51,7 @@ def _uids(cluster: Cluster, op: steps.Op) -> Iterable[str]:
     return ()
 
 
-def _of_pods(cluster: Cluster, uids: set[str]) -> tuple[set[OwnerKey], set[str]]:
+def _of_pods(cluster: Cluster, uids: set[str]) -> tuple[set[ObjectKey], set[str]]:
     """Return the workloads of pods, and the nodes of pods without one."""
     found = [(cluster.top_owner(pod), pod) for pod in cluster.pods if pod.uid in uids]
     owners = {key for key, _ in found if key is not None}
@@ -58,7 +59,7 @@ def _of_pods(cluster: Cluster, uids: set[str]) -> tuple[set[OwnerKey], set[str]]
 
 
 def _claims(pod: Pod, op: steps.DeleteClaims) -> bool:
-    return any(ObjectKey(pod.namespace, volume.claim) in op.keys for volume in pod.cls.volumes)
+    return any(NamespacedName(pod.namespace, volume.claim) in op.keys for volume in pod.cls.volumes)
 
 
 def _is_selected(pod: Pod, op: steps.DeleteSelected) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import cast, NamedTuple, Optional, Union
 
-from kubectl_spread.cluster.snapshot import Cluster, key_of, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, key_of
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.engine import references, steps
 from kubectl_spread.engine.counting.rollouts import CountedRollouts
@@ -31,6 +31,7 @@ from kubectl_spread.engine.setup.loading import load
 from kubectl_spread.engine.setup.owners import with_owners
 from kubectl_spread.engine.state import forget_refusals, P, State, Step
 from kubectl_spread.engine.world import Kubelet, World
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.framework.profile import Profile
 
 Written = Union[steps.Op, Sequence[steps.Op]]
@@ -83,12 +84,12 @@ class StepAnswer(NamedTuple):
     basis: Basis
     states: int
     runs: int
-    fewest_ready: dict[OwnerKey, int]
-    worst_skew: dict[tuple[OwnerKey, str], int]
+    fewest_ready: dict[ObjectKey, int]
+    worst_skew: dict[tuple[ObjectKey, str], int]
     symmetry: Symmetry
     is_endless: bool = False
     before: tuple[Outcome, ...] = ()  # where the step began
-    gaps: Mapping[str, Optional[OwnerKey]] = {}
+    gaps: Mapping[str, Optional[ObjectKey]] = {}
     ended: tuple[int, ...] = ()
     is_start_exact: bool = True
 
@@ -97,7 +98,7 @@ class StepAnswer(NamedTuple):
         """Return whether all outcomes are known."""
         return self.basis.is_exact
 
-    def basis_for(self, keys: Collection[Optional[OwnerKey]]) -> Basis:
+    def basis_for(self, keys: Collection[Optional[ObjectKey]]) -> Basis:
         """Return how far the answer holds for some workloads."""
         has_gap = any(key is None or key in keys for key in self.gaps.values())
         return Basis.NOT_SIMULATED if has_gap and self.basis.is_known else self.basis
@@ -112,7 +113,7 @@ class StepAnswer(NamedTuple):
         """Return whether some outcome found does not complete."""
         return self.is_endless or any(not item.is_complete for item in self.outcomes)
 
-    def counts(self, key: OwnerKey, topology_key: str) -> dict[str, tuple[int, int]]:
+    def counts(self, key: ObjectKey, topology_key: str) -> dict[str, tuple[int, int]]:
         """Return the fewest and most pods of a workload in each domain, over all outcomes.
 
         Domains that an earlier step made different keep the names that they have in the outcome of that step.
@@ -228,9 +229,9 @@ class _Player:
         ops: list[tuple[steps.Op, ...]],
         limits: Limits,
         *,
-        touched: Collection[OwnerKey],
+        touched: Collection[ObjectKey],
         nodes: Collection[str],
-        expected: Collection[OwnerKey],
+        expected: Collection[ObjectKey],
         kubelet: Optional[Kubelet],
         bound: Optional[Columns],
         watch: Watch,

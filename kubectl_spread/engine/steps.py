@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional, Union
 
-from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors.selector import Selector
-from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.objects.taints import Taint
 
 
@@ -27,46 +28,46 @@ class Apply(NamedTuple):
 class Scale(NamedTuple):
     """Change of a workload's replicas."""
 
-    key: OwnerKey
+    key: ObjectKey
     replicas: int
 
 
 class Restart(NamedTuple):
     """Restart of a workload by an annotation in its template, as by `kubectl rollout restart`."""
 
-    key: OwnerKey
+    key: ObjectKey
 
 
 class Undo(NamedTuple):
     """Rollback of a Deployment to its previous revision."""
 
-    key: OwnerKey
+    key: ObjectKey
 
 
 class Pause(NamedTuple):
     """Pause or resumption of a Deployment."""
 
-    key: OwnerKey
+    key: ObjectKey
     is_paused: bool = True
 
 
 class Delete(NamedTuple):
     """Deletion of a workload with its pods."""
 
-    key: OwnerKey
+    key: ObjectKey
 
 
 class DeleteSet(NamedTuple):
     """Deletion of a ReplicaSet with its pods; its Deployment creates another one if it is the newest."""
 
-    key: OwnerKey  # of the Deployment
+    key: ObjectKey  # of the Deployment
     name: str
 
 
 class PodMatch(NamedTuple):
     """Selection of pods of one workload by all given fields; an empty tuple of ordinals matches any."""
 
-    key: OwnerKey
+    key: ObjectKey
     node: str = ""
     ordinals: tuple[int, ...] = ()
     is_pending: bool = False
@@ -115,7 +116,7 @@ class SetCost(NamedTuple):
 class Orphan(NamedTuple):
     """Deletion of a workload without its pods; the ReplicaSets of a Deployment stay, too."""
 
-    key: OwnerKey
+    key: ObjectKey
 
 
 class Evict(NamedTuple):
@@ -206,7 +207,7 @@ class ChangeFacts(NamedTuple):
 class DeleteClaims(NamedTuple):
     """Deletion of claims; one that a pod with a node uses stays until the pod is gone."""
 
-    keys: tuple[ObjectKey, ...]
+    keys: tuple[NamespacedName, ...]
 
 
 class CreatePod(NamedTuple):

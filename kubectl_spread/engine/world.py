@@ -7,15 +7,16 @@ from functools import cached_property
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
-from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget, JOB_INDEX, key_of, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, DisruptionBudget, JOB_INDEX, key_of
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.engine.refusals import lasting_refusal, spec_of_class
 from kubectl_spread.engine.state import ENDING, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage
 from kubectl_spread.objects.affinity import NodeAffinity
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.reading.plain import fields, mappings
-from kubectl_spread.objects.storage import ObjectKey, Volume
+from kubectl_spread.objects.storage import NamespacedName, Volume
 from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, UNREACHABLE
 from kubectl_spread.objects.workloads.replica import controller_of, controller_selector, daemon, replica
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
@@ -93,7 +94,7 @@ class World:
         self.cluster = cluster
         self.profiles = profiles
         self.kubelet = kubelet or Kubelet()
-        self.keys: list[OwnerKey] = []
+        self.keys: list[ObjectKey] = []
         self.revisions: list[Revision] = []
         self.classes: list[PodClass] = []
         self.specs: list[Any] = []
@@ -107,7 +108,7 @@ class World:
         self.names: dict[Any, list[str]] = {}  # names of pods at the start or of a CreatePod, by slot
         self.claim_templates: dict[int, dict[str, Plain]] = {}  # by workload: claim template by name
         self.notes: dict[str, None] = {}  # what was not simulated
-        self.gaps: dict[str, Optional[OwnerKey]] = {}  # those that change the outcome, with the workload, or for any
+        self.gaps: dict[str, Optional[ObjectKey]] = {}  # those that change the outcome, with the workload, or for any
         self.ops: list[Any] = []  # the steps of the user, by number
         self.restarted: dict[tuple[int, int], int] = {}  # new revision by old revision and identity of the step
         self.slot_of: dict[str, Any] = {}  # by uid of an initial pod
@@ -116,10 +117,10 @@ class World:
         self.look_numbers: dict[str, int] = {}
         self._evicting: dict[int, frozenset[int]] = {}  # by facts
         self._on_node: Optional[dict[str, list[Pod]]] = None
-        self._volume_of: Optional[dict[ObjectKey, Volume]] = None
+        self._volume_of: Optional[dict[NamespacedName, Volume]] = None
         self._clusters: list[Cluster] = []  # Keeps the clusters alive, so that their id() stays unique.
         self._class_at: dict[PodClass, int] = {}
-        self._owner_at: dict[OwnerKey, int] = {}
+        self._owner_at: dict[ObjectKey, int] = {}
         self._cls_of: dict[tuple[int, int, str, int], int] = {}
         self._written: list[Workload] = []  # by revision: as it is before admission
         self._admissions: list[Cluster] = [cluster]  # with different objects that admission reads
@@ -137,7 +138,7 @@ class World:
     def minor(self) -> int:
         return next(iter(self.profiles.values())).minor
 
-    def owner(self, key: OwnerKey) -> int:
+    def owner(self, key: ObjectKey) -> int:
         """Return the index of a workload, a new one if it is unknown."""
         at = self._owner_at.get(key)
         if at is None:
@@ -145,11 +146,11 @@ class World:
             self.keys.append(key)
         return at
 
-    def find_owner(self, key: OwnerKey) -> Optional[int]:
+    def find_owner(self, key: ObjectKey) -> Optional[int]:
         """Return the index of a workload; None if it is unknown."""
         return self._owner_at.get(key)
 
-    def know_as(self, key: OwnerKey, owner: int) -> None:
+    def know_as(self, key: ObjectKey, owner: int) -> None:
         """Let a second key find a workload."""
         self._owner_at.setdefault(key, owner)
 
@@ -185,7 +186,7 @@ class World:
         if workload.selector is None or workload.kind in ("Pod", "Job"):
             return
         controller = controller_of(workload)
-        key = OwnerKey(controller.kind, workload.namespace, controller.name)
+        key = ObjectKey(controller.kind, workload.namespace, controller.name)
         selectors = {**self.cluster.owner_selectors, key: controller_selector(workload)}
         self.cluster = self.cluster._replace(owner_selectors=selectors)
         self.facts = [facts._replace(cluster=facts.cluster._replace(owner_selectors=selectors)) for facts in self.facts]
@@ -294,7 +295,7 @@ class World:
             self.notes[f"{text}{name} does not exist, so they never run"] = None
         return made._replace(node_name=name)
 
-    def leave_out(self, text: str, key: Optional[OwnerKey] = None) -> None:
+    def leave_out(self, text: str, key: Optional[ObjectKey] = None) -> None:
         """Record something that is not simulated and changes the outcome of a workload, or of any."""
         self.notes[text] = None
         self.gaps[text] = key
@@ -334,7 +335,7 @@ class World:
         if self._volume_of is None:
             volumes = self.cluster.storage.volumes.values()
             self._volume_of = {item.claim: item for item in volumes if item.claim is not None}
-        return self._volume_of.get(ObjectKey(cls.namespace, volume.claim))
+        return self._volume_of.get(NamespacedName(cls.namespace, volume.claim))
 
     def _reach(self, cls: PodClass, volume: PodVolume) -> str:
         """Return a text of the restrictions of a pod's volume on the pod's nodes."""

@@ -9,7 +9,7 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 
 import numpy as np
 
-from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent
 from kubectl_spread.cluster.tables.columns import Bools, Columns
 from kubectl_spread.explain.bound_pod import bound_pod_report, BoundPodReport
 from kubectl_spread.explain.constraints.report import constraint_reports, ConstraintReport
@@ -18,10 +18,11 @@ from kubectl_spread.explain.requirements.collect import requirements
 from kubectl_spread.explain.requirements.decisive import Cause, causes, Conflict, conflict_sets, ConflictSets
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.scores import score_table, ScoreTable
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass, PodVolume
 from kubectl_spread.objects.releases.field_versions import ignored_fields
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
-from kubectl_spread.objects.storage import Claim, ObjectKey
+from kubectl_spread.objects.storage import Claim, NamespacedName
 from kubectl_spread.objects.taints import OUTAGES
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
@@ -109,7 +110,7 @@ class ClaimTrouble(NamedTuple):
     """A claim and its problem; `event` is the latest event about the claim."""
 
     problem: ClaimProblem
-    key: ObjectKey
+    key: NamespacedName
     storage_class: str = ""
     provisioner: str = ""
     volume: str = ""
@@ -119,9 +120,9 @@ class ClaimTrouble(NamedTuple):
 
 def troubles(cls: PodClass, cluster: Cluster) -> tuple[ClaimTrouble, ...]:
     """Return the claims for which the scheduler refuses a pod, or waits, in the order of the pod's volumes."""
-    found: dict[ObjectKey, ClaimTrouble] = {}
+    found: dict[NamespacedName, ClaimTrouble] = {}
     for volume in cls.volumes:
-        key = ObjectKey(cls.namespace, volume.claim)
+        key = NamespacedName(cls.namespace, volume.claim)
         claim = cluster.storage.claims.get(key)
         problem = _problem(volume, claim, cluster) if volume.claim else None
         if problem is not None:
@@ -150,8 +151,8 @@ def _problem(volume: PodVolume, claim: Optional[Claim], cluster: Cluster) -> Opt
     return ClaimProblem.PROVISIONING if claim.selected_node else None
 
 
-def _trouble(problem: ClaimProblem, key: ObjectKey, claim: Optional[Claim], cluster: Cluster) -> ClaimTrouble:
-    events = cluster.events.get(OwnerKey(_CLAIM, key.namespace, key.name), ())
+def _trouble(problem: ClaimProblem, key: NamespacedName, claim: Optional[Claim], cluster: Cluster) -> ClaimTrouble:
+    events = cluster.events.get(ObjectKey(_CLAIM, key.namespace, key.name), ())
     trouble = ClaimTrouble(problem, key, event=events[0] if events else None)
     if claim is None:
         return trouble

@@ -12,8 +12,8 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from kubectl_spread.cluster.ownership import owner_of
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.requirements.collect import constraint_name
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
@@ -35,7 +35,7 @@ class Victim(NamedTuple):
     """
 
     pod: Pod
-    owner: Optional[OwnerKey]
+    owner: Optional[ObjectKey]
     is_sibling: bool
     counted_by: tuple[str, ...]
     breaks_budget: bool

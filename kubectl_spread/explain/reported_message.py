@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import Storage
 
@@ -95,7 +96,7 @@ def reported_message(pod: Pod, cluster: Cluster) -> ReportedMessage:
 
 def events_of(pod: Pod, cluster: Cluster) -> tuple[ClusterEvent, ...]:
     """Return the events of a pod, the latest first."""
-    return cluster.events.get(OwnerKey("Pod", pod.namespace, pod.name), ())
+    return cluster.events.get(ObjectKey("Pod", pod.namespace, pod.name), ())
 
 
 def other_events(pod: Pod, cluster: Cluster) -> tuple[ClusterEvent, ...]:

@@ -6,8 +6,9 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.building.build import admitted_workload
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.engine.refusals import lasting_refusal, usage_at_start
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.workload import replica_name
 
@@ -15,7 +16,7 @@ from kubectl_spread.objects.workloads.workload import replica_name
 class CreationFailure(NamedTuple):
     """A controller's failure to create a pod, in its words; `at` and `times` of its event, if there is one."""
 
-    about: OwnerKey
+    about: ObjectKey
     reason: str
     message: str
     at: str = ""
@@ -29,7 +30,7 @@ class WorkloadState(NamedTuple):
     failures: also what the API server would say now, by the quotas and limits of the facts.
     """
 
-    key: OwnerKey
+    key: ObjectKey
     wanted: Optional[int]
     running: tuple[Pod, ...] = ()
     pending: tuple[Pod, ...] = ()
@@ -47,7 +48,7 @@ class WorkloadState(NamedTuple):
         return 0 if self.wanted is None else max(0, self.wanted - len(self.running) - len(self.pending))
 
 
-def state_of(key: OwnerKey, owned: OwnedPods) -> Optional[WorkloadState]:
+def state_of(key: ObjectKey, owned: OwnedPods) -> Optional[WorkloadState]:
     """Return the facts about a workload; None if they contain neither it nor its pods."""
     cluster = owned.cluster
     controller = cluster.controllers.get(key)
@@ -93,7 +94,7 @@ def _wanted(controller: Optional[Controller]) -> Optional[int]:
     return controller.workload.replicas
 
 
-def _failures(key: OwnerKey, cluster: Cluster) -> list[CreationFailure]:
+def _failures(key: ObjectKey, cluster: Cluster) -> list[CreationFailure]:
     """Return the failures that the workload and its controllers report, each message once, the latest first."""
     makers = [key, *(made for made, owner in cluster.owners.items() if owner == key)]
     found: dict[str, CreationFailure] = {}

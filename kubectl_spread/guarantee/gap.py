@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.keys import ObjectKey
 
 
 class GapEffect(Enum):
@@ -71,8 +71,8 @@ class Gap(NamedTuple):
     """
 
     kind: GapKind
-    owner: Optional[OwnerKey] = None
-    others: tuple[OwnerKey, ...] = ()
+    owner: Optional[ObjectKey] = None
+    others: tuple[ObjectKey, ...] = ()
     what: str = ""
     number: int = 0
 

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine.controllers.deployment import DeploymentSpec
 from kubectl_spread.guarantee.gap import Gap, GapEffect, has_effect
-from kubectl_spread.guarantee.policy.policy import ReplicaBounds
+from kubectl_spread.objects.keys import ObjectKey, Range
 
 BITS: int = 12  # of a kind's number of pods on a node, in an integer
 MOST_PODS: int = (1 << BITS) - 1  # of one kind
@@ -30,12 +29,12 @@ class OwnerSpec(NamedTuple):
     goes. is_extra: it does not exist at first. first_ordinal: in the names of a StatefulSet's pods; kinds count from 0.
     """
 
-    key: OwnerKey
+    key: ObjectKey
     replicas: int
     surge: object = 0
     unavailable: object = 0
     is_rolled: bool = False
-    bounds: Optional[ReplicaBounds] = None
+    bounds: Optional[Range] = None
     is_stateful: bool = False
     is_ordered: bool = False
     is_judged: bool = True
@@ -183,7 +182,7 @@ class GroupModel(NamedTuple):
     layout: Layout
     placed: tuple[PlacedPod, ...] = ()
     gaps: tuple[Gap, ...] = ()
-    shards: Optional[ReplicaBounds] = None
+    shards: Optional[Range] = None
 
     @property
     def judged_kinds(self) -> tuple[int, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.guarantee.event import TransitionKind
 from kubectl_spread.guarantee.gap import GapEffect, GapKind
 from kubectl_spread.guarantee.policy.policy import Regime
@@ -15,6 +14,7 @@ from kubectl_spread.guarantee.states.merged import merge_names
 from kubectl_spread.guarantee.states.space import Space
 from kubectl_spread.guarantee.verdict import Effort, limit_of, Method, ProofStatus, RuleVerdict
 from kubectl_spread.guarantee.witness import Witness, witness
+from kubectl_spread.objects.keys import ObjectKey
 
 _NEAR = 10_000  # states that are visited before other ways are tried
 _WALK = 20_000  # states of the directed searches of all questions together
@@ -145,7 +145,7 @@ class RegimeSearch:
         group = self._space.group
         created = {gap.owner for gap in group.gaps if gap.kind is GapKind.VOLUMES}
         fixed = {gap.owner for gap in group.gaps if gap.kind in (GapKind.CLAIMS, GapKind.AFFINITY)}
-        gone: set[Optional[OwnerKey]] = set()
+        gone: set[Optional[ObjectKey]] = set()
         for event in found.events:
             if event.kind is TransitionKind.PLACED and event.owner in fixed | gone:
                 return True

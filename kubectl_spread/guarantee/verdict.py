@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.guarantee.bound import Bound
 from kubectl_spread.guarantee.gap import Gap
 from kubectl_spread.guarantee.policy.policy import Regime
 from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.guarantee.witness import Witness
+from kubectl_spread.objects.keys import ObjectKey
 
 
 class ProofStatus(Enum):
@@ -86,11 +86,11 @@ class GroupResult(NamedTuple):
     """Verdicts on a group; neighbours: workloads that were followed as well, because they decide where pods go."""
 
     name: str
-    workloads: tuple[OwnerKey, ...]
+    workloads: tuple[ObjectKey, ...]
     pods: int
     results: tuple[RegimeResult, ...]
     gaps: tuple[Gap, ...] = ()
-    neighbours: tuple[OwnerKey, ...] = ()
+    neighbours: tuple[ObjectKey, ...] = ()
 
     @property
     def verdict(self) -> ProofStatus:

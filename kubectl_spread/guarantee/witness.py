@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.guarantee.event import State, TransitionKind
 from kubectl_spread.guarantee.model import BITS, LossKind, MOST_PODS, total_of
 from kubectl_spread.guarantee.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState
@@ -13,6 +12,7 @@ from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.guarantee.search import trace, TraceStep
 from kubectl_spread.guarantee.states.space import Space
 from kubectl_spread.guarantee.way_ordinals import way_ordinals
+from kubectl_spread.objects.keys import ObjectKey
 
 _MANY_CHANCES = 12
 
@@ -26,7 +26,7 @@ class WitnessEvent(NamedTuple):
     """
 
     kind: TransitionKind
-    owner: Optional[OwnerKey] = None
+    owner: Optional[ObjectKey] = None
     ordinal: int = -1
     is_new: bool = False
     node: str = ""
@@ -41,7 +41,7 @@ class WitnessEvent(NamedTuple):
 class StuckPods(NamedTuple):
     """Pods of a workload that wait forever."""
 
-    owner: OwnerKey
+    owner: ObjectKey
     number: int
 
 
@@ -155,7 +155,7 @@ def _situation(
 def _waiting(space: Space, state: State, owners: Sequence[int]) -> tuple[StuckPods, ...]:
     """Return the waiting pods of a representative; owners: real workload for each of its workloads."""
     placed = space.placed_counts(state)
-    found: dict[OwnerKey, int] = {}
+    found: dict[ObjectKey, int] = {}
     for at in space.judged_waiting_kinds(state, placed):
         kind = space.group.kinds[at]
         number = 1 if kind.ordinal >= 0 else state[1][at] - placed[at]

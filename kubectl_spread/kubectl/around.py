@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Optional
 
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import steps
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl.situation import CommandEffect, Situation
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors.labels import Labels
-from kubectl_spread.objects.storage import ObjectKey, Storage
+from kubectl_spread.objects.storage import NamespacedName, Storage
 
 Plain = dict[str, Any]
 Named = tuple[str, str]  # namespace, name
@@ -87,7 +88,7 @@ def _service(namespace: str, name: str, situation: Situation) -> CommandEffect:
 
 def _claim(namespace: str, name: str, situation: Situation) -> CommandEffect:
     """Delete a claim; one that a pod with a node uses stays until the pod is gone."""
-    cluster, key = situation.cluster, ObjectKey(namespace, name)
+    cluster, key = situation.cluster, NamespacedName(namespace, name)
     claims = dict(cluster.storage.claims)
     users = [pod for pod in cluster.bound_pods() if _uses(pod, key)]
     volume = claims[key].volume_name
@@ -104,7 +105,7 @@ def _claim(namespace: str, name: str, situation: Situation) -> CommandEffect:
     return CommandEffect((steps.DeleteClaims((key,)),), owners, notes=tuple(notes))
 
 
-def _uses(pod: Any, key: ObjectKey) -> bool:
+def _uses(pod: Any, key: NamespacedName) -> bool:
     return pod.namespace == key.namespace and any(volume.claim == key.name for volume in pod.cls.volumes)
 
 
@@ -224,7 +225,7 @@ def plain_of(kind: str, name: Named, cluster: Cluster) -> Plain:
     return plain
 
 
-def _scaler(name: Named, cluster: Cluster) -> tuple[OwnerKey, Any]:
+def _scaler(name: Named, cluster: Cluster) -> tuple[ObjectKey, Any]:
     return next((key, item) for key, item in cluster.autoscalers.items() if (key.namespace, item.name) == name)
 
 

@@ -8,15 +8,14 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl import targets
 from kubectl_spread.kubectl.editing import manifests
 from kubectl_spread.kubectl.kinds import CLUSTER_WIDE, full_name, kind_of, OTHERS
 from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import CommandEffect, plain_of, Situation
-from kubectl_spread.kubectl.targets import CommandTarget
 from kubectl_spread.kubectl.workloads import count_of
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors import labels
 from kubectl_spread.text.scalars import natural
 from kubectl_spread.text.wording import short
@@ -128,9 +127,9 @@ def _of_cron_job(text: str, situation: Situation, metadata: Plain) -> Plain:
     word, slash, name = text.partition("/")
     if not slash or kind_of(word) != "CronJob":
         raise RefusedError(f"error: from must be an existing cronjob, as in --from=cronjob/NAME, not {text}")
-    target = CommandTarget("CronJob", situation.namespace, name)
+    target = ObjectKey("CronJob", situation.namespace, name)
     targets.require(target, situation.cluster)
-    plain = plain_of(situation.cluster.controllers[target.key])
+    plain = plain_of(situation.cluster.controllers[target])
     made = copy.deepcopy((plain["spec"].get("jobTemplate") or {}).get("spec") or {})
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": made}
 
@@ -146,9 +145,9 @@ def _refuse_existing(plain: Plain, situation: Situation) -> None:
     """
     kind, metadata = str(plain.get("kind")), plain.get("metadata") or {}
     namespace = "" if kind in CLUSTER_WIDE else metadata.get("namespace") or situation.namespace
-    target = CommandTarget(kind, namespace, metadata.get("name") or "")
+    target = ObjectKey(kind, namespace, metadata.get("name") or "")
     cluster = situation.cluster
-    is_known = OwnerKey(*target) in cluster.controllers
+    is_known = ObjectKey(*target) in cluster.controllers
     if kind in OTHERS or kind == "Pod":
         is_known = any(item == target for item, _ in targets.existing(kind, cluster, namespace))
     if is_known:

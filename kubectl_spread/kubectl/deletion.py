@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine import steps
 from kubectl_spread.kubectl import around, rollout, targets
 from kubectl_spread.kubectl.kinds import kind_of
 from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import CommandEffect, Situation
-from kubectl_spread.kubectl.targets import CommandTarget
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.text.scalars import natural
 
@@ -43,7 +42,7 @@ def _is_orphaning(command: Command) -> bool:
     return cascade in ("orphan", "false")
 
 
-def _orphaned(found: tuple[CommandTarget, ...], situation: Situation) -> CommandEffect:
+def _orphaned(found: tuple[ObjectKey, ...], situation: Situation) -> CommandEffect:
     """Return the effect of deleting workloads without the objects that they have created."""
     done = CommandEffect()
     for target in found:
@@ -51,13 +50,13 @@ def _orphaned(found: tuple[CommandTarget, ...], situation: Situation) -> Command
             done += _deleted((target,), situation, is_forced=False)
             continue
         rollout.workload_object(target, situation)
-        situation.remove(target.key)
+        situation.remove(target)
         what = (
             "its ReplicaSets stay, and keep their pods" if target.kind == "Deployment" else "its pods stay as they are"
         )
         done += CommandEffect(
-            (steps.Orphan(target.key),),
-            frozenset([target.key]),
+            (steps.Orphan(target),),
+            frozenset([target]),
             notes=(f"{targets.short_name(target)} is deleted, {what}",),
         )
     return done
@@ -73,7 +72,7 @@ _ALL = (
 )
 
 
-def _everything(command: Command, situation: Situation) -> tuple[CommandTarget, ...]:
+def _everything(command: Command, situation: Situation) -> tuple[ObjectKey, ...]:
     """Return the objects of the category `all`, without those that go with their controllers."""
     cluster = situation.cluster
     kinds = _ALL[:-2] if command.has("selector") else _ALL
@@ -82,7 +81,7 @@ def _everything(command: Command, situation: Situation) -> tuple[CommandTarget, 
     return tuple(
         target
         for target in found
-        if target.key not in cluster.owners and not (target.kind == "Pod" and target.name in owned)
+        if target not in cluster.owners and not (target.kind == "Pod" and target.name in owned)
     )
 
 
@@ -105,7 +104,7 @@ def _selected_pods(command: Command, situation: Situation, *, is_forced: bool) -
     return CommandEffect((op,), frozenset(key for key in keys if key is not None))
 
 
-def _deleted(found: tuple[CommandTarget, ...], situation: Situation, *, is_forced: bool) -> CommandEffect:
+def _deleted(found: tuple[ObjectKey, ...], situation: Situation, *, is_forced: bool) -> CommandEffect:
     """Return the effect of deleting objects: pods first, then nodes, budgets and the others in their order."""
     of_kind = {kind: [target for target in found if target.kind == kind] for kind in _FIRST}
     done = _pods(of_kind["Pod"], situation, is_forced=is_forced) if of_kind["Pod"] else CommandEffect()
@@ -120,13 +119,13 @@ def _deleted(found: tuple[CommandTarget, ...], situation: Situation, *, is_force
 _FIRST = ("Pod", "Node", "PodDisruptionBudget")
 
 
-def _nodes(found: list[CommandTarget], situation: Situation) -> CommandEffect:
+def _nodes(found: list[ObjectKey], situation: Situation) -> CommandEffect:
     names = tuple(target.name for target in found)
     situation.remove_nodes(names)
     return CommandEffect((steps.DeleteNodes(names),)) if names else CommandEffect()
 
 
-def _budgets(found: list[CommandTarget], situation: Situation) -> CommandEffect:
+def _budgets(found: list[ObjectKey], situation: Situation) -> CommandEffect:
     if not found:
         return CommandEffect()
     named = {(target.namespace, target.name) for target in found}
@@ -136,23 +135,23 @@ def _budgets(found: list[CommandTarget], situation: Situation) -> CommandEffect:
     return CommandEffect((steps.ChangeFacts(situation.cluster),))
 
 
-def _other(target: CommandTarget, situation: Situation) -> CommandEffect:
+def _other(target: ObjectKey, situation: Situation) -> CommandEffect:
     """Delete a workload, or an object around workloads."""
-    if target.kind in around.KINDS and target.key not in situation.cluster.controllers:
+    if target.kind in around.KINDS and target not in situation.cluster.controllers:
         return around.delete(target.kind, [(target.namespace, target.name)], situation)
-    above = situation.cluster.owners.get(target.key)
+    above = situation.cluster.owners.get(target)
     if target.kind == "ReplicaSet" and above is not None and above.kind == "Deployment":
         note = f"{above.kind} {above.name} creates {targets.short_name(target)} again if its template is the newest"
         return CommandEffect((steps.DeleteSet(above, target.name),), frozenset([above]), notes=(note,))
     rollout.workload_object(target, situation)
-    situation.remove(target.key)
-    return CommandEffect((steps.Delete(target.key),), frozenset([target.key]))
+    situation.remove(target)
+    return CommandEffect((steps.Delete(target),), frozenset([target]))
 
 
-def _pods(found: list[CommandTarget], situation: Situation, *, is_forced: bool) -> CommandEffect:
+def _pods(found: list[ObjectKey], situation: Situation, *, is_forced: bool) -> CommandEffect:
     cluster = situation.cluster
     wanted = {(target.namespace, target.name) for target in found}
-    keys: set[OwnerKey] = set()
+    keys: set[ObjectKey] = set()
     uids: list[str] = []
     for pod in cluster.pods:
         is_of_a_set = pod.owner is not None and pod.owner.kind == "StatefulSet" and _ordinal(pod.name) is not None
@@ -162,10 +161,10 @@ def _pods(found: list[CommandTarget], situation: Situation, *, is_forced: bool) 
             keys.update(() if key is None else (key,))
     ops: list[steps.Op] = [steps.DeletePods(tuple(uids), is_forced)] if uids else []
     named_uids = {(pod.namespace, pod.name) for pod in cluster.pods if pod.uid in set(uids)}
-    ordinals: dict[OwnerKey, list[int]] = {}
+    ordinals: dict[ObjectKey, list[int]] = {}
     for target in found:
         if (target.namespace, target.name) not in named_uids:
-            owner = OwnerKey("StatefulSet", target.namespace, target.name.rpartition("-")[0])
+            owner = ObjectKey("StatefulSet", target.namespace, target.name.rpartition("-")[0])
             ordinals.setdefault(owner, []).append(_ordinal(target.name) or 0)
     for key, numbers in ordinals.items():
         ops.append(steps.DeleteSome(steps.PodMatch(key, ordinals=tuple(numbers)), is_forced=is_forced))

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import steps
 from kubectl_spread.kubectl import nodes, targets
 from kubectl_spread.kubectl.parsing import Command
 from kubectl_spread.kubectl.situation import CommandEffect, Situation
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.selectors.selector import Selector
@@ -94,7 +95,7 @@ def _has_local_storage(pod: Pod, cluster: Cluster) -> bool:
     return any("emptyDir" in volume for volume in mappings(spec.get("volumes")))
 
 
-def _owners_on(names: Iterable[str], cluster: Cluster) -> frozenset[OwnerKey]:
+def _owners_on(names: Iterable[str], cluster: Cluster) -> frozenset[ObjectKey]:
     """Return the workloads with pods to evict on the nodes."""
     wanted = set(names)
     found = {cluster.top_owner(pod) for pod in cluster.bound_pods() if pod.node_name in wanted}

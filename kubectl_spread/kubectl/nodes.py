@@ -8,7 +8,7 @@ from kubectl_spread.kubectl import targets
 from kubectl_spread.kubectl.kinds import kind_of
 from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import CommandEffect, Situation
-from kubectl_spread.kubectl.targets import CommandTarget
+from kubectl_spread.objects.keys import ObjectKey
 
 
 def named_nodes(command: Command, situation: Situation) -> tuple[str, ...]:
@@ -28,7 +28,7 @@ def named_nodes(command: Command, situation: Situation) -> tuple[str, ...]:
         raise StepError(f"name a node: `{command.verb.name} {command.verb.arguments}`")
     names = tuple(_name(word) for word in words)
     for name in names:
-        targets.require(CommandTarget("Node", "", name), situation.cluster)
+        targets.require(ObjectKey("Node", "", name), situation.cluster)
     return names
 
 

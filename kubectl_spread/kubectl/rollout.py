@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine import steps
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl import targets
 from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import CommandEffect, controller_of, plain_of, Situation
-from kubectl_spread.kubectl.targets import CommandTarget
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.text.scalars import natural
 from kubectl_spread.text.wording import short
 
@@ -35,7 +34,7 @@ def restart(command: Command, situation: Situation) -> CommandEffect:
             what = "can't restart paused deployment (run rollout resume first)"
             raise RefusedError(f'error: {full_name(target.kind)} "{target.name}" {what}')
         done += change_workload(
-            situation, target, with_template(plain, _restarted(plain, len(situation.history(target.key))))
+            situation, target, with_template(plain, _restarted(plain, len(situation.history(target))))
         )
     return done
 
@@ -67,14 +66,14 @@ def undo(command: Command, situation: Situation) -> CommandEffect:
         if template.get("spec"):
             done += change_workload(situation, target, with_template(plain, template))
         else:
-            situation.unknown.add(target.key)
-            done += CommandEffect((steps.Undo(target.key),), frozenset([target.key]))
+            situation.unknown.add(target)
+            done += CommandEffect((steps.Undo(target),), frozenset([target]))
     return done
 
 
-def _template_before(target: CommandTarget, situation: Situation, revision: int) -> Plain:
+def _template_before(target: ObjectKey, situation: Situation, revision: int) -> Plain:
     """Return an earlier template; an empty one if the cluster facts only have its pods."""
-    history = situation.history(target.key)
+    history = situation.history(target)
     earlier = history[:-1]
     if not revision:
         if earlier:
@@ -83,7 +82,7 @@ def _template_before(target: CommandTarget, situation: Situation, revision: int)
             raise RefusedError(f'error: no rollout history found for deployment "{target.name}"')
         raise RefusedError(
             "error: no last revision to roll back to"
-            if target.key in situation.cluster.revisions
+            if target in situation.cluster.revisions
             else "error: no last revision to roll back to in the cluster facts, which hold no ControllerRevisions"
         )
     found = _numbered(target, situation, revision)
@@ -92,19 +91,19 @@ def _template_before(target: CommandTarget, situation: Situation, revision: int)
     return found
 
 
-def _numbered(target: CommandTarget, situation: Situation, revision: int) -> Plain | None:
+def _numbered(target: ObjectKey, situation: Situation, revision: int) -> Plain | None:
     """Return the template of a revision by its number in the rollout history."""
     cluster = situation.cluster
-    stored = cluster.revisions.get(target.key, ())
+    stored = cluster.revisions.get(target, ())
     for item in stored:
         if item.number == revision:
             return item.template
     for made, owner in cluster.owners.items():
         controller = cluster.controllers.get(made)
-        if owner == target.key and controller is not None and controller.revision == str(revision):
+        if owner == target and controller is not None and controller.revision == str(revision):
             return controller.workload.template
-    history = situation.history(target.key)
-    has_numbers = bool(stored) or target.key in cluster.owners.values()
+    history = situation.history(target)
+    has_numbers = bool(stored) or target in cluster.owners.values()
     return history[revision - 1] if not has_numbers and revision <= len(history) else None
 
 
@@ -131,22 +130,22 @@ def _paused(command: Command, situation: Situation, *, is_paused: bool) -> Comma
     return done
 
 
-def workload_object(target: CommandTarget, situation: Situation) -> Plain:
+def workload_object(target: ObjectKey, situation: Situation) -> Plain:
     """Return a workload as an API object.
 
     Raises:
         RefusedError: its template is unknown, or another controller would revert the change.
     """
-    if target.key in situation.unknown:
+    if target in situation.unknown:
         raise RefusedError(
             f"error: the template that {full_name(target.kind)} {target.name} went back to is not in the cluster facts"
         )
-    owner = situation.cluster.owners.get(target.key)
+    owner = situation.cluster.owners.get(target)
     if owner is not None:
         raise RefusedError(
             f"error: {owner.kind} {owner.name} controls {target.kind} {target.name}, and would revert the change"
         )
-    return plain_of(situation.cluster.controllers[target.key])
+    return plain_of(situation.cluster.controllers[target])
 
 
 def with_template(plain: Plain, template: Plain) -> Plain:
@@ -154,8 +153,8 @@ def with_template(plain: Plain, template: Plain) -> Plain:
     return {**plain, "spec": {**plain["spec"], "template": template}}
 
 
-def change_workload(situation: Situation, target: CommandTarget, plain: Plain) -> CommandEffect:
+def change_workload(situation: Situation, target: ObjectKey, plain: Plain) -> CommandEffect:
     """Return the effect of changing a workload."""
-    before = situation.cluster.controllers[target.key]
+    before = situation.cluster.controllers[target]
     after = controller_of(plain)._replace(conditions=before.conditions, labels=before.labels)
-    return CommandEffect((situation.put(after),), frozenset([OwnerKey(*target)]))
+    return CommandEffect((situation.put(after),), frozenset([ObjectKey(*target)]))

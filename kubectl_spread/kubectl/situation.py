@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine import steps
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF, workload
@@ -50,10 +51,10 @@ class CommandEffect(NamedTuple):
     """
 
     ops: tuple[steps.Op, ...] = ()
-    concerns: frozenset[OwnerKey] = frozenset()
+    concerns: frozenset[ObjectKey] = frozenset()
     refusal: str = ""
     notes: tuple[str, ...] = ()
-    labelled: frozenset[OwnerKey] = frozenset()
+    labelled: frozenset[ObjectKey] = frozenset()
 
     def __add__(self, other: tuple[Any, ...]) -> CommandEffect:
         """Return the combination of two effects, in order."""
@@ -77,10 +78,10 @@ class Situation:
         self.cluster = cluster
         self.namespace = self.default_namespace = namespace
         self.read = read
-        self.applied: dict[OwnerKey, Plain] = {}  # the manifest that an earlier command applied last
-        self._histories: dict[OwnerKey, list[Plain]] = {}
+        self.applied: dict[ObjectKey, Plain] = {}  # the manifest that an earlier command applied last
+        self._histories: dict[ObjectKey, list[Plain]] = {}
         self.lost: set[str] = set()  # names of unreachable nodes
-        self.unknown: set[OwnerKey] = set()  # workloads whose template is unknown by now
+        self.unknown: set[ObjectKey] = set()  # workloads whose template is unknown by now
 
     def put(self, controller: Controller) -> steps.Apply:
         """Add or replace a workload, and return the operation."""
@@ -95,7 +96,7 @@ class Situation:
             self._remember(key, owner.template)
         return steps.Apply(controller)
 
-    def remove(self, key: OwnerKey) -> None:
+    def remove(self, key: ObjectKey) -> None:
         """Remove a workload."""
         controllers = {known: item for known, item in self.cluster.controllers.items() if known != key}
         self.cluster = self.cluster._replace(controllers=controllers)
@@ -116,14 +117,14 @@ class Situation:
         """Return a node that exists."""
         return next(node for node in self.cluster.nodes if node.name == name)
 
-    def history(self, key: OwnerKey) -> list[Plain]:
+    def history(self, key: ObjectKey) -> list[Plain]:
         """Return the previous templates of a workload, the latest last."""
         if key not in self._histories:
             self._histories[key] = [*self._recorded(key)]
             self._remember(key, self.cluster.controllers[key].workload.template)
         return self._histories[key]
 
-    def _recorded(self, key: OwnerKey) -> list[Plain]:
+    def _recorded(self, key: ObjectKey) -> list[Plain]:
         """Return the templates of a Deployment's ReplicaSets or of ControllerRevisions, the oldest first.
 
         A template that the cluster facts lack is empty.
@@ -139,7 +140,7 @@ class Situation:
         sets.sort(key=lambda item: (natural(item.revision) or 0, item.workload.name))
         return [item.workload.template for item in sets]
 
-    def _remember(self, key: OwnerKey, template: Plain) -> None:
+    def _remember(self, key: ObjectKey, template: Plain) -> None:
         from kubectl_spread.engine.world import same_template  # numpy: 80 ms
 
         known = self._histories.setdefault(key, [])
@@ -149,7 +150,7 @@ class Situation:
                 break
         known.append(template)
 
-    def pods_of(self, key: OwnerKey) -> list[str]:
+    def pods_of(self, key: ObjectKey) -> list[str]:
         """Return the names of a workload's pods at the start."""
         return [pod.name for pod in OwnedPods(self.cluster).of(key)]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import ClusterError, RefusedError
 from kubectl_spread.kubectl import around
 from kubectl_spread.kubectl.kinds import CLUSTER_WIDE, full_name, kind_of, OTHERS
 from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import Situation
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors import selector as selector_text
 from kubectl_spread.objects.selectors.labels import Labels
 from kubectl_spread.objects.selectors.selector import Selector
@@ -24,26 +25,14 @@ _MIXED = (
 _HINT = "hint: run `kubectl get {kind} {name} -n {namespace} -o yaml > {name}.yaml`, and add `--snapshot {name}.yaml`"
 
 
-class CommandTarget(NamedTuple):
-    """An object that a command names."""
-
-    kind: str
-    namespace: str
-    name: str
-
-    @property
-    def key(self) -> OwnerKey:
-        return OwnerKey(self.kind, self.namespace, self.name)
-
-
 class NamedTargets(NamedTuple):
     """Objects that a command names, and its other arguments, such as KEY=VALUE."""
 
-    targets: tuple[CommandTarget, ...]
+    targets: tuple[ObjectKey, ...]
     rest: tuple[str, ...] = ()
 
 
-def short_name(target: CommandTarget) -> str:
+def short_name(target: ObjectKey) -> str:
     """Return an object as kubectl prints it: `deployment.apps/web`."""
     plural, dot, group = full_name(target.kind).partition(".")
     return f"{plural.removesuffix('s')}{dot}{group}/{target.name}"
@@ -77,13 +66,11 @@ def find_targets(
     is_type = len(words) == 1 and "/" not in words[0]
     if command.has("selector") or command.has("all") or (takes_all and is_type):
         return NamedTargets(_selected(command, words, situation, where), rest)
-    targets = tuple(
-        CommandTarget(kind, "" if kind in CLUSTER_WIDE else namespace, name) for kind, name in _pairs(words)
-    )
+    targets = tuple(ObjectKey(kind, "" if kind in CLUSTER_WIDE else namespace, name) for kind, name in _pairs(words))
     return NamedTargets(_existing(targets, command, situation), rest)
 
 
-def _existing(targets: Iterable[CommandTarget], command: Command, situation: Situation) -> tuple[CommandTarget, ...]:
+def _existing(targets: Iterable[ObjectKey], command: Command, situation: Situation) -> tuple[ObjectKey, ...]:
     """Return the targets; a missing one is an error, or is skipped with --ignore-not-found."""
     found = []
     for target in targets:
@@ -128,15 +115,13 @@ def _slashed(word: str) -> tuple[str, str]:
     return kind_of(kind), name
 
 
-def _selected(
-    command: Command, words: Sequence[str], situation: Situation, namespace: str
-) -> tuple[CommandTarget, ...]:
+def _selected(command: Command, words: Sequence[str], situation: Situation, namespace: str) -> tuple[ObjectKey, ...]:
     """Return all objects of some kinds that a selector matches."""
     if len(words) > 1 or "/" in words[0]:
         what = "a selector" if command.has("selector") else "--all"
         raise StepError(f"name cannot be provided when {what} is specified")
     wanted = selector(command.value("selector"))
-    found: list[CommandTarget] = []
+    found: list[ObjectKey] = []
     for kind in (kind_of(word) for word in words[0].split(",")):
         if command.has("selector") and kind in _WITHOUT_LABELS:
             raise StepError(f"labels of {full_name(kind)} are not read; name the objects")
@@ -164,28 +149,28 @@ def selector(text: str) -> Selector:
         raise StepError(str(error)) from None
 
 
-def existing(kind: str, cluster: Cluster, namespace: str) -> list[tuple[CommandTarget, Labels]]:
+def existing(kind: str, cluster: Cluster, namespace: str) -> list[tuple[ObjectKey, Labels]]:
     """Return the objects of a kind with their labels; from all namespaces if `namespace` is empty."""
     if kind == "Node":
-        return [(CommandTarget(kind, "", node.name), node.labels) for node in cluster.nodes]
+        return [(ObjectKey(kind, "", node.name), node.labels) for node in cluster.nodes]
     every = _pods(cluster) if kind == "Pod" else _others(kind, cluster)
     return [(target, labels) for target, labels in every if namespace in ("", target.namespace) or not target.namespace]
 
 
-def _pods(cluster: Cluster) -> Iterator[tuple[CommandTarget, Labels]]:
-    return ((CommandTarget("Pod", pod.namespace, pod.name), dict(pod.cls.labels)) for pod in cluster.pods)
+def _pods(cluster: Cluster) -> Iterator[tuple[ObjectKey, Labels]]:
+    return ((ObjectKey("Pod", pod.namespace, pod.name), dict(pod.cls.labels)) for pod in cluster.pods)
 
 
-def _others(kind: str, cluster: Cluster) -> Iterator[tuple[CommandTarget, Labels]]:
+def _others(kind: str, cluster: Cluster) -> Iterator[tuple[ObjectKey, Labels]]:
     """Yield the workloads of a kind, or the objects around workloads."""
     if kind == "PodDisruptionBudget":
-        yield from ((CommandTarget(kind, item.namespace, item.name), {}) for item in cluster.budgets)
-    yield from ((CommandTarget(kind, *name), labels or {}) for name, labels in around.existing(kind, cluster))
+        yield from ((ObjectKey(kind, item.namespace, item.name), {}) for item in cluster.budgets)
+    yield from ((ObjectKey(kind, *name), labels or {}) for name, labels in around.existing(kind, cluster))
     of_kind = (item for item in sorted(cluster.controllers.items()) if item[0].kind == kind)
-    yield from ((CommandTarget(*key), controller.labels) for key, controller in of_kind)
+    yield from ((ObjectKey(*key), controller.labels) for key, controller in of_kind)
 
 
-def require(target: CommandTarget, cluster: Cluster) -> None:
+def require(target: ObjectKey, cluster: Cluster) -> None:
     """Check that an object exists.
 
     Raises:
@@ -200,7 +185,7 @@ def require(target: CommandTarget, cluster: Cluster) -> None:
         raise RefusedError(f'Error from server (NotFound): namespaces "{target.namespace}" not found')
     if any(item.kind == target.kind and item.namespace != target.namespace for item in cluster.unread):
         raise ClusterError(f'may not list {full_name(target.kind)}, so whether "{target.name}" exists is not known')
-    if any(cluster.top_owner(pod) == target.key for pod in cluster.pods):
+    if any(cluster.top_owner(pod) == target for pod in cluster.pods):
         raise RefusedError(
             f'error: the cluster facts hold pods of {full_name(target.kind)} "{target.name}", but not the object '
             f"itself; {_HINT.format(kind=full_name(target.kind), name=target.name, namespace=target.namespace)}"
@@ -208,10 +193,10 @@ def require(target: CommandTarget, cluster: Cluster) -> None:
     raise RefusedError(f'Error from server (NotFound): {full_name(target.kind)} "{target.name}" not found')
 
 
-def _is_of_a_set(target: CommandTarget, cluster: Cluster) -> bool:
+def _is_of_a_set(target: ObjectKey, cluster: Cluster) -> bool:
     """Return whether a StatefulSet creates the pod."""
     name, _, number = target.name.rpartition("-")
-    found = cluster.controllers.get(OwnerKey("StatefulSet", target.namespace, name))
+    found = cluster.controllers.get(ObjectKey("StatefulSet", target.namespace, name))
     ordinal = natural(number)
     if found is None or ordinal is None:
         return False
@@ -241,7 +226,7 @@ def objects_of_files(command: Command, situation: Situation) -> list[dict[str, A
     )
 
 
-def _of_files(command: Command, situation: Situation) -> tuple[CommandTarget, ...]:
+def _of_files(command: Command, situation: Situation) -> tuple[ObjectKey, ...]:
     """Return the objects in files, except kinds that never affect pods."""
     found = []
     for plain in objects_of_files(command, situation):
@@ -250,11 +235,11 @@ def _of_files(command: Command, situation: Situation) -> tuple[CommandTarget, ..
             continue
         metadata = plain.get("metadata") or {}
         namespace = "" if kind in CLUSTER_WIDE else metadata.get("namespace") or situation.namespace
-        found.append(CommandTarget(kind, namespace, metadata.get("name") or ""))
+        found.append(ObjectKey(kind, namespace, metadata.get("name") or ""))
     return tuple(found)
 
 
-def only(targets: Iterable[CommandTarget], kinds: Iterable[str], verb: str) -> None:
+def only(targets: Iterable[ObjectKey], kinds: Iterable[str], verb: str) -> None:
     """Check that all targets are of kinds that a verb accepts.
 
     Raises:

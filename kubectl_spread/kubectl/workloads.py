@@ -12,7 +12,7 @@ from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl import rollout, targets
 from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import CommandEffect, controller_of, plain_of, Situation
-from kubectl_spread.kubectl.targets import CommandTarget
+from kubectl_spread.objects.keys import ObjectKey
 
 SCALED = ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController")
 _NO_COUNT = "The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0"
@@ -52,23 +52,23 @@ def count_of(command: Command) -> int:
     return int(significant)
 
 
-def _check_current(command: Command, target: CommandTarget, situation: Situation) -> None:
+def _check_current(command: Command, target: ObjectKey, situation: Situation) -> None:
     wanted = command.value("current-replicas", "-1")
-    now = situation.cluster.controllers[target.key].workload.replicas
+    now = situation.cluster.controllers[target].workload.replicas
     if wanted != "-1" and wanted != str(now):
         raise RefusedError(f"error: Expected replicas to be {wanted}, was {now}")
 
 
-def scale_workload(target: CommandTarget, situation: Situation, replicas: int) -> CommandEffect:
+def scale_workload(target: ObjectKey, situation: Situation, replicas: int) -> CommandEffect:
     """Return the effect of scaling a workload."""
-    if target.key in situation.cluster.owners:
+    if target in situation.cluster.owners:
         rollout.workload_object(target, situation)
-    plain = plain_of(situation.cluster.controllers[target.key])
+    plain = plain_of(situation.cluster.controllers[target])
     after = controller_of({**plain, "spec": {**plain["spec"], "replicas": replicas}})
-    situation.put(_like(after, situation.cluster.controllers[target.key]))
-    scaler = situation.cluster.autoscalers.get(target.key)
+    situation.put(_like(after, situation.cluster.controllers[target]))
+    scaler = situation.cluster.autoscalers.get(target)
     notes = () if scaler is None else (scaler.note,)
-    return CommandEffect((steps.Scale(target.key, replicas),), frozenset([target.key]), notes=notes)
+    return CommandEffect((steps.Scale(target, replicas),), frozenset([target]), notes=notes)
 
 
 def _like(after: Any, before: Any) -> Any:

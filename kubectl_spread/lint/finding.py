@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.text.source import SourceFile, Span
 
 if TYPE_CHECKING:  # needed where something is fixed, and where rules run
@@ -86,14 +87,6 @@ class Label(NamedTuple):
     text: str
 
 
-class ObjectRef(NamedTuple):
-    """The object a finding is about."""
-
-    kind: str = ""
-    namespace: str = ""
-    name: str = ""
-
-
 class Fix(NamedTuple):
     """A fix of a finding: `title` is in the imperative, and the routes of `changes` lead from the object.
 
@@ -139,7 +132,7 @@ class Finding(NamedTuple):
     rule: RuleMeta
     message: str
     place: Place
-    object: ObjectRef = ObjectRef()
+    object: ObjectKey = ObjectKey()
     path: str = ""
     hint: str = ""
     related: tuple[Label, ...] = ()

@@ -6,9 +6,10 @@ import functools
 from functools import cached_property
 from typing import Any, Optional
 
-from kubectl_spread.lint.finding import DocumentFix, Fix, ObjectRef, Place
+from kubectl_spread.lint.finding import DocumentFix, Fix, Place
 from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading.decode import path_text
 from kubectl_spread.objects.reading.plain import fields
 from kubectl_spread.objects.selectors.selector import compile_selector, LabelRequirement, Selector
@@ -242,13 +243,13 @@ class Subject:
         return path_text(route)
 
     @property
-    def ref(self) -> ObjectRef:
+    def ref(self) -> ObjectKey:
         return reference(self.manifest)
 
 
-def reference(manifest: Manifest) -> ObjectRef:
+def reference(manifest: Manifest) -> ObjectKey:
     """Return the reference of an object in findings."""
-    return ObjectRef(manifest.kind, manifest.namespace, manifest.name)
+    return ObjectKey(manifest.kind, manifest.namespace, manifest.name)
 
 
 def repair(fix: Optional[Fix], manifest: Manifest) -> Optional[DocumentFix]:

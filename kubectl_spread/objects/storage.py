@@ -25,7 +25,9 @@ _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 
 
-class ObjectKey(NamedTuple):
+class NamespacedName(NamedTuple):
+    """The name of an object whose kind is known; `namespace` is empty for one of the cluster."""
+
     namespace: str
     name: str
 
@@ -36,7 +38,7 @@ class Claim(NamedTuple):
     `names_class` is False if the claim sets no class, so that the API server adds the default class.
     """
 
-    key: ObjectKey
+    key: NamespacedName
     uid: str
     volume_name: str
     is_bind_completed: bool
@@ -69,7 +71,7 @@ class Volume(NamedTuple):
     labels: Labels
     is_available: bool
     is_deleted: bool
-    claim: Optional[ObjectKey]
+    claim: Optional[NamespacedName]
     claim_uid: str
     csi: Optional[tuple[str, str]]  # driver, volume handle
 
@@ -125,7 +127,7 @@ class Capacity(NamedTuple):
 class Storage(NamedTuple):
     """Every storage object of a cluster."""
 
-    claims: dict[ObjectKey, Claim] = {}  # noqa: RUF012 (never written to)
+    claims: dict[NamespacedName, Claim] = {}  # noqa: RUF012 (never written to)
     volumes: dict[str, Volume] = {}  # noqa: RUF012
     classes: dict[str, StorageClass] = {}  # noqa: RUF012
     limits: dict[str, dict[str, int]] = {}  # noqa: RUF012  # node -> driver -> count
@@ -148,7 +150,7 @@ def claim(plain: Plain) -> Claim:
     selector = spec.get("selector")
     requests = (spec.get("resources") or {}).get("requests") or {}
     return Claim(
-        ObjectKey(metadata.get("namespace") or "default", metadata.get("name") or ""),
+        NamespacedName(metadata.get("namespace") or "default", metadata.get("name") or ""),
         metadata.get("uid") or "",
         spec.get("volumeName") or "",
         _BIND_COMPLETED in annotations,
@@ -182,7 +184,7 @@ def volume(plain: Plain) -> Volume:
         labels,
         (plain.get("status") or {}).get("phase") == "Available",
         metadata.get("deletionTimestamp") is not None,
-        None if reference is None else ObjectKey(reference.get("namespace") or "", reference.get("name") or ""),
+        None if reference is None else NamespacedName(reference.get("namespace") or "", reference.get("name") or ""),
         (reference or {}).get("uid") or "",
         _attachment(spec, labels),
     )

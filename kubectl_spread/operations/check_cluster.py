@@ -8,9 +8,10 @@ from typing import Any, NamedTuple, Optional, TYPE_CHECKING
 from kubectl_spread.cluster.building.shapes import LAST_APPLIED
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.sharing.prune import prune_object
-from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.errors import SpreadError
 from kubectl_spread.lint.selection.policy import Config
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.operations import baseline, check
@@ -161,11 +162,11 @@ def _source(controller: Controller) -> SourceFile:
     return SourceFile(f"{owner.namespace}/{owner.kind.lower()}/{owner.name}", text)
 
 
-def _pending(cluster: Cluster, wanted: Selection) -> Iterable[tuple[OwnerKey, Pod]]:
+def _pending(cluster: Cluster, wanted: Selection) -> Iterable[tuple[ObjectKey, Pod]]:
     return _of_wanted((pod for pod in cluster.pending() if not pod.terminating), cluster, wanted)
 
 
-def _of_wanted(pods: Iterable[Pod], cluster: Cluster, wanted: Selection) -> Iterable[tuple[OwnerKey, Pod]]:
+def _of_wanted(pods: Iterable[Pod], cluster: Cluster, wanted: Selection) -> Iterable[tuple[ObjectKey, Pod]]:
     """Yield the selected pods, with their workloads."""
     for pod in pods:
         key = workload_of(pod, cluster)

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, Optional, Protocol
 
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.steps import CreatePod
 from kubectl_spread.errors import ConfigError, NotFoundError, RequestError, SourceError
 from kubectl_spread.guarantee.policy.parse import short_key, SHORT_KEYS
-from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, Regime, REGIMES, ReplicaBounds
+from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, Regime, REGIMES
 from kubectl_spread.guarantee.policy.rule import PolicyRule
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.recommendation.by_shards import recommend_for_group
@@ -18,6 +18,7 @@ from kubectl_spread.guarantee.recommendation.result import Recommendation, Recom
 from kubectl_spread.guarantee.setup.build import by_selectors, matches, scale
 from kubectl_spread.guarantee.setup.member import KINDS, Member
 from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus, worst
+from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.operations.inputs import missing
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, LoadedCluster
@@ -87,7 +88,7 @@ class GuaranteeResult(NamedTuple):
     groups: tuple[JudgedGroup, ...]
     known: LoadedCluster
     errors: tuple[SourceError, ...] = ()
-    skipped: tuple[OwnerKey, ...] = ()
+    skipped: tuple[ObjectKey, ...] = ()
     is_interrupted: bool = False
 
     @property
@@ -166,7 +167,7 @@ def _read(request: GuaranteeRequest) -> SimulateInputs:
     return read._replace(given=(*given, *read.given))
 
 
-def _selected(request: GuaranteeRequest, cluster: Cluster, read: SimulateInputs) -> frozenset[OwnerKey]:
+def _selected(request: GuaranteeRequest, cluster: Cluster, read: SimulateInputs) -> frozenset[ObjectKey]:
     """Return the workloads of the cluster that the request names.
 
     Raises:
@@ -187,14 +188,14 @@ def _selected(request: GuaranteeRequest, cluster: Cluster, read: SimulateInputs)
     return found
 
 
-def _members(chosen: Iterable[OwnerKey], cluster: Cluster) -> tuple[list[Member], tuple[OwnerKey, ...]]:
+def _members(chosen: Iterable[ObjectKey], cluster: Cluster) -> tuple[list[Member], tuple[ObjectKey, ...]]:
     """Return the workloads, with the ranges of their autoscalers, and the workloads that are not simulated."""
     keys = sorted(chosen, key=lambda key: (key.namespace, key.kind, key.name))
     members = []
     for key in keys:
         if key.kind in KINDS:
             scaler = cluster.autoscalers.get(key)
-            bounds = None if scaler is None else ReplicaBounds(scaler.min_replicas, scaler.max_replicas)
+            bounds = None if scaler is None else Range(scaler.min_replicas, scaler.max_replicas)
             members.append(Member(key, cluster.controllers[key], bounds))
     if not members:
         raise RequestError("no Deployment, StatefulSet, ReplicaSet or ReplicationController is given")

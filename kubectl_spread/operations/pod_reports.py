@@ -10,7 +10,7 @@ from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.search import suggest
 from kubectl_spread.advice.suggestion import Suggestions
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import NotFoundError
 from kubectl_spread.explain.explanation import disagreement, examine, ExaminedPod, Explanation, PodVerdict
 from kubectl_spread.explain.node_view import node_view, NodeView
@@ -24,6 +24,7 @@ from kubectl_spread.explain.reported_message import (
 )
 from kubectl_spread.explain.workload_state import CreationFailure, state_of, WorkloadState
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.selectors.selector import compile_selector
@@ -116,7 +117,7 @@ def _pod(name: str, asked: ReportSettings) -> list[PodReport]:
 def _workload(target: ObjectName, asked: ReportSettings) -> list[PodReport]:
     """Return reports on the Pending pods of a workload, one of each class; without any, on its next pod."""
     cluster = asked.known.cluster
-    key = OwnerKey(target.kind, asked.namespace, target.name)
+    key = ObjectKey(target.kind, asked.namespace, target.name)
     state = state_of(key, OwnedPods(cluster))
     if state is None:
         raise missing_error(target.kind, target.name, namespace=asked.namespace, cluster=cluster)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Optional
+from typing import Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine.run import Limits, Watch
 from kubectl_spread.errors import RefusedError, SourceError
 from kubectl_spread.kubectl.interpret import effect
 from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.parsing import Command, parse, StepError
 from kubectl_spread.kubectl.workloads import MOST_REPLICAS, SCALED
+from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.operations.simulate import simulate, SimulateInputs, SimulationSetup, unreadable_first
 from kubectl_spread.report.simulation.replicas import ReplicaCountRow, ReplicaTable
 
@@ -21,14 +21,7 @@ _MOST_ROWS = 1000
 _LEAST_S = 1.0  # for each row
 
 
-class Counts(NamedTuple):
-    """The numbers of replicas to try, both ends included."""
-
-    least: int
-    most: int
-
-
-def counts(text: str) -> Counts:
+def counts(text: str) -> Range:
     """Return the numbers of a range as `1..50`.
 
     Raises:
@@ -37,7 +30,7 @@ def counts(text: str) -> Counts:
     match = _RANGE.match(text)
     if match is None:
         raise StepError(f"--replicas takes a range, such as 1..50, not {text or 'empty'}")
-    found = Counts(int(match[1]), int(match[2]))
+    found = Range(int(match[1]), int(match[2]))
     if found.least > found.most:
         raise StepError(
             f"--replicas {text}: {found.least} is greater than {found.most}: write {found.most}..{found.least}"
@@ -60,7 +53,7 @@ def table(
     commands: Sequence[Command],
     limits: Limits,
     *,
-    wanted: Optional[Counts],
+    wanted: Optional[Range],
     watch: Optional[Watch] = None,
 ) -> ReplicaTable:
     """Return a row for each number of replicas.
@@ -98,7 +91,7 @@ def _each(limits: Limits, rows: int) -> Limits:
     return limits._replace(seconds=seconds, has_messages=False)
 
 
-def _workload(read: SimulateInputs, commands: Sequence[Command]) -> OwnerKey:
+def _workload(read: SimulateInputs, commands: Sequence[Command]) -> ObjectKey:
     """Return the only workload that commands name and that can be scaled."""
     scene = SimulationSetup(read)
     with unreadable_first(scene):
@@ -113,7 +106,7 @@ def _workload(read: SimulateInputs, commands: Sequence[Command]) -> OwnerKey:
     return next(iter(found))
 
 
-def _named(command: Command, scene: SimulationSetup) -> Iterator[OwnerKey]:
+def _named(command: Command, scene: SimulationSetup) -> Iterator[ObjectKey]:
     given = command
     if ".." in command.value("replicas"):
         given = command._replace(flags={**command.flags, "replicas": ("1",)})
@@ -122,11 +115,11 @@ def _named(command: Command, scene: SimulationSetup) -> Iterator[OwnerKey]:
             yield key
 
 
-def _autoscaled(key: OwnerKey, read: SimulateInputs) -> Counts:
+def _autoscaled(key: ObjectKey, read: SimulateInputs) -> Range:
     scene = SimulationSetup(read)
     found = scene.situation.cluster.autoscalers.get(key)
     if found is None:
         what = f'HorizontalPodAutoscaler of {full_name(key.kind)} "{key.name}"'
         with unreadable_first(scene):
             raise RefusedError(f"error: the cluster facts hold no {what}; name the range with --replicas MIN..MAX")
-    return Counts(found.min_replicas, max(found.min_replicas, found.max_replicas))
+    return Range(found.min_replicas, max(found.min_replicas, found.max_replicas))

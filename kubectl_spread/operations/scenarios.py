@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine.results.answer import Outcome
-from kubectl_spread.engine.results.domain_pods import Range
 from kubectl_spread.engine.results.summary import is_settled, PlayedStep, Simulation, summarize
 from kubectl_spread.engine.run import Limits, Mode, StepAnswer, Watch
 from kubectl_spread.engine.steps import CreatePod
 from kubectl_spread.errors import ConfigError, RequestError, SourceError, SpreadError
 from kubectl_spread.kubectl.interpret import effect
 from kubectl_spread.kubectl.situation import CommandEffect
-from kubectl_spread.kubectl.targets import CommandTarget, require
+from kubectl_spread.kubectl.targets import require
+from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.operations.simulate import read_inputs, SimulateInputs, SimulateRequest, SimulationSetup
 from kubectl_spread.report.simulation.scenarios import ScenarioResult, UnmetExpectation
 from kubectl_spread.sources import scenario as scenarios
 from kubectl_spread.sources.files import setting_root
-from kubectl_spread.sources.scenario import Bounds, Expectation, Scenario
+from kubectl_spread.sources.scenario import Expectation, Scenario
 
 
 class ScenarioRequest(NamedTuple):
@@ -185,12 +184,12 @@ class _Seen:
         if expect.workload is None:
             return ""
         kind, name = expect.workload
-        target = CommandTarget(kind, self._scene.situation.default_namespace, name)
+        target = ObjectKey(kind, self._scene.situation.default_namespace, name)
         if kind == "Pod" and name in self._pods:
             return ""
         why = ""
         for cluster in self._clusters:
-            if any(cluster.top_owner(pod) == target.key for pod in cluster.pods):
+            if any(cluster.top_owner(pod) == target for pod in cluster.pods):
                 return ""
             try:
                 require(target, cluster)
@@ -243,10 +242,10 @@ def _limits(scenario: Scenario, limits: Limits) -> Limits:
 
 
 def _failures(
-    expect: Expectation, found: StepAnswer, keys: frozenset[OwnerKey], *, text: str, namespace: str
+    expect: Expectation, found: StepAnswer, keys: frozenset[ObjectKey], *, text: str, namespace: str
 ) -> Iterator[UnmetExpectation]:
     if expect.workload is not None:
-        keys = frozenset([OwnerKey(expect.workload[0], namespace, expect.workload[1])])
+        keys = frozenset([ObjectKey(expect.workload[0], namespace, expect.workload[1])])
     for what, wanted, seen in _Check(expect, found, keys).broken():
         yield UnmetExpectation(text, expect.line, expect.column, what, wanted, seen)
 
@@ -254,7 +253,7 @@ def _failures(
 class _Check:
     """Compares an expectation with all outcomes of a step."""
 
-    def __init__(self, expect: Expectation, found: StepAnswer, keys: frozenset[OwnerKey]) -> None:
+    def __init__(self, expect: Expectation, found: StepAnswer, keys: frozenset[ObjectKey]) -> None:
         self.expect = expect
         self.found = found
         self.outcomes = found.outcomes
@@ -304,10 +303,10 @@ class _Check:
             return False
         return all(key not in outcome.workloads or is_settled(outcome, key) for key in self.keys)
 
-    def _number(self, what: str, bounds: Optional[Bounds], numbers: list[int]) -> Iterator[tuple[str, str, str]]:
+    def _number(self, what: str, bounds: Optional[Range], numbers: list[int]) -> Iterator[tuple[str, str, str]]:
         if bounds is not None and not all(map(bounds.allows, numbers)):
             seen = Range(min(numbers), max(numbers))
-            yield what, str(bounds), str(Bounds(*seen))
+            yield what, str(bounds), str(Range(*seen))
 
     def _pods(self, outcome: Outcome, *, is_placed: bool) -> int:
         return sum(

@@ -22,7 +22,7 @@ from kubectl_spread.cluster.facts import (
     Server,
 )
 from kubectl_spread.cluster.ownership import owner_of
-from kubectl_spread.cluster.snapshot import Cluster, key_of, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, key_of
 from kubectl_spread.cluster.tables.columns import unique
 from kubectl_spread.engine.placements import max_placed_pods
 from kubectl_spread.engine.results.certainty import Certainty
@@ -30,6 +30,7 @@ from kubectl_spread.engine.search import node_kinds
 from kubectl_spread.guarantee.policy.policy import Policy
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts, TopologySpreadConstraint
 from kubectl_spread.objects.constraints.uncounted import find_uncounted, UncountedPods
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.releases.version import kubelet_minor
 from kubectl_spread.objects.storage import NO_PROVISIONER
@@ -167,7 +168,7 @@ class KnownCluster:
         if hard is None or hard.report.selector.is_empty:
             return ()
         own = {pod.key for pod in hard.evidence.own}
-        domains: dict[OwnerKey, list[str]] = {}
+        domains: dict[ObjectKey, list[str]] = {}
         for pod in self._by_namespace.get(hard.evidence.pod_class.namespace, ()):
             owner = owner_of(pod.cls, self._cluster)
             value = hard.domain_of(pod) if hard.selects(pod) and pod.key not in own else None

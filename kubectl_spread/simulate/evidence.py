@@ -8,12 +8,13 @@ from typing import Any, Generic, Optional, TypeVar
 
 from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
-from kubectl_spread.cluster.snapshot import Cluster, key_of, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, key_of
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.constraints.report import constraint_reports, passes_all_but_spread, SharedDomains
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import mappings
-from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import claim_names, replica_name, Workload
 from kubectl_spread.scheduler.cycle import Scheduler
@@ -55,7 +56,7 @@ class EvidenceFinder:
         self,
         cluster: Cluster,
         profiles: Mapping[str, Profile],
-        placements: Mapping[OwnerKey, Placement],
+        placements: Mapping[ObjectKey, Placement],
         *,
         namespace: str,
         keys: Optional[frozenset[str]],
@@ -104,17 +105,17 @@ class EvidenceFinder:
         return OwnedPods(self._cluster)
 
     @cached_property
-    def _own_pods(self) -> dict[OwnerKey, list[Pod]]:
+    def _own_pods(self) -> dict[ObjectKey, list[Pod]]:
         """Return the running pods by their controllers and by their own name."""
-        found: dict[OwnerKey, list[Pod]] = {}
+        found: dict[ObjectKey, list[Pod]] = {}
         for pod in self._cluster.bound_pods():
             if not pod.terminating:
                 for key in self._keys_of(pod):
                     found.setdefault(key, []).append(pod)
         return found
 
-    def _keys_of(self, pod: Pod) -> Iterable[OwnerKey]:
-        own = OwnerKey("Pod", pod.namespace, pod.name)
+    def _keys_of(self, pod: Pod) -> Iterable[ObjectKey]:
+        own = ObjectKey("Pod", pod.namespace, pod.name)
         return dict.fromkeys((*self._cluster.owners_of(pod), workload_of(pod, self._cluster), own))
 
     def _ask(self, workload: Workload) -> Optional[Evidence]:
@@ -158,7 +159,7 @@ class EvidenceFinder:
             or (
                 volume.claim not in made
                 and not volume.is_ephemeral
-                and (claim := claims.get(ObjectKey(pod_class.namespace, volume.claim))) is not None
+                and (claim := claims.get(NamespacedName(pod_class.namespace, volume.claim))) is not None
                 and claim.is_bound
             )
         )

@@ -20,6 +20,7 @@ from kubectl_spread.cluster.tables.columns import Columns, Int32s, Int64s
 from kubectl_spread.engine.placements import every_placement, NodeCounts
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.search import node_kinds
+from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.cycle import Scheduler
@@ -41,17 +42,6 @@ _LEAST_RUNS = 4  # Fewest runs of a forecast; a large cluster may use more steps
 _MOST_STEPS = 2_500
 
 
-class CountRange(NamedTuple):
-    """Lowest and highest value over the runs."""
-
-    least: int
-    most: int
-
-    @property
-    def is_certain(self) -> bool:
-        return self.least == self.most
-
-
 class ConstraintForecast(NamedTuple):
     """Forecast for one constraint.
 
@@ -64,8 +54,8 @@ class ConstraintForecast(NamedTuple):
     is_hard: bool
     topology_key: str
     max_skew: int
-    domains: dict[str, CountRange]
-    skew: CountRange
+    domains: dict[str, Range]
+    skew: Range
 
 
 class Forecast(NamedTuple):
@@ -77,9 +67,9 @@ class Forecast(NamedTuple):
 
     workload: Workload
     replicas: int
-    placed: CountRange = CountRange(0, 0)
+    placed: Range = Range(0, 0)
     constraints: tuple[ConstraintForecast, ...] = ()
-    nodes: dict[str, CountRange] = {}  # noqa: RUF012 (never written to)
+    nodes: dict[str, Range] = {}  # noqa: RUF012 (never written to)
     runs: int = 0
     basis: Basis = Basis.SAMPLE
     is_sampled: bool = False  # the scheduler does not look at every node of so large a cluster
@@ -219,13 +209,13 @@ class _OutcomeRanges:
                 self._new[run, node] = count
         self.placed = _range((self._new.sum(axis=1) + ran.sum()).tolist())
 
-    def nodes(self) -> dict[str, CountRange]:
+    def nodes(self) -> dict[str, Range]:
         ran = self._ran
         found = {}
         for at, range_ in enumerate(self._shared([_range(column) for column in self._new.T.tolist()])):
             if range_.most or ran[at]:
                 already = int(ran[at])
-                found[self._columns.nodes[at].name] = CountRange(range_.least + already, range_.most + already)
+                found[self._columns.nodes[at].name] = Range(range_.least + already, range_.most + already)
         return found
 
     def constraint(self, item: _Counted) -> ConstraintForecast:
@@ -246,17 +236,15 @@ class _OutcomeRanges:
             skew=_range([outcome.skew or 0 for outcome in outcomes]),
         )
 
-    def _domains(self, codes: Int32s, size: int) -> list[CountRange]:
+    def _domains(self, codes: Int32s, size: int) -> list[Range]:
         ran = self._by_domain(self._ran[np.newaxis], codes)[0]
         ranges = [_range(column) for column in self._by_domain(self._new, codes).T.tolist()]
         sizes = np.bincount(codes[codes >= 0], minlength=size)
-        shared = self._shared([ranges[code] if code >= 0 else CountRange(0, 0) for code in codes.tolist()])
+        shared = self._shared([ranges[code] if code >= 0 else Range(0, 0) for code in codes.tolist()])
         for at, code in enumerate(codes.tolist()):
             if code >= 0 and sizes[code] == 1:  # A domain of one node has the range of its node.
                 ranges[code] = shared[at]
-        return [
-            CountRange(least + int(more), most + int(more)) for (least, most), more in zip(ranges, ran, strict=True)
-        ]
+        return [Range(least + int(more), most + int(more)) for (least, most), more in zip(ranges, ran, strict=True)]
 
     def _by_domain(self, pods: Int64s, codes: Int32s) -> Int64s:
         """Return the number of pods per run and domain, int64 (runs, D)."""
@@ -266,14 +254,14 @@ class _OutcomeRanges:
             found[run] = np.bincount(codes[codes >= 0], weights=row[codes >= 0], minlength=size)
         return found
 
-    def _shared(self, ranges: list[CountRange]) -> list[CountRange]:
+    def _shared(self, ranges: list[Range]) -> list[Range]:
         """Return the range of each node, merged over all nodes of its kind."""
         if self._kinds is None:
             return ranges
-        of_kind: dict[int, CountRange] = {}
+        of_kind: dict[int, Range] = {}
         for kind, (least, most) in zip(self._kinds, ranges, strict=True):
-            known = of_kind.get(kind, CountRange(least, most))
-            of_kind[kind] = CountRange(min(known.least, least), max(known.most, most))
+            known = of_kind.get(kind, Range(least, most))
+            of_kind[kind] = Range(min(known.least, least), max(known.most, most))
         return [of_kind[kind] for kind in self._kinds]
 
 
@@ -283,5 +271,5 @@ def _distinct_rows(numbers: Int64s) -> Int64s:
     return np.array(list(by_content.values()), np.int64)
 
 
-def _range(numbers: list[int]) -> CountRange:
-    return CountRange(int(min(numbers)), int(max(numbers)))
+def _range(numbers: list[int]) -> Range:
+    return Range(int(min(numbers)), int(max(numbers)))

@@ -8,7 +8,7 @@ from typing import Any, Optional
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.objects import storage
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, ObjectKey, Storage, StorageClass, Volume
+from kubectl_spread.objects.storage import Claim, NamespacedName, NO_PROVISIONER, Storage, StorageClass, Volume
 from kubectl_spread.objects.workloads.workload import claim_names, replica_name, Workload
 
 Plain = dict[str, Any]
@@ -111,7 +111,7 @@ class NewClaims:
         made = claim_names(owner, pod.name)
         new = []
         for volume in pod.cls.volumes:
-            key = ObjectKey(pod.namespace, volume.claim)
+            key = NamespacedName(pod.namespace, volume.claim)
             claim = claims.get(key)
             if volume.is_ephemeral:
                 # The claim belongs to another pod, which must be deleted first.

@@ -6,8 +6,8 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.results.certainty import Certainty
-from kubectl_spread.engine.results.domain_pods import Range
 from kubectl_spread.explain.explanation import Explanation, IgnoredFields
+from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.workload import Workload
 

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from kubectl_spread.cluster.ownership import workload_of
-from kubectl_spread.cluster.snapshot import Cluster, key_of, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, key_of
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.running.controllers import with_controllers
@@ -20,7 +21,7 @@ class PredictedCluster(NamedTuple):
     """
 
     cluster: Cluster
-    placements: dict[OwnerKey, Placement]
+    placements: dict[ObjectKey, Placement]
     new: frozenset[str]
     unpredicted: frozenset[str]
 
@@ -32,7 +33,7 @@ def predictions(cluster: Cluster, placements: Iterable[Placement]) -> list[Predi
         cluster: before the placements.
         placements: of all workloads.
     """
-    rounds: list[dict[OwnerKey, Placement]] = []
+    rounds: list[dict[ObjectKey, Placement]] = []
     for placement in placements:
         owner = placement.workload
         key = key_of(owner)
@@ -44,7 +45,7 @@ def predictions(cluster: Cluster, placements: Iterable[Placement]) -> list[Predi
     return [_predicted(cluster, found) for found in rounds]
 
 
-def _predicted(cluster: Cluster, placements: dict[OwnerKey, Placement]) -> PredictedCluster:
+def _predicted(cluster: Cluster, placements: dict[ObjectKey, Placement]) -> PredictedCluster:
     evicted = {item.pod.uid for placement in placements.values() for item in placement.evictions}
     added = [pod for placement in placements.values() for pod in _pods(placement)]
     kept = (pod for pod in cluster.pods if pod.uid not in evicted and not _is_placed_again(pod, cluster, placements))
@@ -56,12 +57,12 @@ def _predicted(cluster: Cluster, placements: dict[OwnerKey, Placement]) -> Predi
     )
 
 
-def _is_placed_again(pod: Pod, cluster: Cluster, placements: Collection[OwnerKey]) -> bool:
+def _is_placed_again(pod: Pod, cluster: Cluster, placements: Collection[ObjectKey]) -> bool:
     """Return whether a pod waits whose workload's placement has a pod in its place."""
     return not (pod.node_name or pod.terminating) and workload_of(pod, cluster) in placements
 
 
-def _with_workloads(cluster: Cluster, placements: dict[OwnerKey, Placement]) -> Cluster:
+def _with_workloads(cluster: Cluster, placements: dict[ObjectKey, Placement]) -> Cluster:
     """Return the cluster with the workloads as they are in the manifests."""
     owners = {key: placement.workload for key, placement in placements.items() if key.kind != "Pod"}
     known = with_controllers(list(owners.values()), cluster)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.kubectl.parsing import Command, parse_text, StepError
+from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.reading.decode import path_text, short_path
 from kubectl_spread.sources import files, single_document
 from kubectl_spread.text.node import Route
@@ -16,20 +17,6 @@ from kubectl_spread.text.wording import short
 
 _RANGE = re.compile(r"([0-9]{1,7})\.\.([0-9]{1,7})\Z")
 KIND = re.compile(r"""["']?kind["']?\s*:\s*["']?Scenario\b""")
-
-
-class Bounds(NamedTuple):
-    """Lowest and highest allowed number."""
-
-    least: int
-    most: int
-
-    def __str__(self) -> str:
-        return str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
-
-    def allows(self, number: int) -> bool:
-        """Return whether a number is within the bounds."""
-        return self.least <= number <= self.most
 
 
 class Expectation(NamedTuple):
@@ -44,13 +31,13 @@ class Expectation(NamedTuple):
     column: int
     workload: Optional[tuple[str, str]] = None
     complete: Optional[object] = None
-    placed: Optional[Bounds] = None
-    pending: Optional[Bounds] = None
-    blocked: Optional[Bounds] = None
-    restarted: Optional[Bounds] = None
-    ready: Optional[Bounds] = None
+    placed: Optional[Range] = None
+    pending: Optional[Range] = None
+    blocked: Optional[Range] = None
+    restarted: Optional[Range] = None
+    ready: Optional[Range] = None
     domains: tuple[tuple[str, object], ...] = ()
-    skew: tuple[tuple[str, Bounds], ...] = ()
+    skew: tuple[tuple[str, Range], ...] = ()
     message: str = ""
     path: str = ""
 
@@ -224,19 +211,19 @@ class _Reading:
             return tuple(sorted(map(self._integer, self._document.items(route))))
         return {name: self._bounds(at) for name, at in self._document.fields(route)}
 
-    def _bounds(self, route: Route) -> Bounds:
+    def _bounds(self, route: Route) -> Range:
         value = self._value(route)
         if not isinstance(value, str):
             number = self._integer(route)
-            return Bounds(number, number)
+            return Range(number, number)
         match = _RANGE.match(value)
         if match is None:
             self._refuse(route, f"must be a number or a range, such as 2..4, not {short(value) or 'empty'}")
-            return Bounds(0, 0)
+            return Range(0, 0)
         least, most = int(match[1]), int(match[2])
         if least > most:
             self._refuse(route, f"{least} is greater than {most}: write {most}..{least}")
-        return Bounds(min(least, most), max(least, most))
+        return Range(min(least, most), max(least, most))
 
     def _integer(self, route: Route) -> int:
         value = self._value(route)

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from kubectl_spread.cluster.building.apply_manifests import add_objects, KINDS
 from kubectl_spread.cluster.building.shapes import is_of_another_group, SHAPES
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import SourceError
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.workloads.manifest import Manifest, manifests
 from kubectl_spread.text import compose
@@ -41,7 +42,7 @@ def with_manifests(cluster: Cluster, sources: Iterable[SourceFile], namespace: s
     """
     found: list[dict[str, Any]] = []
     errors: list[SourceError] = []
-    lost: list[OwnerKey] = []
+    lost: list[ObjectKey] = []
     for source in sources:
         for document in compose.compose(source, looks_like_facts):
             if isinstance(document, compose.SyntaxProblem):
@@ -51,7 +52,7 @@ def with_manifests(cluster: Cluster, sources: Iterable[SourceFile], namespace: s
                     wrong = _undecodable(manifest)
                     errors += wrong
                     found += [] if wrong else [manifest.plain]
-                    lost += [OwnerKey(manifest.kind, manifest.namespace or namespace, manifest.name)] if wrong else []
+                    lost += [ObjectKey(manifest.kind, manifest.namespace or namespace, manifest.name)] if wrong else []
     after = cluster._replace(undecodable=(*cluster.undecodable, *lost))
     return AppliedCluster(add_objects(after, found, namespace) if found else after, tuple(errors))
 

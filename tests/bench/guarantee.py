@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Any
 
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.guarantee.policy import parse
 from kubectl_spread.guarantee.policy.rule import PLACED, PolicyRule
 from kubectl_spread.guarantee.prove import prove
@@ -15,6 +15,7 @@ from kubectl_spread.guarantee.recommendation.search import recommend
 from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.guarantee.verdict import Effort, ProofStatus
 from kubectl_spread.kubectl.situation import controller_of
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.sources import topology
 from tests.guarantee import cases
 
@@ -32,7 +33,7 @@ def members(skews: dict[str, int]) -> list[Member]:
     constraints = [{"key": key, "skew": skew, "all": False, "honor": False} for key, skew in skews.items()]
     spec: dict[str, Any] = {"replicas": PODS, "stateful": False, "surge": "25%", "unavailable": "25%"}
     controller = controller_of(cases.manifest("web", {**spec, "constraints": constraints}))
-    return [Member(OwnerKey("Deployment", "default", "web"), controller)]
+    return [Member(ObjectKey("Deployment", "default", "web"), controller)]
 
 
 def decided(cluster: Cluster) -> tuple[str, float]:

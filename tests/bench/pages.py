@@ -14,10 +14,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.run import Limits, Mode
 from kubectl_spread.kubectl.parsing import parse_text
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Owner, Pod, PodClass
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
@@ -50,7 +51,7 @@ def cluster() -> Cluster:
             for at, key in enumerate((ZONE, "rack", HOSTNAME))
         )
         owner = Owner("apps/v1", "ReplicaSet", f"web-{number}-1")
-        owners[OwnerKey("ReplicaSet", "shop", owner.name)] = OwnerKey("Deployment", "shop", f"web-{number}")
+        owners[ObjectKey("ReplicaSet", "shop", owner.name)] = ObjectKey("Deployment", "shop", f"web-{number}")
         cls = PodClass("shop", labels=labels, owner=owner, constraints=constraints)
         pods += [
             Pod(f"web-{number}-{at}", f"{number}/{at}", cls, nodes[(at * 7 + at // 5) % NODES].name, "Running")

@@ -12,14 +12,14 @@ from collections.abc import Callable
 from typing import Any
 
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Answer, Limits, Mode, play
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
 
 Plain = dict[str, Any]
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
-WEB = OwnerKey("Deployment", "app", "web")
+WEB = ObjectKey("Deployment", "app", "web")
 MEMORY_GB = 2
 SETTLE: tuple[steps.Op, ...] = ()
 

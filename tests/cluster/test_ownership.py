@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Owner, Pod, PodClass
 
 NAMES = st.sampled_from(["a", "b", "c"])
 KINDS = st.sampled_from(["ReplicaSet", "StatefulSet"])
 OWNED = st.sampled_from(["ReplicaSet", "StatefulSet", "Deployment"])
-KEYS = st.tuples(OWNED, NAMES, NAMES).map(lambda item: OwnerKey(*item))
+KEYS = st.tuples(OWNED, NAMES, NAMES).map(lambda item: ObjectKey(*item))
 OWNERS = st.none() | st.tuples(KINDS, NAMES).map(lambda item: Owner("apps/v1", *item))
 PODS = st.tuples(NAMES, NAMES, OWNERS).map(lambda item: Pod(item[1], "", PodClass(item[0], owner=item[2])))
 CLUSTERS = st.tuples(st.lists(PODS, max_size=8), st.dictionaries(KEYS, KEYS, max_size=4)).map(
@@ -24,7 +25,7 @@ CLUSTERS = st.tuples(st.lists(PODS, max_size=8), st.dictionaries(KEYS, KEYS, max
 )
 
 
-def above(pod: Pod, cluster: Cluster) -> list[OwnerKey]:
+def above(pod: Pod, cluster: Cluster) -> list[ObjectKey]:
     """Every controller above a pod, slowly."""
     found = list(cluster.owners_of(pod)[:1])
     while found and cluster.owners.get(found[-1]) not in (None, *found):
@@ -34,7 +35,7 @@ def above(pod: Pod, cluster: Cluster) -> list[OwnerKey]:
 
 @pytest.mark.slow
 @given(CLUSTERS, KEYS)
-def test_pods_of_a_controller_are_found_in_their_order(cluster: Cluster, key: OwnerKey) -> None:
+def test_pods_of_a_controller_are_found_in_their_order(cluster: Cluster, key: ObjectKey) -> None:
     assert OwnedPods(cluster).of(key) == [pod for pod in cluster.pods if key in above(pod, cluster)]
 
 
@@ -117,4 +118,4 @@ def test_controllers_that_own_each_other_end_the_search() -> None:
     objects = [owned("StatefulSet", "a", "StatefulSet b"), owned("StatefulSet", "b", "StatefulSet a")]
     cluster = cluster_of([*objects, owned("Pod", "a-0", "StatefulSet a")])
 
-    assert workload_of(cluster.pods[0], cluster) == OwnerKey("StatefulSet", "shop", "b")
+    assert workload_of(cluster.pods[0], cluster) == ObjectKey("StatefulSet", "shop", "b")

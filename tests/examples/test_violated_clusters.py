@@ -12,7 +12,8 @@ import pytest
 from kubectl_spread import schemas
 from kubectl_spread.advice.rebalance.repair import rebalance, RepairRequest
 from kubectl_spread.cli.main import run
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.sources import snapshot
 from tests.rebalance import descheduler, executing
@@ -20,8 +21,8 @@ from tests.rebalance import descheduler, executing
 Plain = dict[str, Any]
 
 FOLDER = Path(__file__).parents[2] / "examples" / "rebalance"
-WEB = OwnerKey("Deployment", "shop", "web")
-CACHE = OwnerKey("Deployment", "shop", "cache")
+WEB = ObjectKey("Deployment", "shop", "web")
+CACHE = ObjectKey("Deployment", "shop", "cache")
 
 # File, --soft, verdict, evictions, reasons, and the first change that would help.
 EXPECTED: tuple[tuple[str, bool, str, int, list[str], str], ...] = (
@@ -84,7 +85,7 @@ def test_a_plan_of_an_example_ends_well(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "key"), [("zones-of-different-sizes", WEB), ("preferred-node-wins", CACHE)])
-def test_a_descheduler_evicts_forever_where_rebalance_says_that_there_is_no_plan(name: str, key: OwnerKey) -> None:
+def test_a_descheduler_evicts_forever_where_rebalance_says_that_there_is_no_plan(name: str, key: ObjectKey) -> None:
     """It evicts in every round, and the constraints are as violated as before."""
     start = cluster(name)
     rounds = descheduler.rounds(start, key, most=6)

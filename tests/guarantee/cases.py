@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.guarantee.policy import parse
-from kubectl_spread.guarantee.policy.policy import ReplicaBounds
 from kubectl_spread.guarantee.policy.rule import PLACED, PolicyRule
 from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.kubectl.situation import controller_of
+from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.reading import read
 from kubectl_spread.operations.inputs import cluster_source
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
@@ -144,13 +144,13 @@ def cluster(found: Plain) -> Cluster:
 def members(found: Plain) -> list[Member]:
     """Return the workloads of a case."""
     made = []
-    shards = ReplicaBounds(*found["shards"]) if "shards" in found else None
+    shards = Range(*found["shards"]) if "shards" in found else None
     for name, spec in found["workloads"].items():
         if spec.get("is_extra"):
             continue
         controller = controller_of(manifest(name, spec))
-        bounds = ReplicaBounds(*spec["range"]) if "range" in spec else None
-        made.append(Member(OwnerKey(controller.workload.kind, "default", name), controller, bounds, shards=shards))
+        bounds = Range(*spec["range"]) if "range" in spec else None
+        made.append(Member(ObjectKey(controller.workload.kind, "default", name), controller, bounds, shards=shards))
     return made
 
 

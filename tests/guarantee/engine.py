@@ -13,7 +13,7 @@ from enum import Enum
 from itertools import groupby, permutations
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import key_of, OwnerKey
+from kubectl_spread.cluster.snapshot import key_of
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.moves import Moves
 from kubectl_spread.engine.oracle import Oracle
@@ -27,6 +27,7 @@ from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.verdict import Effort, ProofStatus, RuleVerdict
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.guarantee import cases
 
@@ -235,7 +236,7 @@ class EngineCase:
         ]
         return GroupState(tuple(pods), desired, node_domains(self._cluster, rules))
 
-    def owners(self) -> list[OwnerKey]:
+    def owners(self) -> list[ObjectKey]:
         """Return the workloads."""
         return [member.key for member in self._members]
 

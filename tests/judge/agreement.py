@@ -12,9 +12,9 @@ from collections import Counter
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Limits, Mode, play, StepAnswer
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.judge import clusters, living
@@ -71,8 +71,8 @@ def _workload(world: World, kinds: tuple[str, ...]) -> Optional[Plain]:
 _SCALED = ("Deployment", "StatefulSet", "ReplicaSet")
 
 
-def key_of(item: Plain) -> OwnerKey:
-    return OwnerKey(item["kind"], objects.namespace_of(item), objects.name_of(item))
+def key_of(item: Plain) -> ObjectKey:
+    return ObjectKey(item["kind"], objects.namespace_of(item), objects.name_of(item))
 
 
 def reference(item: Plain) -> Plain:
@@ -177,7 +177,7 @@ def _rolled_out(world: World, item: Optional[Plain], chance: random.Random, fiel
     return (("apply", manifest),), (steps.Become(cluster_of(changed)),)
 
 
-def is_item(item: Plain, key: OwnerKey) -> bool:
+def is_item(item: Plain, key: ObjectKey) -> bool:
     return item["kind"] == key.kind and key_of(item) == key
 
 

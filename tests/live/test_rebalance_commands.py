@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.keys import ObjectKey
 from tests.live.slow_cluster import SlowCluster
 from tests.naive.controllers import admission
 from tests.naive.controllers.world import World
@@ -86,9 +86,9 @@ def opened(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
         manager.__exit__(None, None, None)
 
 
-def key_of(world: World) -> OwnerKey:
+def key_of(world: World) -> ObjectKey:
     (item,) = [*world.list("Deployment"), *world.list("StatefulSet")] or world.list("ReplicaSet")
-    return OwnerKey(item["kind"], "default", "web")
+    return ObjectKey(item["kind"], "default", "web")
 
 
 def budgeted(world: World, **rule: Any) -> World:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.guarantee.policy import parse
 from kubectl_spread.guarantee.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState
 from kubectl_spread.guarantee.policy.rule import PLACED, PolicyRule
 from kubectl_spread.guarantee.policy.wording import violation_text
+from kubectl_spread.objects.keys import ObjectKey
 
 ZONE = "topology.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"
-WEB, DB = OwnerKey("Deployment", "shop", "web"), OwnerKey("StatefulSet", "shop", "db")
+WEB, DB = ObjectKey("Deployment", "shop", "web"), ObjectKey("StatefulSet", "shop", "db")
 NODES = {"a1": "a", "a2": "a", "b1": "b", "c1": "c"}
 
 

@@ -11,9 +11,10 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Limits, Mode, play
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.simulate.running.status import ConstraintStatus, statuses
@@ -26,7 +27,7 @@ class Round(NamedTuple):
     after: Cluster
 
 
-def rounds(cluster: Cluster, key: OwnerKey, *, most: int) -> list[Round]:
+def rounds(cluster: Cluster, key: ObjectKey, *, most: int) -> list[Round]:
     """Return the runs until one evicts nothing; at most `most`."""
     found: list[Round] = []
     for _ in range(most):
@@ -40,7 +41,7 @@ def rounds(cluster: Cluster, key: OwnerKey, *, most: int) -> list[Round]:
     return found
 
 
-def _to_evict(cluster: Cluster, key: OwnerKey) -> Iterator[str]:
+def _to_evict(cluster: Cluster, key: ObjectKey) -> Iterator[str]:
     (status,) = statuses(cluster, profiles(), wants=lambda found, _: found == key)
     for item in status.constraints:
         yield from _balanced(cluster, item)

@@ -7,10 +7,11 @@ from typing import Any
 
 from kubectl_spread.advice.rebalance.goals import is_broken
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.engine.run import Limits, play
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.simulate.running.status import statuses
 from tests.naive import objects
@@ -41,7 +42,7 @@ def by_engine(cluster: Cluster, uids: Iterable[str]) -> Iterator[Outcome]:
     yield from answer.last.outcomes
 
 
-def is_violated(cluster: Cluster, key: OwnerKey, *, has_soft: bool = False) -> bool:
+def is_violated(cluster: Cluster, key: ObjectKey, *, has_soft: bool = False) -> bool:
     """Return whether `status` shows a violated constraint of a workload."""
     (status,) = statuses(cluster, profiles(), wants=lambda found, _: found == key)
     return any(is_broken(item, has_soft=has_soft) for item in status.constraints)
@@ -82,7 +83,7 @@ def places(world: World) -> dict[str, str]:
     return {objects.name_of(pod): pod["spec"].get("nodeName", "") for pod in world.list("Pod")}
 
 
-def smallest(start: World, key: OwnerKey, *, most: int) -> int:
+def smallest(start: World, key: ObjectKey, *, most: int) -> int:
     """Return the length of the shortest list of evictions that repairs a workload, found by trying all lists.
 
     Returns `most + 1` if no list of up to `most` evictions does.

@@ -10,7 +10,8 @@ from kubectl_spread.advice.rebalance.goals import is_broken
 from kubectl_spread.advice.rebalance.plan import Eviction, EvictionPlan, Rebalance, Repair, RepairVerdict, RestartPlan
 from kubectl_spread.advice.rebalance.repair import rebalance, RepairRequest
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.simulate.running.status import statuses
 from tests.naive import objects
@@ -49,7 +50,7 @@ def carry_out(world: World, repairs: Iterable[Repair], *, soft: bool) -> None:
     """
     worlds = settled([world])
     before = _broken(worlds)
-    done: list[OwnerKey] = []
+    done: list[ObjectKey] = []
     for repair in repairs:
         if repair.verdict is RepairVerdict.NO_PLAN:
             continue
@@ -74,7 +75,7 @@ def settled(worlds: list[World], low: Any = None) -> list[World]:
 
 
 def _evict(worlds: list[World], repair: Repair, plan: EvictionPlan) -> list[World]:
-    fewest: Counter[OwnerKey] = Counter()
+    fewest: Counter[ObjectKey] = Counter()
     for item in plan.evictions:
         after: list[World] = []
         for world in worlds:
@@ -89,16 +90,16 @@ def _evict(worlds: list[World], repair: Repair, plan: EvictionPlan) -> list[Worl
     return worlds
 
 
-def _note(world: World, keys: Iterable[OwnerKey], fewest: Counter[OwnerKey]) -> None:
+def _note(world: World, keys: Iterable[ObjectKey], fewest: Counter[ObjectKey]) -> None:
     for key in keys:
         pods = [pod for pod in world.pods(key.namespace) if _owner(world, pod) == key]
         ready = sum(is_ready(pod) and is_active(pod) for pod in pods)
         fewest[key] = max(fewest[key], 1_000_000 - ready)
 
 
-def _owner(world: World, pod: Plain) -> OwnerKey:
+def _owner(world: World, pod: Plain) -> ObjectKey:
     kind, name = actions.owner_of(world, pod)
-    return OwnerKey(kind, objects.namespace_of(pod), name)
+    return ObjectKey(kind, objects.namespace_of(pod), name)
 
 
 def _evicted(world: World, name: str) -> World:
@@ -139,9 +140,9 @@ def _waiting(world: World) -> int:
     return sum(is_active(pod) and not pod["spec"].get("nodeName") for pod in world.list("Pod"))
 
 
-def _broken(worlds: Iterable[World]) -> dict[tuple[OwnerKey, int], int]:
+def _broken(worlds: Iterable[World]) -> dict[tuple[ObjectKey, int], int]:
     """Return the largest skew of each constraint that is violated."""
-    found: dict[tuple[OwnerKey, int], int] = {}
+    found: dict[tuple[ObjectKey, int], int] = {}
     for world in worlds:
         for status in statuses(facts(world), profiles()):
             for item in status.constraints:
@@ -152,7 +153,7 @@ def _broken(worlds: Iterable[World]) -> dict[tuple[OwnerKey, int], int]:
 
 
 def _compare(
-    world: World, plan: EvictionPlan, keys: Sequence[OwnerKey], *, soft: bool, before: dict[tuple[OwnerKey, int], int]
+    world: World, plan: EvictionPlan, keys: Sequence[ObjectKey], *, soft: bool, before: dict[tuple[ObjectKey, int], int]
 ) -> None:
     """Check the constraints at the end."""
     found = {status.key: status for status in statuses(facts(world), profiles())}
@@ -172,7 +173,7 @@ def _compare(
                 raise BrokenPromiseError(f"{counts.get(domain.value, 0)} pods in {domain.value}, not {span}")
 
 
-def _restart(worlds: list[World], restarts: Sequence[RestartPlan], keys: Iterable[OwnerKey], *, soft: bool) -> None:
+def _restart(worlds: list[World], restarts: Sequence[RestartPlan], keys: Iterable[ObjectKey], *, soft: bool) -> None:
     for restart in restarts:
         key = restart.key
         started = []
@@ -210,7 +211,7 @@ def shortest(world: World, repair: Repair, *, soft: bool, most: int) -> int:
     return most + 1
 
 
-def _evictable(world: World, keys: Iterable[OwnerKey]) -> list[str]:
+def _evictable(world: World, keys: Iterable[ObjectKey]) -> list[str]:
     pods = [pod for pod in world.list("Pod") if _owner(world, pod) in keys and pod["spec"].get("nodeName")]
     return sorted(objects.name_of(pod) for pod in pods if is_active(pod))
 
@@ -234,7 +235,7 @@ def _all_after(worlds: list[World], name: str, waiting: int) -> list[World]:
     return list({item.key(): item for item in found}.values())
 
 
-def _holds(world: World, keys: Iterable[OwnerKey], *, soft: bool, before: dict[tuple[OwnerKey, int], int]) -> bool:
+def _holds(world: World, keys: Iterable[ObjectKey], *, soft: bool, before: dict[tuple[ObjectKey, int], int]) -> bool:
     for status in statuses(facts(world), profiles()):
         for item in status.constraints:
             if is_broken(item, has_soft=soft) and (

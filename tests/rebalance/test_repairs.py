@@ -6,9 +6,10 @@ import copy
 
 import pytest
 
-from kubectl_spread.advice.rebalance.plan import OutcomeRange, RepairVerdict, UnclearBudget
+from kubectl_spread.advice.rebalance.plan import RepairVerdict, UnclearBudget
 from kubectl_spread.advice.rebalance.repair import rebalance, RepairRequest
 from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.objects.keys import Range
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.rebalance.builders import (
     budget,
@@ -39,11 +40,11 @@ def test_the_counts_before_and_after_are_ranges_over_all_outcomes() -> None:
 
     assert len(found.plan.evictions) == 2
     assert [(item.before, item.after) for item in change.domains] == [
-        (4, OutcomeRange(2, 2)),
-        (0, OutcomeRange(1, 1)),
-        (0, OutcomeRange(1, 1)),
+        (4, Range(2, 2)),
+        (0, Range(1, 1)),
+        (0, Range(1, 1)),
     ]
-    assert (change.skew, change.skew_after) == (4, OutcomeRange(1, 1))
+    assert (change.skew, change.skew_after) == (4, Range(1, 1))
 
 
 def test_a_new_pod_may_land_on_any_of_several_equal_nodes() -> None:

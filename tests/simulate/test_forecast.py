@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.report.explain import forecast as text
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.framework.plugin import NodeIndices
-from kubectl_spread.simulate.forecast import CountRange, Forecast, forecast
+from kubectl_spread.simulate.forecast import Forecast, forecast
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.placing import seeded_pick
 from kubectl_spread.simulate.replicas import place, Rehearsal
@@ -94,7 +95,7 @@ def every_placement(owner: Workload, cluster: Cluster, most: int) -> Optional[li
     return None
 
 
-def ranges(placements: list[Placement], cluster: Cluster) -> tuple[dict[str, CountRange], dict[str, CountRange]]:
+def ranges(placements: list[Placement], cluster: Cluster) -> tuple[dict[str, Range], dict[str, Range]]:
     """By node, and by zone."""
     zones = {item.name: item.labels.get(ZONE, "") for item in cluster.nodes}
     by_node = [Counter(pod.node for pod in placement.placed) for placement in placements]
@@ -102,8 +103,8 @@ def ranges(placements: list[Placement], cluster: Cluster) -> tuple[dict[str, Cou
     return _ranges(by_node, set(zones)), _ranges(by_zone, set(zones.values()) - {""})
 
 
-def _ranges(counts: list[Counter[str]], names: set[str]) -> dict[str, CountRange]:
-    found = {name: CountRange(min(run[name] for run in counts), max(run[name] for run in counts)) for name in names}
+def _ranges(counts: list[Counter[str]], names: set[str]) -> dict[str, Range]:
+    found = {name: Range(min(run[name] for run in counts), max(run[name] for run in counts)) for name in names}
     return {name: range_ for name, range_ in found.items() if range_.most}
 
 
@@ -160,7 +161,7 @@ def test_a_forecast_holds_for_every_seed(cluster: Cluster, owner: Workload, seed
             assert found.nodes[name].least <= counts[name] <= found.nodes[name].most
         for constraint in found.constraints:
             for value, pods in placement.domains[constraint.topology_key].items():
-                expected = constraint.domains.get(value, CountRange(0, 0))
+                expected = constraint.domains.get(value, Range(0, 0))
                 assert expected.least <= pods <= expected.most
 
 
@@ -181,7 +182,7 @@ def test_the_skew_of_a_zone_is_that_of_some_placement(cluster: Cluster, owner: W
         numbers = [counts[value] for value in eligible]
         skews.append(max(numbers, default=0) - min(numbers, default=0))
 
-    assert CountRange(min(skews), max(skews)) == constraint.skew
+    assert Range(min(skews), max(skews)) == constraint.skew
 
 
 def test_three_zones_and_a_remainder() -> None:
@@ -215,15 +216,15 @@ def test_pods_of_others_count_for_the_skew() -> None:
     cluster = cluster_of([node("a1", "a"), node("b1", "b"), running("web-x", "a1"), running("web-y", "a1")])
     (constraint,) = foretold(cluster, web(1, soft())).constraints
 
-    assert {"a": CountRange(0, 0), "b": CountRange(1, 1)} == constraint.domains
-    assert CountRange(1, 1) == constraint.skew
+    assert {"a": Range(0, 0), "b": Range(1, 1)} == constraint.domains
+    assert Range(1, 1) == constraint.skew
 
 
 def test_what_does_not_fit_is_told() -> None:
     cluster = cluster_of([node("a1", "a", cpu="1"), node("b1", "b", cpu="1")])
     found = foretold(cluster, web(3, soft(), cpu="1"))
 
-    assert CountRange(2, 2) == found.placed
+    assert Range(2, 2) == found.placed
     assert "  placed: 2 of 3" in text.lines(found)
 
 
@@ -244,7 +245,7 @@ def test_a_large_cluster_is_not_searched_as_a_whole() -> None:
     found = foretold(cluster, web(6, soft()))
 
     assert (True, False) == (found.is_sampled, found.basis.is_exact)
-    assert [CountRange(2, 2)] * 3 == list(found.constraints[0].domains.values())
+    assert [Range(2, 2)] * 3 == list(found.constraints[0].domains.values())
     assert foretold(cluster, web(6, soft()), runs=20, steps=10_000) is not None
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import play
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.simulate.forecast import forecast
 
@@ -52,7 +52,7 @@ def web(replicas: int) -> Plain:
     ],
 )
 def test_ranges_are_those_of_a_simulation(nodes: dict[str, str], replicas: int) -> None:
-    key = OwnerKey("Deployment", "default", "web")
+    key = ObjectKey("Deployment", "default", "web")
     controller = cluster_of([web(replicas)]).controllers[key]
     cluster = cluster_of([node(name, cpu) for name, cpu in nodes.items()])
     found = forecast(controller.workload, cluster, profiles())

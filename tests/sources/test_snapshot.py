@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.errors import SourceError
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.sources import snapshot
 
 QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
@@ -204,8 +204,8 @@ def test_owners_lead_from_what_is_controlled_to_its_controller(tmp_path: Path) -
     )
 
     assert {
-        OwnerKey("ReplicaSet", "shop", "rs"): OwnerKey("Deployment", "shop", "rs-owner"),
-        OwnerKey("Job", "shop", "job"): OwnerKey("CronJob", "shop", "job-owner"),
+        ObjectKey("ReplicaSet", "shop", "rs"): ObjectKey("Deployment", "shop", "rs-owner"),
+        ObjectKey("Job", "shop", "job"): ObjectKey("CronJob", "shop", "job-owner"),
     } == cluster.owners
     assert () == errors
 
@@ -327,7 +327,7 @@ def test_items_that_are_no_objects_are_told(text: str, expected: str, tmp_path: 
     facts = snapshot.load(str(tmp_path))
 
     assert [f"{tmp_path / 'facts.json'}:{expected}"] == list(map(str, facts.errors))
-    assert OwnerKey("", "default", "") in facts.cluster.undecodable
+    assert ObjectKey("", "default", "") in facts.cluster.undecodable
 
 
 @pytest.mark.parametrize("kind", ["List", "ConfigMap", None])

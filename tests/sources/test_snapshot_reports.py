@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent, Condition, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent, Condition
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.sources import snapshot
 
-REPLICA_SET = OwnerKey("ReplicaSet", "shop", "web-7d9f")
+REPLICA_SET = ObjectKey("ReplicaSet", "shop", "web-7d9f")
 FAILED = 'Pod "web-7d9f-x" is invalid: spec.topologySpreadConstraints[0][0]: Invalid value: "app"'
 
 

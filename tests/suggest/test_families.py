@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kubectl_spread.advice.suggestion import Setback, Suggestion, Suggestions, Why
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report.explain.suggestions import effect_sentence, none_lines
 from tests.judge import pending_families
 from tests.suggest.test_cases import suggestions
@@ -100,8 +100,8 @@ def test_the_answer_says_why_the_obvious_change_does_not_help() -> None:
     message = "0/2 nodes are available: 2 Insufficient cpu."
     failed = (
         Setback(Why.POD_WAITS, 1, message=message, title="set maxSkew: 2"),
-        Setback(Why.OWN_WAIT, 2, OwnerKey("Deployment", "shop", "web"), title="uncordon node b1"),
-        Setback(Why.OTHERS_WAIT, 1, OwnerKey("Deployment", "shop", "api"), title="delete pod api-1"),
+        Setback(Why.OWN_WAIT, 2, ObjectKey("Deployment", "shop", "web"), title="uncordon node b1"),
+        Setback(Why.OTHERS_WAIT, 1, ObjectKey("Deployment", "shop", "api"), title="delete pod api-1"),
     )
 
     assert none_lines(Suggestions(tried=7, failed=failed)) == [

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.snapshot import Controller, OwnerKey
+from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.controllers.job import has_failed, JobState
 from kubectl_spread.engine.state import Deletion, NO_ORDINAL, P, PENDING, Stage, State
 from kubectl_spread.engine.world import Kubelet, World
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.objects.workloads.workload import Workload, workload
@@ -58,8 +59,8 @@ class Scenario:
         }
         cluster = cluster._replace(storage=cluster.storage._replace(volumes=volumes), namespaces={NAMESPACE: {}})
         self.world = World(cluster, profiles(plain.get("schedulerConfig")), kubelet=KUBELET, patience_s=PATIENCE_S)
-        self._templates: dict[OwnerKey, Plain] = {}
-        self._applied: dict[OwnerKey, Plain] = {}
+        self._templates: dict[ObjectKey, Plain] = {}
+        self._applied: dict[ObjectKey, Plain] = {}
         self._budgets: list[Plain] = []
         self._nodes = {item["metadata"]["name"]: item for item in plain["objects"] if item["kind"] == "Node"}
         self._restarts = 0
@@ -170,9 +171,9 @@ def _in_namespace(plain: Plain) -> Plain:
     return {**plain, "metadata": {"namespace": NAMESPACE, **plain["metadata"]}}
 
 
-def _key(owner: str) -> OwnerKey:
+def _key(owner: str) -> ObjectKey:
     kind, _, name = owner.partition("/")
-    return OwnerKey(kind, NAMESPACE, name)
+    return ObjectKey(kind, NAMESPACE, name)
 
 
 def _names(names: Any) -> tuple[str, ...]:

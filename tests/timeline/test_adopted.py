@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Limits, Mode, play
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.timeline.test_run import node, THREE_ZONES, ZONE
 
 Plain = dict[str, Any]
-SET = OwnerKey("ReplicaSet", "app", "web")
+SET = ObjectKey("ReplicaSet", "app", "web")
 _ON_SSD: Plain = {"nodeSelector": {"disk": "ssd"}}
 
 

@@ -10,9 +10,10 @@ import pytest
 
 from kubectl_spread.cli.main import run as run_command
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.snapshot import Controller, OwnerKey
+from kubectl_spread.cluster.snapshot import Controller
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Answer
+from kubectl_spread.objects.keys import ObjectKey
 from tests.timeline.test_run import deployment, replica_set, run, running, THREE_ZONES, WEB, ZONE
 
 Plain = dict[str, Any]
@@ -114,12 +115,12 @@ def test_a_replicaset_adopts_pods_and_deletes_those_beyond_its_size(kind: str) -
 
     assert {len(item.pods) for item in answer.last.outcomes} == {1}
     assert kept(answer) == {1}
-    assert all(item.workloads[OwnerKey(kind, "app", "web")].is_complete for item in answer.last.outcomes)
+    assert all(item.workloads[ObjectKey(kind, "app", "web")].is_complete for item in answer.last.outcomes)
 
 
 def test_a_replicaset_with_a_revision_has_its_pods() -> None:
     """The annotation with the number of the revision is left over from its Deployment."""
-    answer = run([*THREE_ZONES, orphan(), *PODS], steps.Delete(OwnerKey("ReplicaSet", "app", "web-abc")))
+    answer = run([*THREE_ZONES, orphan(), *PODS], steps.Delete(ObjectKey("ReplicaSet", "app", "web-abc")))
 
     assert [item.pods for item in answer.last.outcomes] == [()]
 

@@ -7,10 +7,10 @@ from collections import Counter
 import pytest
 
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Limits, play
 from kubectl_spread.engine.setup.ages import age_classes
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.timeline.test_run import node, Plain
 
@@ -55,7 +55,7 @@ def left(pods: list[Plain], *, replicas: int, read_at: str = READ_AT) -> set[tup
     """The numbers of pods per node that a scale-down of the ReplicaSet can leave."""
     nodes = [node(name, name[0], cpu=cpu) for name, cpu in (("a1", "6"), ("b1", "7"), ("c1", "8"))]
     cluster = cluster_of([*nodes, replica_set(len(pods)), *pods])._replace(read_at=read_at)
-    scaled = (steps.Scale(OwnerKey("ReplicaSet", "app", "web"), replicas),)
+    scaled = (steps.Scale(ObjectKey("ReplicaSet", "app", "web"), replicas),)
     answer = play(cluster, profiles(), [scaled], limits=Limits()).last
     assert answer.is_exact
     return {tuple(sorted(Counter(item.node_name for item in end.cluster().pods).items())) for end in answer.outcomes}
@@ -129,7 +129,7 @@ def test_a_pod_that_was_lost_in_between_is_young_again() -> None:
     pods = [pod("old", "2026-03-01T12:00:00Z", on="a1"), pod("young", "2026-03-10T09:00:00Z", on="b1")]
     nodes = [node(name, name[0], cpu="8") for name in ("a1", "b1")]
     cluster = cluster_of([*nodes, replica_set(2), *pods])._replace(read_at=READ_AT)
-    scaled = (steps.Scale(OwnerKey("ReplicaSet", "app", "web"), 1),)
+    scaled = (steps.Scale(ObjectKey("ReplicaSet", "app", "web"), 1),)
     restored = [(steps.NodesDown(("a1",)),), (steps.NodesUp(("a1",)),), scaled]
     answer = play(cluster, profiles(), restored, limits=Limits()).last
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine import steps
 from kubectl_spread.kubectl.situation import controller_of
+from kubectl_spread.objects.keys import ObjectKey
 from tests.timeline.test_run import run, THREE_ZONES
 
-DB = OwnerKey("StatefulSet", "app", "db")
+DB = ObjectKey("StatefulSet", "app", "db")
 
 
 def created() -> steps.Apply:

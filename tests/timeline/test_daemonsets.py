@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Limits, play, StepAnswer
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import read
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.timeline.test_run import HOSTNAME, node, WEB
@@ -112,7 +112,7 @@ def test_a_surge_beside_an_unavailable_pod_is_one_more() -> None:
         "type": "RollingUpdate",
         "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0},
     }
-    key = OwnerKey("DaemonSet", "app", "agent")
+    key = ObjectKey("DaemonSet", "app", "agent")
     answer = play(cluster_of([*nodes, workload]), profiles(), [(), steps.Restart(key)], limits=Limits()).last
 
     updated = {
@@ -152,7 +152,7 @@ def test_equal_nodes_give_the_result_of_different_ones(is_new: bool, rolling: Pl
     for spec in (template["spec"], *(pod["spec"] for pod in pods)):
         spec["containers"] = [{"name": "c", "image": "i", "ports": ports}]
     workload["spec"]["updateStrategy"] = {"type": "RollingUpdate", "rollingUpdate": rolling}
-    ops = [(), steps.Restart(OwnerKey("DaemonSet", "app", "agent"))]
+    ops = [(), steps.Restart(ObjectKey("DaemonSet", "app", "agent"))]
     equal = [node(name, name[0]) for name in names]
     different = [node(name, name[0], cpu=str(8 + at)) for at, name in enumerate(names)]
 
@@ -167,7 +167,7 @@ def test_a_daemonset_that_is_created_fills_all_equal_nodes() -> None:
     """No pod is without a node, and none is on the node of another one."""
     workload, *_ = agents()
     nodes = [node(f"{zone}{at}", zone, cpu="1") for zone in "abc" for at in range(3)]
-    controller = cluster_of([*nodes, workload]).controllers[OwnerKey("DaemonSet", "app", "agent")]
+    controller = cluster_of([*nodes, workload]).controllers[ObjectKey("DaemonSet", "app", "agent")]
     answer = play(cluster_of(nodes), profiles(), [steps.Apply(controller)], limits=Limits()).last
 
     assert answer.is_exact
@@ -184,7 +184,7 @@ def test_a_condition_on_labels_keeps_nodes_apart() -> None:
     nodes = [node(f"a{at}", "a", cpu="1") for at in range(4)]
     for item in nodes[1:3]:
         item["metadata"]["labels"]["disk"] = "ssd"
-    controller = cluster_of([*nodes, workload]).controllers[OwnerKey("DaemonSet", "app", "agent")]
+    controller = cluster_of([*nodes, workload]).controllers[ObjectKey("DaemonSet", "app", "agent")]
     answer = play(cluster_of(nodes), profiles(), [steps.Apply(controller)], limits=Limits()).last
 
     assert answer.is_exact

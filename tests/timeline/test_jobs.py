@@ -9,13 +9,13 @@ from typing import Any, Optional
 import pytest
 
 from kubectl_spread.cli.main import run as run_command
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Answer
+from kubectl_spread.objects.keys import ObjectKey
 from tests.timeline.test_run import node, run
 
 Plain = dict[str, Any]
-JOB = OwnerKey("Job", "app", "batch")
+JOB = ObjectKey("Job", "app", "batch")
 NODES = [node("a1", "a"), node("b1", "b")]
 DISRUPTED = {"onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
 

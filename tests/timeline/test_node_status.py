@@ -8,17 +8,17 @@ import pytest
 
 from kubectl_spread.cli.main import run as command
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine import moves, steps
 from kubectl_spread.engine.controllers import statefulset
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.run import play
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.timeline.test_condemned import created
 from tests.timeline.test_run import deployment, node, replica_set, run, running, THREE_ZONES
 
 CASES = Path(__file__).parents[1] / "cases" / "engine"
-DB = OwnerKey("StatefulSet", "app", "db")
+DB = ObjectKey("StatefulSet", "app", "db")
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Answer, Mode
+from kubectl_spread.objects.keys import ObjectKey
 from tests.timeline.test_overtaking import apart, spread, workload
 from tests.timeline.test_run import HOSTNAME, node, run, THREE_ZONES, ZONE
 
-WEB = OwnerKey("StatefulSet", "app", "web")
+WEB = ObjectKey("StatefulSet", "app", "web")
 
 
 def after(policy: str, replicas: int, *written: steps.Op, **limits: Any) -> Answer:

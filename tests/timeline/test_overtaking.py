@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.kubectl.situation import controller_of
+from kubectl_spread.objects.keys import ObjectKey
 from tests.timeline.test_run import deployment, HOSTNAME, node, Plain, run, THREE_ZONES, WEB, ZONE
 
-SHARDS = OwnerKey("StatefulSet", "app", "shards")
+SHARDS = ObjectKey("StatefulSet", "app", "shards")
 
 NOT_A = {"matchExpressions": [{"key": ZONE, "operator": "NotIn", "values": ["a"]}]}
 

@@ -10,15 +10,15 @@ import pytest
 
 from kubectl_spread.cli.main import run as run_command
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.run import Answer
+from kubectl_spread.objects.keys import ObjectKey
 from tests.timeline.test_run import deployment, node, run, THREE_ZONES, WEB, ZONE
 
 Plain = dict[str, Any]
 CASES = Path(__file__).parents[1] / "cases" / "engine"
 NAMESPACE = "s-n14-quota-8419"
-OTHER = OwnerKey("Deployment", "app", "other")
+OTHER = ObjectKey("Deployment", "app", "other")
 
 
 def quota(hard: Plain, used: Optional[Plain] = None, **spec: Any) -> Plain:
@@ -55,11 +55,11 @@ def like(kind: str, replicas: int, **spec: Any) -> Plain:
     return {**found, "kind": kind}
 
 
-def ready(answer: Answer, key: OwnerKey = WEB) -> set[int]:
+def ready(answer: Answer, key: ObjectKey = WEB) -> set[int]:
     return {outcome.workloads[key].ready for outcome in answer.last.outcomes}
 
 
-def refusals(answer: Answer, key: OwnerKey = WEB) -> set[str]:
+def refusals(answer: Answer, key: ObjectKey = WEB) -> set[str]:
     return {outcome.workloads[key].refusal for outcome in answer.last.outcomes}
 
 

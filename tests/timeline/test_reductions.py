@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine import reductions, steps
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.moves import Moves
@@ -25,6 +24,7 @@ from kubectl_spread.engine.setup.loading import load
 from kubectl_spread.engine.state import State
 from kubectl_spread.engine.world import World
 from kubectl_spread.kubectl.situation import controller_of
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.taints import Taint
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.timeline.test_overtaking import apart, container, spread, workload
@@ -65,7 +65,7 @@ def random_case(seed: int) -> Case:
     if scaled and not any(item["kind"] == "ResourceQuota" for item in others) and chance.random() < 0.15:
         others.append(_autoscaler(chance.choice(scaled), chance))
     first = tuple(steps.Apply(controller_of(item)) for item in workloads)
-    keys = [OwnerKey(item["kind"], "app", item["metadata"]["name"]) for item in workloads]
+    keys = [ObjectKey(item["kind"], "app", item["metadata"]["name"]) for item in workloads]
     then = tuple(_command(chance.choice(keys), names, chance) for _ in range(chance.choice((1, 1, 2))))
     return Case([high, *nodes, *others], first, then)
 
@@ -125,7 +125,7 @@ def _autoscaler(of: Plain, chance: random.Random) -> Plain:
     }
 
 
-def _command(key: OwnerKey, nodes: list[str], chance: random.Random) -> steps.Op:
+def _command(key: ObjectKey, nodes: list[str], chance: random.Random) -> steps.Op:
     at = (chance.choice(nodes),)
     on_nodes: list[steps.Op] = [
         steps.Drain(at),

@@ -9,7 +9,7 @@ from typing import Any, Optional
 import pytest
 
 from kubectl_spread.cluster.building.build import cluster_of
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.answer import TraceEvent
 from kubectl_spread.engine.results.certainty import Basis
@@ -17,12 +17,13 @@ from kubectl_spread.engine.results.summary import summarize, Verdict
 from kubectl_spread.engine.run import Answer, Limits, Mode, play, Written
 from kubectl_spread.engine.state import EventKind
 from kubectl_spread.kubectl.situation import controller_of
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.configuration.profiles import profiles
 
 Plain = dict[str, Any]
 ZONE = "topology.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"
-WEB = OwnerKey("Deployment", "app", "web")
+WEB = ObjectKey("Deployment", "app", "web")
 
 
 def node(name: str, zone: str, *, cpu: str = "16", pods: str = "110") -> Plain:

@@ -15,7 +15,7 @@ from kubectl_spread.objects.affinity import NodeSelectorTerm
 from kubectl_spread.objects.amounts.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors.labels import HOSTNAME, Labels, OS
-from kubectl_spread.objects.storage import ObjectKey, Volume
+from kubectl_spread.objects.storage import NamespacedName, Volume
 from kubectl_spread.scheduler.plugins import names
 
 Plain = dict[str, Any]
@@ -101,7 +101,9 @@ def _places(problem: PendingPodProblem) -> list[dict[str, str]]:
 def _volumes(problem: PendingPodProblem) -> list[Volume]:
     """Return the volumes that are bound to the pod's claims."""
     storage, pod = problem.cluster.storage, problem.pod
-    claims = [storage.claims.get(ObjectKey(pod.namespace, volume.claim)) for volume in pod.cls.volumes if volume.claim]
+    claims = [
+        storage.claims.get(NamespacedName(pod.namespace, volume.claim)) for volume in pod.cls.volumes if volume.claim
+    ]
     names = [claim.volume_name for claim in claims if claim is not None and claim.is_bound]
     return [storage.volumes[name] for name in names if name in storage.volumes]
 

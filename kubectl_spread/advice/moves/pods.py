@@ -21,7 +21,7 @@ from kubectl_spread.advice.node_facts import is_down, is_leaving, temporary_tain
 from kubectl_spread.advice.problem import PendingPodProblem
 from kubectl_spread.advice.recreate import current_class, differences
 from kubectl_spread.cluster.ownership import workload_of
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS
@@ -140,7 +140,7 @@ def _scaled(problem: PendingPodProblem, in_the_way: list[Pod]) -> Iterator[Ladde
     )
     if not owners:
         return
-    running: dict[OwnerKey, list[Pod]] = {owner: [] for owner in owners}
+    running: dict[ObjectKey, list[Pod]] = {owner: [] for owner in owners}
     for pod in problem.cluster.bound_pods():
         owner = workload_of(pod, problem.cluster)
         if owner in running and not pod.terminating:
@@ -151,7 +151,7 @@ def _scaled(problem: PendingPodProblem, in_the_way: list[Pod]) -> Iterator[Ladde
             yield Ladder(len(ranked) - 1, functools.partial(_scale, owner, ranked))
 
 
-def _victims_first(owner: OwnerKey, pods: list[Pod]) -> list[Pod]:
+def _victims_first(owner: ObjectKey, pods: list[Pod]) -> list[Pod]:
     """Return the pods in the order in which their controller deletes them; for a StatefulSet the last ordinal first.
 
     Source: pkg/controller/controller_utils.go, ActivePodsWithRanks (v1.36.2), of pods that are ready.
@@ -162,7 +162,7 @@ def _victims_first(owner: OwnerKey, pods: list[Pod]) -> list[Pod]:
     return sorted(pods, key=lambda pod: (ranks[pod.node_name], pod.created, pod.name), reverse=True)
 
 
-def _scale(owner: OwnerKey, ranked: list[Pod], at: int) -> Change:
+def _scale(owner: ObjectKey, ranked: list[Pod], at: int) -> Change:
     count = at + 1
     left = len(ranked) - count
     action = ScaleDown(owner.kind, owner.namespace, owner.name, left, tuple(ranked[:count]))

@@ -25,7 +25,7 @@ from kubectl_spread.cluster.ownership import workload_of
 from kubectl_spread.explain.requirements.requirement import RequirementKind
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import fields, mappings
-from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, ObjectKey, StorageClass, WAIT_FOR_FIRST_CONSUMER
+from kubectl_spread.objects.storage import Claim, NamespacedName, NO_PROVISIONER, StorageClass, WAIT_FOR_FIRST_CONSUMER
 from kubectl_spread.objects.workloads.workload import SCALED_KINDS
 
 _LOST = "all data in the volumes is lost, unless their reclaim policy keeps them"
@@ -52,10 +52,10 @@ def _claims(problem: PendingPodProblem) -> list[Claim]:
     return [claims[key] for key in keys if key in claims and key not in used]
 
 
-def _named(pods: Iterable[Pod]) -> dict[ObjectKey, None]:
+def _named(pods: Iterable[Pod]) -> dict[NamespacedName, None]:
     """Return the claims that the pods name, in order."""
     return dict.fromkeys(
-        ObjectKey(pod.namespace, volume.claim)
+        NamespacedName(pod.namespace, volume.claim)
         for pod in pods
         for volume in pod.cls.volumes
         if volume.claim and not volume.is_ephemeral
@@ -84,7 +84,7 @@ def _left_out(problem: PendingPodProblem, found: StorageClass, key: str) -> list
 
 def _recreated_claims(problem: PendingPodProblem, settled: list[Claim]) -> Iterator[Ladder]:
     """Delete the claims of all waiting pods, so that they are re-created where the pods are scheduled."""
-    own = {ObjectKey(problem.pod.namespace, volume.claim) for volume in problem.pod.cls.volumes}
+    own = {NamespacedName(problem.pod.namespace, volume.claim) for volume in problem.pod.cls.volumes}
     groups = [[claim for claim in settled if claim.key in own], settled]
     for keys in dict.fromkeys(tuple(claim.key for claim in group) for group in groups if group):
         names = ", ".join(key.name for key in keys)
@@ -102,7 +102,7 @@ def _recreated_claims(problem: PendingPodProblem, settled: list[Claim]) -> Itera
         )
 
 
-def _holds_data(problem: PendingPodProblem, keys: Sequence[ObjectKey]) -> bool:
+def _holds_data(problem: PendingPodProblem, keys: Sequence[NamespacedName]) -> bool:
     """Return whether any of the claims has a volume; a claim that was never bound holds no data."""
     claims = problem.cluster.storage.claims
     return any(claims[key].volume_name for key in keys if key in claims)
@@ -112,7 +112,7 @@ def _missing(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Create the claims that the pod names but that do not exist."""
     storage, pod = problem.cluster.storage, problem.pod
     named = [volume.claim for volume in pod.cls.volumes if volume.claim and not volume.is_ephemeral]
-    missing = [name for name in named if ObjectKey(pod.namespace, name) not in storage.claims]
+    missing = [name for name in named if NamespacedName(pod.namespace, name) not in storage.claims]
     if not missing:
         return
     free = [key.name for key in storage.claims if key.namespace == pod.namespace]
@@ -160,11 +160,11 @@ def _claim_written(namespace: str, name: str, storage_class: str) -> dict[str, A
 def _held(problem: PendingPodProblem) -> Iterator[Ladder]:
     """Stop the other workload that holds a claim for one pod at a time, or run one replica of the own workload."""
     claims = {item.key for item in problem.explanation.requirements if item.kind is RequirementKind.CLAIM_IN_USE}
-    own = {ObjectKey(problem.pod.namespace, name) for name in claims}
+    own = {NamespacedName(problem.pod.namespace, name) for name in claims}
     holders = [
         pod
         for pod in problem.cluster.bound_pods()
-        if not pod.terminating and any(ObjectKey(pod.namespace, volume.claim) in own for volume in pod.cls.volumes)
+        if not pod.terminating and any(NamespacedName(pod.namespace, volume.claim) in own for volume in pod.cls.volumes)
     ]
     for pod in holders:
         if workload_of(pod, problem.cluster) != workload_of(problem.pod, problem.cluster):

@@ -13,7 +13,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.controllers.deployment import DeploymentState
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.moves import Moves
@@ -35,6 +35,7 @@ from kubectl_spread.engine.state import (
     State,
     Step,
 )
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.scheduler.framework.profile import Profile
 
@@ -80,9 +81,9 @@ class Board:
         self,
         cluster: Cluster,
         profiles: Mapping[str, Profile],
-        keys: Iterable[OwnerKey],
+        keys: Iterable[ObjectKey],
         *,
-        simplify: Callable[[Cluster, Collection[OwnerKey]], Cluster] = lambda cluster, _: cluster,
+        simplify: Callable[[Cluster, Collection[ObjectKey]], Cluster] = lambda cluster, _: cluster,
         earlier: Sequence[str] = (),
         deadline: Optional[float] = None,
         watch: Optional[Watch] = None,
@@ -319,7 +320,7 @@ class Board:
         return {other for node in bound for other in self._alike.get(node, (node,))}
 
     @property
-    def unsettled_workloads(self) -> tuple[OwnerKey, ...]:
+    def unsettled_workloads(self) -> tuple[ObjectKey, ...]:
         """Return the workloads whose running pods are replaced or removed anyway before the cluster is at rest."""
         before = _staying(self.loaded)
         kept = [_staying(state) for state in self.beginning.states]
@@ -336,12 +337,12 @@ class Board:
         before = _places(self.loaded, owners)
         return any(_places(state, owners) != before for state in self.beginning.states)
 
-    def ready(self, states: Iterable[State], key: OwnerKey) -> int:
+    def ready(self, states: Iterable[State], key: ObjectKey) -> int:
         """Return the number of ready pods of a workload, the fewest in several states."""
         owner = self.world.find_owner(key)
         return 0 if owner is None else min(_ready(state, owner) for state in states)
 
-    def is_rolled_out(self, states: Iterable[State], key: OwnerKey) -> bool:
+    def is_rolled_out(self, states: Iterable[State], key: ObjectKey) -> bool:
         """Return whether all pods of a workload are ready and of its newest revision, in several states.
 
         False, too, if its controller makes no rollouts: a paused Deployment, or a StatefulSet with OnDelete.

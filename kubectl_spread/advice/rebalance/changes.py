@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Optional
 
 from kubectl_spread.advice.rebalance.goals import is_broken
-from kubectl_spread.advice.rebalance.plan import ConstraintChange, DomainChange, OutcomeRange
+from kubectl_spread.advice.rebalance.plan import ConstraintChange, DomainChange
 from kubectl_spread.advice.rebalance.tally import Tally
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine.state import State
+from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.simulate.running.status import ConstraintStatus, WorkloadStatus
 
 Alike = Callable[[str], Mapping[str, object]]  # by topology key: signature of each domain
@@ -22,7 +22,7 @@ def before(status: WorkloadStatus, *, has_soft: bool) -> tuple[ConstraintChange,
 
 
 def change(
-    key: OwnerKey,
+    key: ObjectKey,
     status: ConstraintStatus,
     *,
     is_violated: bool,
@@ -37,10 +37,10 @@ def change(
     kinds: dict[object, list[str]] = {}
     for value in values:
         kinds.setdefault((alike or {}).get(value, value), []).append(value)
-    ranges: dict[str, OutcomeRange] = {}
+    ranges: dict[str, Range] = {}
     for same in kinds.values():
         numbers = [item.get(value, 0) for item in counts for value in same]
-        ranges.update(dict.fromkeys(same, OutcomeRange(min(numbers, default=0), max(numbers, default=0))))
+        ranges.update(dict.fromkeys(same, Range(min(numbers, default=0), max(numbers, default=0))))
     skews = [_skew(status, item) for item in counts]
     return ConstraintChange(
         key,
@@ -56,7 +56,7 @@ def change(
             for value, matching in status.counts.domains.items()
         ),
         status.skew,
-        OutcomeRange(min(skews), max(skews)) if skews else None,
+        Range(min(skews), max(skews)) if skews else None,
     )
 
 
@@ -66,7 +66,7 @@ def _skew(status: ConstraintStatus, counts: Mapping[str, int]) -> int:
 
 
 def after(
-    keys: Collection[OwnerKey], tally: Tally, states: Iterable[State], *, alike: Alike, has_soft: bool
+    keys: Collection[ObjectKey], tally: Tally, states: Iterable[State], *, alike: Alike, has_soft: bool
 ) -> tuple[ConstraintChange, ...]:
     """Return the constraints of some workloads before and after, over all states."""
     found = [tally.counts(state) for state in states]

@@ -8,8 +8,9 @@ from typing import Optional
 from kubectl_spread.advice.rebalance.board import Board
 from kubectl_spread.advice.rebalance.plan import Eviction, UnclearBudget
 from kubectl_spread.advice.rebalance.search import FoundPlan
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.state import Slot
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading.plain import fields, mappings
 
@@ -97,7 +98,7 @@ def budget_of(pod: Pod, cluster: Cluster) -> str:
     return found or ""
 
 
-def volatile_volumes(owner: OwnerKey, cluster: Cluster) -> tuple[str, ...]:
+def volatile_volumes(owner: ObjectKey, cluster: Cluster) -> tuple[str, ...]:
     """Return the volumes of a workload's pods whose data is lost with the pod."""
     controller = cluster.controllers.get(owner)
     if controller is None:

@@ -11,20 +11,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, Optional
+from typing import Optional
 
 from kubectl_spread.advice.rebalance.goals import Goal
 from kubectl_spread.advice.rebalance.tally import GoalCounts
 from kubectl_spread.cluster.nested_domains import refines
+from kubectl_spread.objects.keys import Range
 
 _MOST_TRIED = 100_000
-
-
-class _Bounds(NamedTuple):
-    """Fewest and most pods."""
-
-    least: int
-    most: int
 
 
 def conflict(goals: Sequence[Goal], counts: Sequence[GoalCounts]) -> tuple[Goal, ...]:
@@ -73,9 +67,9 @@ def _minima(goal: Goal, total: int) -> range:
     return range(total // len(goal.values) + 1)
 
 
-def _together(nested: Sequence[tuple[Goal, GoalCounts]], minima: Sequence[int]) -> Optional[_Bounds]:
+def _together(nested: Sequence[tuple[Goal, GoalCounts]], minima: Sequence[int]) -> Optional[Range]:
     """Return the bounds of all pods if each constraint's emptiest domain has a given number; None if impossible."""
-    inner: dict[str, _Bounds] = {}
+    inner: dict[str, Range] = {}
     outer_of: dict[str, str] = {}
     for at in reversed(range(len(nested))):
         goal, counts = nested[at]
@@ -87,20 +81,20 @@ def _together(nested: Sequence[tuple[Goal, GoalCounts]], minima: Sequence[int]) 
         inner = own
         if at:
             outer_of = {goal.domain_of[node]: nested[at - 1][0].domain_of[node] for node in goal.domain_of}
-    return _Bounds(sum(item.least for item in inner.values()), sum(item.most for item in inner.values()))
+    return Range(sum(item.least for item in inner.values()), sum(item.most for item in inner.values()))
 
 
-def _own(goal: Goal, counts: GoalCounts, least: int) -> Iterator[tuple[str, _Bounds]]:
+def _own(goal: Goal, counts: GoalCounts, least: int) -> Iterator[tuple[str, Range]]:
     floor = 0 if goal.status.counts.is_below_min_domains else least
     for value in goal.values:
         fixed = counts.all[value] - counts.movable[value]
-        yield value, _Bounds(max(floor, fixed), least + goal.most_skew)
+        yield value, Range(max(floor, fixed), least + goal.most_skew)
 
 
-def _within(one: _Bounds, other: _Bounds) -> _Bounds:
-    return _Bounds(max(one.least, other.least), min(one.most, other.most))
+def _within(one: Range, other: Range) -> Range:
+    return Range(max(one.least, other.least), min(one.most, other.most))
 
 
-def _sum(inner: Mapping[str, _Bounds], outer_of: Mapping[str, str], value: str) -> _Bounds:
+def _sum(inner: Mapping[str, Range], outer_of: Mapping[str, str], value: str) -> Range:
     found = [bounds for name, bounds in inner.items() if outer_of[name] == value]
-    return _Bounds(sum(item.least for item in found), sum(item.most for item in found))
+    return Range(sum(item.least for item in found), sum(item.most for item in found))

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts, DO_NOT_SCHEDULE
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors.selector import Selector
@@ -31,7 +31,7 @@ class Goal(NamedTuple):
     counted node, by the node's name.
     """
 
-    key: OwnerKey
+    key: ObjectKey
     status: ConstraintStatus
     selector: Selector
     most_skew: int
@@ -113,7 +113,7 @@ def is_broken(status: ConstraintStatus, *, has_soft: bool) -> bool:
 
 
 def goals(
-    workloads: Iterable[CountedWorkload], nodes: Sequence[Node], wanted: Iterable[OwnerKey], *, has_soft: bool
+    workloads: Iterable[CountedWorkload], nodes: Sequence[Node], wanted: Iterable[ObjectKey], *, has_soft: bool
 ) -> Iterator[Goal]:
     """Yield the constraints that a plan must repair or must not break.
 

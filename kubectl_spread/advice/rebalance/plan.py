@@ -5,14 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
-
-
-class OutcomeRange(NamedTuple):
-    """A number over all outcomes."""
-
-    least: int
-    most: int
+from kubectl_spread.objects.keys import ObjectKey, Range
 
 
 class RepairVerdict(Enum):
@@ -37,7 +30,7 @@ class Eviction(NamedTuple):
     """
 
     pod: str
-    owner: OwnerKey
+    owner: ObjectKey
     node: str
     nodes: tuple[str, ...]
     places: dict[str, tuple[str, ...]] = {}  # noqa: RUF012 (never written to)
@@ -52,7 +45,7 @@ class DomainChange(NamedTuple):
 
     value: str
     before: int
-    after: Optional[OutcomeRange] = None
+    after: Optional[Range] = None
 
 
 class ConstraintChange(NamedTuple):
@@ -61,7 +54,7 @@ class ConstraintChange(NamedTuple):
     is_violated: before.
     """
 
-    owner: OwnerKey
+    owner: ObjectKey
     position: int
     topology_key: str
     max_skew: int
@@ -71,7 +64,7 @@ class ConstraintChange(NamedTuple):
     is_violated: bool
     domains: tuple[DomainChange, ...]
     skew: Optional[int]
-    skew_after: Optional[OutcomeRange] = None
+    skew_after: Optional[Range] = None
 
 
 class Coverage(NamedTuple):
@@ -111,11 +104,11 @@ class EvictionPlan(NamedTuple):
     at_least: int
     coverage: Coverage
     changes: tuple[ConstraintChange, ...]
-    fewest_ready: dict[OwnerKey, int]
-    ready: dict[OwnerKey, int]
-    unsettled: tuple[OwnerKey, ...] = ()
-    rolled_out: frozenset[OwnerKey] = frozenset()
-    autoscaled: tuple[OwnerKey, ...] = ()
+    fewest_ready: dict[ObjectKey, int]
+    ready: dict[ObjectKey, int]
+    unsettled: tuple[ObjectKey, ...] = ()
+    rolled_out: frozenset[ObjectKey] = frozenset()
+    autoscaled: tuple[ObjectKey, ...] = ()
     has_all_budgets: bool = True
     unclear_budgets: tuple[UnclearBudget, ...] = ()
 
@@ -131,7 +124,7 @@ class RestartPlan(NamedTuple):
     pods: number of running pods, which it replaces. volatile: volumes whose data is lost with these.
     """
 
-    key: OwnerKey
+    key: ObjectKey
     pods: int
     wanted: int
     fewest_ready: int
@@ -178,7 +171,7 @@ class Obstacle(NamedTuple):
     """A reason, with the pods or workloads that it concerns, and the message of a component if there is one."""
 
     kind: ObstacleKind
-    owner: Optional[OwnerKey] = None
+    owner: Optional[ObjectKey] = None
     pods: tuple[str, ...] = ()
     message: str = ""
     topology_keys: tuple[str, ...] = ()
@@ -207,7 +200,7 @@ class Remedy(NamedTuple):
     """
 
     kind: RemedyKind
-    owner: OwnerKey
+    owner: ObjectKey
     topology_key: str = ""
     nodes: tuple[str, ...] = ()
     like: str = ""
@@ -226,8 +219,8 @@ class Repair(NamedTuple):
     repairs them. obstacles: why evictions do not. remedies: what would make a plan possible.
     """
 
-    keys: tuple[OwnerKey, ...]
-    wanted: dict[OwnerKey, int]
+    keys: tuple[ObjectKey, ...]
+    wanted: dict[ObjectKey, int]
     verdict: RepairVerdict
     before: tuple[ConstraintChange, ...]
     plan: Optional[EvictionPlan] = None
@@ -249,7 +242,7 @@ class Rebalance(NamedTuple):
     """
 
     repairs: tuple[Repair, ...]
-    checked: tuple[OwnerKey, ...]
+    checked: tuple[ObjectKey, ...]
     notes: tuple[str, ...] = ()
     is_cut_short: bool = False
 

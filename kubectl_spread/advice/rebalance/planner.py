@@ -12,10 +12,11 @@ from kubectl_spread.advice.rebalance.goals import Goal, goals, NEVER
 from kubectl_spread.advice.rebalance.search import Belief, Search, SearchLimits, SearchResult, useful
 from kubectl_spread.advice.rebalance.tally import Tally
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.run import Watch
 from kubectl_spread.engine.setup.owners import infer_owners
 from kubectl_spread.engine.state import P
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -23,7 +24,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_
 from kubectl_spread.simulate.running.status import counted_workloads, CountedWorkload
 
 
-def drop_unused_labels(cluster: Cluster, keys: Collection[OwnerKey], goals: Iterable[Goal]) -> Cluster:
+def drop_unused_labels(cluster: Cluster, keys: Collection[ObjectKey], goals: Iterable[Goal]) -> Cluster:
     """Return the cluster with pods that keep only the labels that matter for a plan.
 
     Args:
@@ -47,7 +48,7 @@ def drop_unused_labels(cluster: Cluster, keys: Collection[OwnerKey], goals: Iter
     return cluster._replace(pods=pods)
 
 
-def _is_moving(pod: Pod, keys: Collection[OwnerKey], cluster: Cluster) -> bool:
+def _is_moving(pod: Pod, keys: Collection[ObjectKey], cluster: Cluster) -> bool:
     """Return whether a pod may be evicted, scheduled or removed."""
     return not pod.node_name or pod.terminating or not pod.is_visible or cluster.top_owner(pod) in keys
 
@@ -85,11 +86,11 @@ class Workloads(NamedTuple):
     profiles: Mapping[str, Profile]
     items: tuple[CountedWorkload, ...]
 
-    def goals(self, wanted: Iterable[OwnerKey], *, has_soft: bool) -> tuple[Goal, ...]:
+    def goals(self, wanted: Iterable[ObjectKey], *, has_soft: bool) -> tuple[Goal, ...]:
         """Return the constraints that a plan must repair or must not break."""
         return tuple(goals(self.items, self.cluster.nodes, wanted, has_soft=has_soft))
 
-    def goals_of(self, keys: Iterable[OwnerKey]) -> list[Goal]:
+    def goals_of(self, keys: Iterable[ObjectKey]) -> list[Goal]:
         """Return the constraints of some workloads."""
         wanted = frozenset(keys)
         items = [item for item in self.items if item.status.key in wanted]
@@ -108,8 +109,8 @@ class RepairGroup(NamedTuple):
     repaired: workloads whose constraints hold after earlier plans. earlier: uids of the pods that these plans evict.
     """
 
-    keys: tuple[OwnerKey, ...]
-    repaired: tuple[OwnerKey, ...] = ()
+    keys: tuple[ObjectKey, ...]
+    repaired: tuple[ObjectKey, ...] = ()
     earlier: tuple[str, ...] = ()
 
 
@@ -159,7 +160,7 @@ def propose(known: Workloads, group: RepairGroup, options: SearchOptions) -> Gro
     return GroupSearchResult(board, tally, _search_twice(board, tally, most=most), most, movable)
 
 
-def _relevant(wanted: Sequence[Goal], keys: Sequence[OwnerKey], known: Workloads) -> list[Goal]:
+def _relevant(wanted: Sequence[Goal], keys: Sequence[ObjectKey], known: Workloads) -> list[Goal]:
     """Return the goals that count pods of the workloads to repair, or are theirs."""
     owned = OwnedPods(known.cluster)
     classes = {id(pod.cls): pod.cls for key in keys for pod in owned.of(key)}.values()

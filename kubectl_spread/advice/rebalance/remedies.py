@@ -11,10 +11,11 @@ from kubectl_spread.advice.rebalance.goals import is_broken
 from kubectl_spread.advice.rebalance.plan import Obstacle, ObstacleKind, Remedy, RemedyKind
 from kubectl_spread.advice.rebalance.planner import propose, RepairGroup, SearchOptions, Workloads, workloads_of
 from kubectl_spread.advice.rebalance.rollouts import RESTARTABLE, roll_out
-from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.nodes import set_cordon
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE, HONOR, SCHEDULE_ANYWAY
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
@@ -40,8 +41,8 @@ class _Case(NamedTuple):
     """The group to repair, and its violated constraints."""
 
     known: Workloads
-    keys: tuple[OwnerKey, ...]
-    broken: tuple[tuple[OwnerKey, ConstraintStatus], ...]
+    keys: tuple[ObjectKey, ...]
+    broken: tuple[tuple[ObjectKey, ConstraintStatus], ...]
     options: SearchOptions
 
     @property
@@ -50,7 +51,7 @@ class _Case(NamedTuple):
 
 
 def remedies(
-    known: Workloads, keys: Sequence[OwnerKey], found: Iterable[Obstacle], options: SearchOptions
+    known: Workloads, keys: Sequence[ObjectKey], found: Iterable[Obstacle], options: SearchOptions
 ) -> tuple[Remedy, ...]:
     """Return a few changes after which the constraints can hold, the least harmful first.
 
@@ -230,13 +231,13 @@ def _softer(case: _Case) -> Iterator[Remedy]:
             yield from _template(case, key, status, RemedyKind.SOFTEN, 0)
 
 
-def _own_constraints(case: _Case) -> Iterator[tuple[OwnerKey, ConstraintStatus]]:
+def _own_constraints(case: _Case) -> Iterator[tuple[ObjectKey, ConstraintStatus]]:
     for key, status in case.broken:
         if not status.is_default and key.kind in RESTARTABLE and key in case.known.cluster.controllers:
             yield key, status
 
 
-def _template(case: _Case, key: OwnerKey, status: ConstraintStatus, kind: RemedyKind, number: int) -> Iterator[Remedy]:
+def _template(case: _Case, key: ObjectKey, status: ConstraintStatus, kind: RemedyKind, number: int) -> Iterator[Remedy]:
     """Change a constraint of the template, which starts a rollout; yield the change if the rollout ends well."""
     is_by_revision = "matchLabelKeys" in _FIELDS.get(kind, {})
     if case.is_late or (is_by_revision and key.kind != "Deployment"):

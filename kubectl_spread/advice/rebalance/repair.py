@@ -38,12 +38,13 @@ from kubectl_spread.advice.rebalance.planner import (
 )
 from kubectl_spread.advice.rebalance.search import FoundPlan
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.run import Watch
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors.labels import Labels
-from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.volumes.zone import topologies_of
 from kubectl_spread.simulate.running.status import ConstraintState, CountedWorkload, WorkloadStatus
@@ -58,7 +59,7 @@ _KINDS = {
 }
 
 
-def beforehand(known: Workloads, keys: Iterable[OwnerKey]) -> Iterator[Obstacle]:
+def beforehand(known: Workloads, keys: Iterable[ObjectKey]) -> Iterator[Obstacle]:
     """Yield the reasons that are clear without a search."""
     of = {item.status.key: item.status for item in known.items}
     for key in keys:
@@ -76,21 +77,23 @@ def beforehand(known: Workloads, keys: Iterable[OwnerKey]) -> Iterator[Obstacle]
                 yield Obstacle(ObstacleKind.UNCOUNTED, key, item.uncounted.pods, topology_keys=(item.topology_key,))
 
 
-def _with_unknown_claims(cluster: Cluster, key: OwnerKey) -> tuple[str, ...]:
+def _with_unknown_claims(cluster: Cluster, key: ObjectKey) -> tuple[str, ...]:
     """Return the running pods of a workload whose claims are not in the facts. Ephemeral claims end with their pods."""
     found = [
         pod.name
         for pod in cluster.bound_pods()
         if pod.cls.volumes and cluster.top_owner(pod) == key
         if any(
-            item.claim and not item.is_ephemeral and ObjectKey(pod.namespace, item.claim) not in cluster.storage.claims
+            item.claim
+            and not item.is_ephemeral
+            and NamespacedName(pod.namespace, item.claim) not in cluster.storage.claims
             for item in pod.cls.volumes
         )
     ]
     return tuple(sorted(found))
 
 
-def of_search(known: Workloads, keys: Iterable[OwnerKey], proposal: GroupSearchResult) -> Iterator[Obstacle]:
+def of_search(known: Workloads, keys: Iterable[ObjectKey], proposal: GroupSearchResult) -> Iterator[Obstacle]:
     """Yield the reasons that a search found."""
     result, tally, board = proposal.result, proposal.tally, proposal.board
     unsettled = [key for key in board.unsettled_workloads if key in keys]
@@ -118,7 +121,7 @@ def _unsafe_evictions(troubles: Iterable[UnsafeEviction]) -> Iterator[Obstacle]:
             yield Obstacle(meaning, None, pods, message)
 
 
-def _unreachable(cluster: Cluster, keys: Iterable[OwnerKey], proposal: GroupSearchResult) -> Iterator[Obstacle]:
+def _unreachable(cluster: Cluster, keys: Iterable[ObjectKey], proposal: GroupSearchResult) -> Iterator[Obstacle]:
     """Yield the constraints that no distribution of the movable pods satisfies."""
     tally, states = proposal.tally, proposal.board.beginning.states
     for at, goal in enumerate(tally.goals):
@@ -131,21 +134,21 @@ def _unreachable(cluster: Cluster, keys: Iterable[OwnerKey], proposal: GroupSear
         yield Obstacle(ObstacleKind.CONFLICT, together[0].key, topology_keys=topology_keys)
 
 
-def _others(goal: Goal, keys: Iterable[OwnerKey], cluster: Cluster) -> list[Pod]:
+def _others(goal: Goal, keys: Iterable[ObjectKey], cluster: Cluster) -> list[Pod]:
     """Return the pods that a constraint counts and that do not belong to the workloads to repair."""
     return [pod for pod in cluster.bound_pods() if goal.is_counted(pod.cls) and workload_of(pod, cluster) not in keys]
 
 
-def _text(key: OwnerKey) -> str:
+def _text(key: ObjectKey) -> str:
     return f"{key.kind} {key.namespace}/{key.name}"
 
 
-def pinned_pods(cluster: Cluster, keys: Iterable[OwnerKey], topology_keys: Iterable[str]) -> Iterator[Obstacle]:
+def pinned_pods(cluster: Cluster, keys: Iterable[ObjectKey], topology_keys: Iterable[str]) -> Iterator[Obstacle]:
     """Yield the pods that volumes keep in their domain of a key."""
     wanted = frozenset(keys)
     nodes = {node.name: node for node in cluster.nodes}
     for topology_key in sorted(topology_keys):
-        found: dict[OwnerKey, list[str]] = {}
+        found: dict[ObjectKey, list[str]] = {}
         for pod in cluster.bound_pods():
             owner = cluster.top_owner(pod)
             node = nodes.get(pod.node_name)
@@ -165,7 +168,7 @@ def _reachable(pod: Pod, cluster: Cluster, topology_key: str) -> set[str | None]
 def _allows(pod: Pod, node: Node, cluster: Cluster) -> bool:
     storage = cluster.storage
     for item in pod.cls.volumes:
-        claim = storage.claims.get(ObjectKey(pod.namespace, item.claim)) if item.claim else None
+        claim = storage.claims.get(NamespacedName(pod.namespace, item.claim)) if item.claim else None
         volume = storage.volumes.get(claim.volume_name) if claim is not None else None
         if volume is None:
             continue
@@ -189,7 +192,7 @@ class RepairRequest(NamedTuple):
     ScheduleAnyway constraints of the scheduler's defaults.
     """
 
-    wants: Callable[[OwnerKey, Labels], bool] = lambda *_: True
+    wants: Callable[[ObjectKey, Labels], bool] = lambda *_: True
     has_soft: bool = False
     most_moves: Optional[int] = None
     seconds: Optional[float] = 60.0
@@ -219,11 +222,11 @@ def _is_broken(status: WorkloadStatus, *, has_soft: bool) -> bool:
     )
 
 
-def _groups(broken: Sequence[CountedWorkload], known: Workloads) -> list[tuple[OwnerKey, ...]]:
+def _groups(broken: Sequence[CountedWorkload], known: Workloads) -> list[tuple[ObjectKey, ...]]:
     """Return the workloads, those together whose constraints count each other's pods."""
     owned = OwnedPods(known.cluster)
     classes = {item.status.key: {id(pod.cls): pod.cls for pod in owned.of(item.status.key)}.values() for item in broken}
-    groups: list[list[OwnerKey]] = []
+    groups: list[list[ObjectKey]] = []
     for item in broken:
         key = item.status.key
         goals = known.goals_of([key, *(other for group in groups for other in group)])
@@ -234,7 +237,7 @@ def _groups(broken: Sequence[CountedWorkload], known: Workloads) -> list[tuple[O
 
 
 def _connects(
-    goal: Goal, key: OwnerKey, group: Collection[OwnerKey], *, classes: Mapping[OwnerKey, Collection[PodClass]]
+    goal: Goal, key: ObjectKey, group: Collection[ObjectKey], *, classes: Mapping[ObjectKey, Collection[PodClass]]
 ) -> bool:
     """Return whether a constraint of a workload counts pods of the group, or one of the group counts its pods."""
     if goal.key == key and any(goal.is_counted(cls) for other in group for cls in classes[other]):
@@ -250,12 +253,12 @@ class _Repairing:
         self._request = request
         self._watch = watch
         self._end = None if request.seconds is None else time.monotonic() + request.seconds
-        self._repaired: list[OwnerKey] = []
+        self._repaired: list[ObjectKey] = []
         self._evicted: list[str] = []
         self._chosen: tuple[Pod, ...] = ()
         self._notes: dict[str, None] = {}
 
-    def all(self, groups: Sequence[tuple[OwnerKey, ...]], checked: tuple[OwnerKey, ...]) -> Rebalance:
+    def all(self, groups: Sequence[tuple[ObjectKey, ...]], checked: tuple[ObjectKey, ...]) -> Rebalance:
         """Return the repairs of all groups, in order."""
         found = []
         for at, keys in enumerate(groups):
@@ -269,7 +272,7 @@ class _Repairing:
         now = time.monotonic()
         return now + (3600.0 if self._end is None else max(1.0, (self._end - now) / groups))
 
-    def _repair(self, keys: tuple[OwnerKey, ...], deadline: float) -> Repair:
+    def _repair(self, keys: tuple[ObjectKey, ...], deadline: float) -> Repair:
         clear = tuple(beforehand(self._known, keys))
         if clear:
             is_unknown = any(item.kind is ObstacleKind.UNKNOWN_CLAIMS for item in clear)
@@ -294,7 +297,7 @@ class _Repairing:
 
     def _result(
         self,
-        keys: tuple[OwnerKey, ...],
+        keys: tuple[ObjectKey, ...],
         plan: Optional[EvictionPlan],
         *,
         restarts: Optional[tuple[RestartPlan, ...]],
@@ -312,14 +315,14 @@ class _Repairing:
             verdict = RepairVerdict.RESTART
         return Repair(keys, wanted, verdict, before, plan, restarts or (), reasons)
 
-    def _wanted(self, keys: tuple[OwnerKey, ...]) -> dict[OwnerKey, int]:
+    def _wanted(self, keys: tuple[ObjectKey, ...]) -> dict[ObjectKey, int]:
         found = {item.status.key: item.status for item in self._known.items}
         return {key: found[key].running if found[key].wanted is None else found[key].wanted or 0 for key in keys}
 
     def _options(self, deadline: float) -> SearchOptions:
         return SearchOptions(self._request.has_soft, self._request.most_moves, deadline, self._watch)
 
-    def _settling(self, keys: tuple[OwnerKey, ...]) -> Optional[EvictionPlan]:
+    def _settling(self, keys: tuple[ObjectKey, ...]) -> Optional[EvictionPlan]:
         """Return a plan without evictions if a change that is under way repairs the constraints.
 
         It decides itself which of several equal pods it removes, so no pod can be named for an eviction.
@@ -333,7 +336,7 @@ class _Repairing:
         coverage = found.coverage._replace(is_exact=False, is_in_motion=True)
         return EvictionPlan((), 0, coverage, found.changes, wanted, wanted)
 
-    def _plan(self, keys: tuple[OwnerKey, ...], proposal: GroupSearchResult) -> Optional[EvictionPlan]:
+    def _plan(self, keys: tuple[ObjectKey, ...], proposal: GroupSearchResult) -> Optional[EvictionPlan]:
         found, board = proposal.result.plan, proposal.board
         if found is None:
             return None
@@ -364,7 +367,7 @@ class _Repairing:
         return Coverage(states, sum(item.visited for item in found.reached), is_exact, is_in_motion)
 
     def _restarts(
-        self, keys: tuple[OwnerKey, ...], plan: Optional[EvictionPlan], deadline: float
+        self, keys: tuple[ObjectKey, ...], plan: Optional[EvictionPlan], deadline: float
     ) -> Optional[tuple[RestartPlan, ...]]:
         """Return restarts if there are no evictions, or if a restart replaces only a few more pods."""
         running = sum(item.status.running for item in self._known.items if item.status.key in keys)
@@ -383,12 +386,12 @@ def _is_better(restarts: Optional[tuple[RestartPlan, ...]], plan: Optional[Evict
     return is_kept and sum(plan.fewest_ready.values()) < wanted
 
 
-def _topology_keys(goals: Sequence[Goal], keys: tuple[OwnerKey, ...]) -> list[str]:
+def _topology_keys(goals: Sequence[Goal], keys: tuple[ObjectKey, ...]) -> list[str]:
     """Return the topology keys of the constraints of some workloads."""
     return sorted({goal.status.topology_key for goal in goals if goal.key in keys})
 
 
-def _fewest_ready(found: FoundPlan, board: Board, ready: dict[OwnerKey, int]) -> dict[OwnerKey, int]:
+def _fewest_ready(found: FoundPlan, board: Board, ready: dict[ObjectKey, int]) -> dict[ObjectKey, int]:
     """Return the fewest ready pods of each workload on the way; `ready` is their number at the end."""
     fewest = {key: min(number, board.ready(board.beginning.states, key)) for key, number in ready.items()}
     for slot, reached in zip(found.slots, found.reached, strict=True):

@@ -10,10 +10,11 @@ from kubectl_spread.advice.rebalance.evictions import volatile_volumes
 from kubectl_spread.advice.rebalance.goals import is_broken
 from kubectl_spread.advice.rebalance.plan import ConstraintChange, Coverage, RestartPlan
 from kubectl_spread.advice.rebalance.planner import Workloads
-from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.answer import Outcome
 from kubectl_spread.engine.run import Limits, Mode, play, StepAnswer, Watch
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.simulate.running.status import counted_workloads, WorkloadStatus
 
 RESTARTABLE = ("Deployment", "StatefulSet")
@@ -31,7 +32,7 @@ class RestartRollout(NamedTuple):
 
 
 def restarts(
-    known: Workloads, keys: Sequence[OwnerKey], *, has_soft: bool, seconds: float, watch: Optional[Watch] = None
+    known: Workloads, keys: Sequence[ObjectKey], *, has_soft: bool, seconds: float, watch: Optional[Watch] = None
 ) -> Optional[tuple[RestartPlan, ...]]:
     """Return the restarts of all workloads of a group, one after the other; None if they do not repair it.
 
@@ -59,7 +60,7 @@ def restarts(
 
 
 def settle(
-    known: Workloads, wanted: Mapping[OwnerKey, int], *, has_soft: bool, seconds: float, watch: Optional[Watch] = None
+    known: Workloads, wanted: Mapping[ObjectKey, int], *, has_soft: bool, seconds: float, watch: Optional[Watch] = None
 ) -> Optional[RestartRollout]:
     """Simulate the changes under way of some workloads; None if these do not repair them. `wanted` are the replicas."""
     ops = [steps.Scale(key, replicas) for key, replicas in wanted.items()]  # Changes nothing, but names the workload.
@@ -68,12 +69,12 @@ def settle(
 
 def roll_out(
     known: Workloads,
-    keys: Sequence[OwnerKey],
+    keys: Sequence[ObjectKey],
     ops: Sequence[steps.Op],
     *,
     has_soft: bool,
     seconds: float,
-    changed: Optional[Mapping[OwnerKey, Controller]] = None,
+    changed: Optional[Mapping[ObjectKey, Controller]] = None,
     watch: Optional[Watch] = None,
 ) -> Optional[RestartRollout]:
     """Simulate steps; None if a workload does not complete, or a constraint does not hold, in some outcome.
@@ -110,11 +111,11 @@ def roll_out(
 def _repaired_status(
     known: Workloads,
     outcome: Outcome,
-    keys: Sequence[OwnerKey],
+    keys: Sequence[ObjectKey],
     *,
     has_soft: bool,
-    changed: Mapping[OwnerKey, Controller],
-) -> Optional[dict[OwnerKey, WorkloadStatus]]:
+    changed: Mapping[ObjectKey, Controller],
+) -> Optional[dict[ObjectKey, WorkloadStatus]]:
     """Return the status of the workloads in an outcome; None if it is not good."""
     if not _is_complete(outcome, keys):
         return None
@@ -134,7 +135,7 @@ def _repaired_status(
     return {key: found[key] for key in keys if key in found}
 
 
-def _is_complete(outcome: Outcome, keys: Sequence[OwnerKey]) -> bool:
+def _is_complete(outcome: Outcome, keys: Sequence[ObjectKey]) -> bool:
     """Return whether the workloads are complete, and no other workload lost a pod."""
     if not outcome.is_steady or outcome.newly_pending or outcome.blocked:
         return False
@@ -143,13 +144,13 @@ def _is_complete(outcome: Outcome, keys: Sequence[OwnerKey]) -> bool:
     return all(key in outcome.workloads and outcome.workloads[key].is_complete for key in keys)
 
 
-def _cluster(outcome: Outcome, changed: Mapping[OwnerKey, Controller]) -> Cluster:
+def _cluster(outcome: Outcome, changed: Mapping[ObjectKey, Controller]) -> Cluster:
     after = outcome.cluster()
     return after._replace(controllers={**after.controllers, **changed})
 
 
 def _changes(
-    known: Workloads, statuses: Sequence[Mapping[OwnerKey, WorkloadStatus]], last: StepAnswer, *, has_soft: bool
+    known: Workloads, statuses: Sequence[Mapping[ObjectKey, WorkloadStatus]], last: StepAnswer, *, has_soft: bool
 ) -> tuple[ConstraintChange, ...]:
     found = []
     for item in known.items:

@@ -27,8 +27,9 @@ from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.cli.parameters.targets import parse_targets
 from kubectl_spread.guarantee.policy import parse
 from kubectl_spread.guarantee.policy.parse import PolicyTextError
-from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, Regime, REGIMES, ReplicaBounds
+from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, Regime, REGIMES
 from kubectl_spread.guarantee.policy.rule import PLACED, PolicyRule
+from kubectl_spread.objects.keys import Range
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 
 if TYPE_CHECKING:  # these load numpy
@@ -162,8 +163,8 @@ def command(
     keep: Optional[str],
     allow_pending: bool,
     selector: Optional[str],
-    replicas: Optional[ReplicaBounds],
-    shards: Optional[ReplicaBounds],
+    replicas: Optional[Range],
+    shards: Optional[Range],
     regime: tuple[str, ...],
     recommend: bool,
     namespace: Optional[str],
@@ -270,7 +271,7 @@ def _policy(
     return Policy((GroupSpec(own, selector=_selector(selector, ctx)),), name="of the command line")
 
 
-def _with_ranges(policy: Policy, replicas: Optional[ReplicaBounds], shards: Optional[ReplicaBounds]) -> Policy:
+def _with_ranges(policy: Policy, replicas: Optional[Range], shards: Optional[Range]) -> Policy:
     """Return a policy with the ranges of the command line."""
     if replicas is None and shards is None:
         return policy

@@ -18,11 +18,11 @@ from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_sou
 from kubectl_spread.cli.parameters.sections import SectionedCommand
 from kubectl_spread.cli.parameters.targets import selection
 from kubectl_spread.errors import ClusterError, SpreadError
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.operations.status import StatusReader, StatusRequest
 
 if TYPE_CHECKING:  # these load numpy
-    from kubectl_spread.cluster.snapshot import OwnerKey
     from kubectl_spread.guarantee.policy.policy import Policy
     from kubectl_spread.operations.status import StatusResult
     from kubectl_spread.simulate.running.status import WorkloadStatus
@@ -244,7 +244,7 @@ class _Shown:
         self._has_namespace = has_namespace
         self._awaits_headers = has_headers
         self._rows: dict[tuple[str, ...], tuple[str, ...]] = {}
-        self._workloads: dict[OwnerKey, WorkloadStatus] = {}
+        self._workloads: dict[ObjectKey, WorkloadStatus] = {}
 
     def show(self, found: StatusResult) -> None:
         """Print new, changed and removed lines, or in JSON the workloads."""

@@ -24,7 +24,6 @@ from kubectl_spread.cluster.snapshot import (
     JOB_INDEX,
     JOB_TRACKING,
     JobProgress,
-    OwnerKey,
     PriorityClass,
     Service,
     StoredRevision,
@@ -32,6 +31,7 @@ from kubectl_spread.cluster.snapshot import (
 from kubectl_spread.objects import admission, storage
 from kubectl_spread.objects.admission import LimitRange, Quota, RuntimeClass
 from kubectl_spread.objects.constraints import constraint
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.reading import read
@@ -47,13 +47,13 @@ class StorageBuilder:
     """A collector of storage objects; of two with one name, the later wins."""
 
     def __init__(self) -> None:
-        self._claims: dict[storage.ObjectKey, storage.Claim] = {}
+        self._claims: dict[storage.NamespacedName, storage.Claim] = {}
         self._volumes: dict[str, storage.Volume] = {}
         self._classes: dict[str, storage.StorageClass] = {}
         self._limits: dict[str, dict[str, int]] = {}
         self._tracking: set[str] = set()
         self._drivers: set[str] = set()
-        self._capacities: dict[storage.ObjectKey, storage.Capacity] = {}
+        self._capacities: dict[storage.NamespacedName, storage.Capacity] = {}
         self._attachments: dict[str, tuple[str, str]] = {}
 
     def add(self, kind: str, name: str, plain: Plain) -> None:
@@ -78,7 +78,7 @@ class StorageBuilder:
             self._tracking.update((name,) if spec.get("storageCapacity") else ())
         elif kind == "CSIStorageCapacity":
             namespace = (plain.get("metadata") or {}).get("namespace") or "default"
-            self._capacities[storage.ObjectKey(namespace, name)] = storage.capacity(plain)
+            self._capacities[storage.NamespacedName(namespace, name)] = storage.capacity(plain)
         elif kind == "VolumeAttachment":
             volume = (spec.get("source") or {}).get("persistentVolumeName") or ""
             self._attachments[name] = (spec.get("nodeName") or "", volume)
@@ -108,10 +108,10 @@ class StorageBuilder:
         )
 
 
-def _about(reference: Plain) -> OwnerKey:
+def _about(reference: Plain) -> ObjectKey:
     """Return the object of an event, which is in the namespace `default` if it names none."""
     name, namespace = reference.get("name") or "", reference.get("namespace") or "default"
-    return OwnerKey(reference.get("kind") or "", namespace, name)
+    return ObjectKey(reference.get("kind") or "", namespace, name)
 
 
 def event(plain: Plain) -> ClusterEvent:
@@ -139,9 +139,9 @@ def _first(plain: Plain, *names: str) -> Any:
     return next((plain[name] for name in names if plain.get(name)), None)
 
 
-def by_object(events: Iterable[ClusterEvent]) -> dict[OwnerKey, tuple[ClusterEvent, ...]]:
+def by_object(events: Iterable[ClusterEvent]) -> dict[ObjectKey, tuple[ClusterEvent, ...]]:
     """Group events by the object they are about, the latest first."""
-    found: dict[OwnerKey, list[ClusterEvent]] = {}
+    found: dict[ObjectKey, list[ClusterEvent]] = {}
     for event in events:
         found.setdefault(event.about, []).append(event)
     return {about: tuple(sorted(own, key=lambda event: event.last, reverse=True)) for about, own in found.items()}
@@ -163,20 +163,20 @@ class ClusterBuilder:
         self._nodes: dict[str, Node] = {}
         self._pods: dict[str, Pod] = {}
         self._namespaces: dict[str, dict[str, str]] = {}
-        self._owners: dict[OwnerKey, OwnerKey] = {}
+        self._owners: dict[ObjectKey, ObjectKey] = {}
         self._services: dict[str, Service] = {}
-        self._owner_selectors: dict[OwnerKey, Selector] = {}
+        self._owner_selectors: dict[ObjectKey, Selector] = {}
         self._budgets: dict[str, DisruptionBudget] = {}
         self._device_classes: dict[str, str] = {}
         self._priority_classes: dict[str, PriorityClass] = {}
-        self._controllers: dict[OwnerKey, Controller] = {}
+        self._controllers: dict[ObjectKey, Controller] = {}
         self._events: dict[str, ClusterEvent] = {}
         self._limit_ranges: dict[str, LimitRange] = {}
         self._quotas: dict[str, Quota] = {}
         self._runtime_classes: dict[str, RuntimeClass] = {}
-        self._autoscalers: dict[OwnerKey, Autoscaler] = {}
-        self._revisions: dict[tuple[OwnerKey, str], StoredRevision] = {}  # by workload and name
-        self._undecodable: dict[OwnerKey, None] = {}
+        self._autoscalers: dict[ObjectKey, Autoscaler] = {}
+        self._revisions: dict[tuple[ObjectKey, str], StoredRevision] = {}  # by workload and name
+        self._undecodable: dict[ObjectKey, None] = {}
         self._storage = StorageBuilder()
 
     @property
@@ -199,7 +199,7 @@ class ClusterBuilder:
             budget = _budget(namespace, spec, plain.get("status") or {})
             self._budgets[f"{namespace}/{name}"] = budget._replace(name=name)
         elif kind in CONTROLLERS:
-            self._add_controller(OwnerKey(str(kind), namespace, name), plain)
+            self._add_controller(ObjectKey(str(kind), namespace, name), plain)
         elif kind == "Event":
             self._events[f"{namespace}/{name}"] = event(plain)
         else:
@@ -209,7 +209,7 @@ class ClusterBuilder:
         """Note that an object does not decode; without a kind, objects that could not be read at all."""
         metadata = plain.get("metadata") if isinstance(plain.get("metadata"), dict) else {}
         namespace, name = ((metadata or {}).get(field) for field in ("namespace", "name"))
-        self._undecodable[OwnerKey(_text(plain.get("kind")), _text(namespace) or "default", _text(name))] = None
+        self._undecodable[ObjectKey(_text(plain.get("kind")), _text(namespace) or "default", _text(name))] = None
 
     def add_pod(self, pod: Pod) -> None:
         """Add a pod that was already read."""
@@ -259,13 +259,13 @@ class ClusterBuilder:
             undecodable=tuple(self._undecodable),
         )
 
-    def _counted(self) -> dict[OwnerKey, Controller]:
+    def _counted(self) -> dict[ObjectKey, Controller]:
         """Return the workloads; Jobs are about to count the pods that have succeeded and still have their finalizer."""
         found = dict(self._controllers)
         for pod in self._pods.values():
             if pod.phase != "Succeeded" or pod.owner is None or JOB_TRACKING not in pod.finalizers:
                 continue
-            key = OwnerKey(pod.owner.kind, pod.namespace, pod.owner.name)
+            key = ObjectKey(pod.owner.kind, pod.namespace, pod.owner.name)
             index = natural(dict(pod.cls.labels).get(JOB_INDEX, ""))
             if key in found and index not in found[key].progress.completed:
                 progress = found[key].progress
@@ -305,10 +305,10 @@ class ClusterBuilder:
             return
         template = ((plain.get("data") or {}).get("spec") or {}).get("template") or {}
         known = {field: value for field, value in template.items() if field != "$patch"}
-        key = OwnerKey(owner.kind, metadata.get("namespace") or "default", owner.name)
+        key = ObjectKey(owner.kind, metadata.get("namespace") or "default", owner.name)
         self._revisions[key, name] = StoredRevision(int(plain.get("revision") or 0), known)
 
-    def _add_controller(self, key: OwnerKey, plain: Plain) -> None:
+    def _add_controller(self, key: ObjectKey, plain: Plain) -> None:
         spec, status = plain.get("spec") or {}, plain.get("status") or {}
         conditions = tuple(map(_condition, mappings(status.get("conditions"))))
         metadata = plain.get("metadata") or {}
@@ -323,7 +323,7 @@ class ClusterBuilder:
         )
         owner = read.controller(metadata)
         if owner is not None:
-            self._owners[key] = OwnerKey(owner.kind, key.namespace, owner.name)
+            self._owners[key] = ObjectKey(owner.kind, key.namespace, owner.name)
         if key.kind == "ReplicationController":
             equal = spec.get("selector") or {}
             self._owner_selectors[key] = Selector(
@@ -354,20 +354,20 @@ def cluster_of(objects: Iterable[Plain]) -> Cluster:
 
 
 def _by_workload(
-    found: dict[tuple[OwnerKey, str], StoredRevision],
-) -> dict[OwnerKey, tuple[StoredRevision, ...]]:
+    found: dict[tuple[ObjectKey, str], StoredRevision],
+) -> dict[ObjectKey, tuple[StoredRevision, ...]]:
     """Return the revisions of each workload, the oldest first."""
-    by_key: dict[OwnerKey, list[StoredRevision]] = {}
+    by_key: dict[ObjectKey, list[StoredRevision]] = {}
     for (key, _), revision in sorted(found.items(), key=lambda item: (item[1].number, item[0])):
         by_key.setdefault(key, []).append(revision)
     return {key: tuple(revisions) for key, revisions in by_key.items()}
 
 
-def autoscaler(plain: Plain) -> tuple[OwnerKey, Autoscaler]:
+def autoscaler(plain: Plain) -> tuple[ObjectKey, Autoscaler]:
     """Return the range of a HorizontalPodAutoscaler, and the workload that it scales."""
     metadata, spec = plain.get("metadata") or {}, plain.get("spec") or {}
     target = spec.get("scaleTargetRef") or {}
-    key = OwnerKey(target.get("kind") or "", metadata.get("namespace") or "default", target.get("name") or "")
+    key = ObjectKey(target.get("kind") or "", metadata.get("namespace") or "default", target.get("name") or "")
     least = spec.get("minReplicas")
     return key, Autoscaler(
         metadata.get("name") or "", 1 if least is None else int(least), int(spec.get("maxReplicas") or 0)

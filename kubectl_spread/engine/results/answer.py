@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from operator import itemgetter
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.claims import storage_of
 from kubectl_spread.engine.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubectl_spread.engine.moves import refusals
@@ -29,6 +29,7 @@ from kubectl_spread.engine.state import (
 )
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod
 
@@ -41,7 +42,7 @@ class PodState(NamedTuple):
     maker: its controller, if that is not simulated.
     """
 
-    owner: Optional[OwnerKey]
+    owner: Optional[ObjectKey]
     name: str
     revision: str
     ordinal: Optional[int]
@@ -53,7 +54,7 @@ class PodState(NamedTuple):
     message: str = ""
     number: int = 0  # of the revision, in the order of first use
     namespace: str = ""
-    maker: Optional[OwnerKey] = None
+    maker: Optional[ObjectKey] = None
 
     @property
     def is_pending(self) -> bool:
@@ -88,7 +89,7 @@ class TraceEvent(NamedTuple):
     """An event of a trace; `pod` is empty if the event concerns a workload."""
 
     kind: EventKind
-    owner: Optional[OwnerKey]
+    owner: Optional[ObjectKey]
     pod: str
     revision: int
     node: str
@@ -150,11 +151,11 @@ class Outcome:
         after = Counter(pod.owner for pod in self.pending)
         return tuple(pod for pod in self.pending if after[pod.owner] > before[pod.owner])
 
-    def counts(self, key: OwnerKey, topology_key: str) -> dict[str, int]:
+    def counts(self, key: ObjectKey, topology_key: str) -> dict[str, int]:
         """Return the number of a workload's pods per domain, without terminating pods."""
         return self._view.counts(self.state, key, topology_key)
 
-    def skew(self, keys: Iterable[OwnerKey], topology_key: str) -> int:
+    def skew(self, keys: Iterable[ObjectKey], topology_key: str) -> int:
         """Return the skew of some workloads' pods together, over the domains that their constraints count."""
         return self._view.skew(self.state, keys, topology_key)
 
@@ -162,15 +163,15 @@ class Outcome:
         """Return the cluster in this outcome; pods that took no part are unchanged."""
         return self._view.cluster(self.state)
 
-    def revision_of(self, key: OwnerKey) -> int:
+    def revision_of(self, key: ObjectKey) -> int:
         """Return the number of the workload's target revision; 0 if the workload does not exist."""
         return self._view.revision_of(self.state, key)
 
-    def is_adopted(self, key: OwnerKey) -> bool:
+    def is_adopted(self, key: ObjectKey) -> bool:
         """Return whether a ReplicaSet belongs to a Deployment now."""
         return self._view.is_adopted(self.state, key)
 
-    def is_paused(self, key: OwnerKey) -> bool:
+    def is_paused(self, key: ObjectKey) -> bool:
         """Return whether a workload is a paused Deployment."""
         return self._view.is_paused(self.state, key)
 
@@ -195,7 +196,7 @@ class Outcome:
         """Return the nodes that exist, and the names of those that do not answer."""
         return self._view.nodes(self.state)
 
-    def constraints_of(self, key: OwnerKey) -> tuple[TopologySpreadConstraint, ...]:
+    def constraints_of(self, key: ObjectKey) -> tuple[TopologySpreadConstraint, ...]:
         """Return the spread constraints of a workload's target revision."""
         return self._view.constraints_of(self.state, key)
 
@@ -218,7 +219,7 @@ class View:
             self._key(pod) for pod in start.pods if pod.node == PENDING and pod.end == Deletion.ALIVE
         )
 
-    def _key(self, pod: P) -> Optional[OwnerKey]:
+    def _key(self, pod: P) -> Optional[ObjectKey]:
         return self.world.keys[pod.owner] if pod.owner >= 0 else None
 
     def pods(self, state: State) -> tuple[PodState, ...]:
@@ -255,11 +256,11 @@ class View:
             self._maker(pod) if key is None else None,
         )
 
-    def _maker(self, pod: P) -> Optional[OwnerKey]:
+    def _maker(self, pod: P) -> Optional[ObjectKey]:
         cls = self.world.classes[pod.cls]
-        return None if cls.owner is None else OwnerKey(cls.owner.kind, cls.namespace, cls.owner.name)
+        return None if cls.owner is None else ObjectKey(cls.owner.kind, cls.namespace, cls.owner.name)
 
-    def is_adopted(self, state: State, key: OwnerKey) -> bool:
+    def is_adopted(self, state: State, key: ObjectKey) -> bool:
         owner = self.world.find_owner(key)
         own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
         if own is None or owner is None or key.kind != "ReplicaSet":
@@ -314,7 +315,7 @@ class View:
     def _node(self, at: int) -> str:
         return "" if at == PENDING else self.world.node_names[at]
 
-    def workloads(self, state: State) -> dict[OwnerKey, SteadyWorkload]:
+    def workloads(self, state: State) -> dict[ObjectKey, SteadyWorkload]:
         found = {owner: self._workload(state, owner) for owner, own in enumerate(state.sets) if own is not None}
         messages = {} if all(item.is_complete for item in found.values()) else refusals(self.world, state)
         return {
@@ -345,12 +346,12 @@ class View:
             if item[0] == "blocked" and item[1] in by_slot
         )
 
-    def restarts(self, state: State) -> dict[OwnerKey, int]:
+    def restarts(self, state: State) -> dict[ObjectKey, int]:
         before = Counter(pod.owner for pod in self._start.pods if pod.end == Deletion.ALIVE and not pod.is_new)
         after = Counter(pod.owner for pod in state.pods if pod.end == Deletion.ALIVE and not pod.is_new)
         return {key_of(self.world, state, at): number - after[at] for at, number in before.items() if at >= 0}
 
-    def counts(self, state: State, key: OwnerKey, topology_key: str) -> dict[str, int]:
+    def counts(self, state: State, key: ObjectKey, topology_key: str) -> dict[str, int]:
         owner = self.world.find_owner(key)
         found = dict.fromkeys(self.domains(state, topology_key), 0)
         for pod in state.pods:
@@ -359,7 +360,7 @@ class View:
                 found[node.labels[topology_key]] += 1
         return found
 
-    def skew(self, state: State, keys: Iterable[OwnerKey], topology_key: str) -> int:
+    def skew(self, state: State, keys: Iterable[ObjectKey], topology_key: str) -> int:
         """Return the skew of some workloads' pods together; terminating pods do not count."""
         owners = {owner for key in keys if (owner := self.world.find_owner(key)) is not None}
         live = [state.sets[owner] for owner in sorted(owners) if owner < len(state.sets)]
@@ -388,20 +389,20 @@ class View:
             frozenset(self.world.node_names[at] for at in facts.down),
         )
 
-    def constraints_of(self, state: State, key: OwnerKey) -> tuple[TopologySpreadConstraint, ...]:
+    def constraints_of(self, state: State, key: ObjectKey) -> tuple[TopologySpreadConstraint, ...]:
         """Return the spread constraints of a workload's target revision; none if the workload does not exist."""
         owner = self.world.find_owner(key)
         own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
         rev = -1 if own is None else self.world.specs[own.spec].rev
         return _constraints(self.world, rev) if rev >= 0 else ()
 
-    def revision_of(self, state: State, key: OwnerKey) -> int:
+    def revision_of(self, state: State, key: ObjectKey) -> int:
         """Return the number of the workload's target revision; 0 if the workload does not exist."""
         owner = self.world.find_owner(key)
         own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
         return 0 if own is None else self.number(self.world.specs[own.spec].rev)
 
-    def is_paused(self, state: State, key: OwnerKey) -> bool:
+    def is_paused(self, state: State, key: ObjectKey) -> bool:
         """Return whether a workload is a paused Deployment."""
         owner = self.world.find_owner(key)
         own = None if owner is None or owner >= len(state.sets) else state.sets[owner]
@@ -432,13 +433,13 @@ class View:
         )
 
 
-def key_of(world: World, state: State, owner: int) -> OwnerKey:
+def key_of(world: World, state: State, owner: int) -> ObjectKey:
     """Return the key of a workload; of a deleted Deployment whose ReplicaSets are left, the key of the newest one."""
     key, own = world.keys[owner], state.sets[owner] if owner < len(state.sets) else None
     if not isinstance(own, deployment.DeploymentState) or not world.specs[own.spec].is_orphaned:
         return key
     name = world.revisions[world.specs[own.spec].rev].name
-    made = OwnerKey("ReplicaSet", key.namespace, f"{key.name}-{name}")
+    made = ObjectKey("ReplicaSet", key.namespace, f"{key.name}-{name}")
     world.know_as(made, owner)
     return made
 
@@ -458,9 +459,9 @@ def is_complete(world: World, state: State, owner: int) -> bool:
     return found
 
 
-def skews(view: View, states: Iterable[State]) -> dict[tuple[OwnerKey, str], int]:
+def skews(view: View, states: Iterable[State]) -> dict[tuple[ObjectKey, str], int]:
     """Return the largest skew during the step, for each topology key of a workload's constraints."""
-    found: dict[tuple[OwnerKey, str], int] = {}
+    found: dict[tuple[ObjectKey, str], int] = {}
     world = view.world
     keys = {
         owner: {
@@ -486,9 +487,9 @@ def _constraints(world: World, rev: int) -> tuple[TopologySpreadConstraint, ...]
     return () if cls is None else cls.constraints
 
 
-def fewest_ready(world: World, states: Iterable[State]) -> dict[OwnerKey, int]:
+def fewest_ready(world: World, states: Iterable[State]) -> dict[ObjectKey, int]:
     """Return the lowest number of ready pods of each workload during the step."""
-    found: dict[OwnerKey, int] = {}
+    found: dict[ObjectKey, int] = {}
     for state in states:
         ready: Counter[int] = Counter()
         for (owner, stage, end), number in Counter(map(_PROGRESS, state.pods)).items():  # perf: few kinds

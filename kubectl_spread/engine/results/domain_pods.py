@@ -10,17 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine.results.answer import Outcome
+from kubectl_spread.objects.keys import ObjectKey, Range
 
 Counts = dict[str, Counter[int]]  # pods by domain and number of the revision; only domains with pods
-
-
-class Range(NamedTuple):
-    """Lowest and highest value over all outcomes."""
-
-    least: int
-    most: int
 
 
 class DomainPods(NamedTuple):
@@ -32,13 +25,7 @@ class DomainPods(NamedTuple):
     revisions: dict[int, Range]
 
 
-def range_of(numbers: Iterable[int]) -> Range:
-    """Return the lowest and the highest number; 0 and 0 without any."""
-    found = list(numbers)
-    return Range(min(found, default=0), max(found, default=0))
-
-
-def counts_of(outcome: Outcome, keys: Sequence[OwnerKey], topology_key: str) -> Counts:
+def counts_of(outcome: Outcome, keys: Sequence[ObjectKey], topology_key: str) -> Counts:
     """Return the pods of some workloads in each domain that has any, without terminating pods."""
     domains = outcome.domains_of(topology_key)
     found: Counts = {}
@@ -51,7 +38,7 @@ def counts_of(outcome: Outcome, keys: Sequence[OwnerKey], topology_key: str) -> 
 def domain_pods(
     values: Sequence[str],
     outcomes: tuple[Sequence[Outcome], Sequence[Outcome]],
-    keys: Sequence[OwnerKey],
+    keys: Sequence[ObjectKey],
     *,
     topology_key: str,
 ) -> tuple[DomainPods, ...]:
@@ -81,7 +68,7 @@ class _Counted(NamedTuple):
     kinds: Mapping[str, object]
 
 
-def _counted(outcome: Outcome, keys: Sequence[OwnerKey], topology_key: str) -> _Counted:
+def _counted(outcome: Outcome, keys: Sequence[ObjectKey], topology_key: str) -> _Counted:
     kinds = outcome.interchange.alike(topology_key)
     return _Counted(counts_of(outcome, keys, topology_key), outcome.domain_values(topology_key), kinds)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine.results.answer import Outcome, PodState, TraceEvent
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 
 
@@ -36,7 +36,7 @@ class StepFrames(NamedTuple):
     before: Moment
     run: tuple[Frame, ...]
     endings: tuple[Moment, ...]
-    constraints: dict[OwnerKey, tuple[TopologySpreadConstraint, ...]]
+    constraints: dict[ObjectKey, tuple[TopologySpreadConstraint, ...]]
 
 
 def step_frames(followed: Outcome, endings: Sequence[Outcome]) -> StepFrames:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine.results.answer import Outcome, PodState, SteadyWorkload, TraceEvent
 from kubectl_spread.engine.results.certainty import Basis
-from kubectl_spread.engine.results.domain_pods import counts_of, domain_pods, DomainPods, Range, range_of
+from kubectl_spread.engine.results.domain_pods import counts_of, domain_pods, DomainPods
 from kubectl_spread.engine.results.frames import step_frames, StepFrames
 from kubectl_spread.engine.run import StepAnswer
+from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 
 MOST_DRAWN_ENDINGS = 12
@@ -49,7 +49,7 @@ class WorkloadSummary(NamedTuple):
     the API server's message if it refuses new pods in some outcome. has_failed: a Job fails in some outcome.
     """
 
-    key: OwnerKey
+    key: ObjectKey
     verdict: Verdict
     is_concerned: bool
     is_deleted: bool
@@ -73,7 +73,7 @@ class WorkloadSummary(NamedTuple):
 class PendingPods(NamedTuple):
     """Pods that stay Pending with the same message; outcomes: number of these, pods: number in each."""
 
-    owner: Optional[OwnerKey]
+    owner: Optional[ObjectKey]
     pod: str
     is_new: bool
     message: str
@@ -84,7 +84,7 @@ class PendingPods(NamedTuple):
 class BlockedEviction(NamedTuple):
     """An eviction that a budget refuses permanently; outcomes: number of outcomes with it."""
 
-    owner: Optional[OwnerKey]
+    owner: Optional[ObjectKey]
     pod: str
     node: str
     cause: str
@@ -100,7 +100,7 @@ class Ending(NamedTuple):
 
     is_complete: bool
     is_endless: bool
-    counts: dict[OwnerKey, dict[str, dict[str, dict[int, int]]]]
+    counts: dict[ObjectKey, dict[str, dict[str, dict[int, int]]]]
     domains: dict[str, tuple[str, ...]]
     pending: tuple[PodState, ...]
     runs: int = 0
@@ -147,9 +147,9 @@ class StepSummary(NamedTuple):
 
 def summarize(
     step: StepAnswer,
-    concerns: Iterable[OwnerKey],
+    concerns: Iterable[ObjectKey],
     *,
-    labelled: Iterable[OwnerKey] = (),
+    labelled: Iterable[ObjectKey] = (),
     number: int = 1,
     has_frames: bool = False,
 ) -> StepSummary:
@@ -171,7 +171,7 @@ def summarize(
 class _Waits(NamedTuple):
     """Pending pods that are reported as one entry."""
 
-    owner: Optional[OwnerKey]
+    owner: Optional[ObjectKey]
     pod: str
     is_new: bool
     message: str
@@ -182,7 +182,7 @@ def _waits(pod: PodState) -> _Waits:
 
 
 class _Summary:
-    def __init__(self, step: StepAnswer, concerns: frozenset[OwnerKey], labelled: frozenset[OwnerKey]) -> None:
+    def __init__(self, step: StepAnswer, concerns: frozenset[ObjectKey], labelled: frozenset[ObjectKey]) -> None:
         self.step = step
         self.outcomes = step.outcomes
         self.before = step.before
@@ -230,11 +230,11 @@ class _Summary:
         followed = (*self.bad, *self.outcomes)[0]
         return step_frames(followed, [outcome for _, outcome in self.endings[:MOST_DRAWN_ENDINGS]])
 
-    def _has_changed(self, key: OwnerKey) -> bool:
+    def _has_changed(self, key: ObjectKey) -> bool:
         before = {_pods_of(item, key) for item in self.before}
         return any(_pods_of(item, key) not in before or item.restarts.get(key) for item in self.outcomes)
 
-    def _was_complete(self, key: OwnerKey) -> bool:
+    def _was_complete(self, key: ObjectKey) -> bool:
         return all(key not in item.workloads or item.workloads[key].is_complete for item in self.before)
 
     def _is_fine(self, outcome: Outcome) -> bool:
@@ -250,7 +250,7 @@ class _Summary:
             is_settled(outcome, key) for key in outcome.workloads if key in self.concerns or self._was_complete(key)
         )
 
-    def _workload(self, key: OwnerKey) -> WorkloadSummary:
+    def _workload(self, key: ObjectKey) -> WorkloadSummary:
         with_it = [item for item in self.outcomes if key in item.workloads]
         after = [item.workloads[key] for item in with_it]
         before = [item.workloads[key] for item in self.before if key in item.workloads]
@@ -278,12 +278,12 @@ class _Summary:
             any(state.has_failed for state in after),
         )
 
-    def _revisions(self, key: OwnerKey) -> tuple[int, ...]:
+    def _revisions(self, key: ObjectKey) -> tuple[int, ...]:
         """Return the numbers of the revisions of a workload's pods, over all outcomes."""
         pods = (pod for item in self.outcomes for pod in item.pods)
         return tuple(sorted({pod.number for pod in pods if pod.owner == key and pod.number}))
 
-    def _topology_keys(self, key: OwnerKey) -> list[str]:
+    def _topology_keys(self, key: ObjectKey) -> list[str]:
         """Return the keys of a workload's constraints; without any, the zone, or the hostname if there are no zones."""
         found = sorted(topology for owner, topology in self.step.worst_skew if owner == key)
         if found or key.kind == "DaemonSet":
@@ -304,7 +304,7 @@ class _Summary:
         common = [name for name in self._topology_keys(keys[0]) if all(name in self._topology_keys(k) for k in keys)]
         return tuple(self._spread(keys, name)._replace(on_the_way=None) for name in common)
 
-    def _spread(self, keys: Sequence[OwnerKey], topology_key: str) -> WorkloadSpread:
+    def _spread(self, keys: Sequence[ObjectKey], topology_key: str) -> WorkloadSpread:
         return WorkloadSpread(
             topology_key,
             domain_pods(
@@ -327,7 +327,7 @@ class _Summary:
             yield PendingPods(*kind, Range(min(found), max(found)), len(found))
 
     def _refused(self) -> Iterator[BlockedEviction]:
-        found: Counter[tuple[Optional[OwnerKey], str, str, str]] = Counter()
+        found: Counter[tuple[Optional[ObjectKey], str, str, str]] = Counter()
         for _, outcome in self.endings:
             found.update({(item.pod.owner, item.pod.name, item.pod.node, item.cause) for item in outcome.blocked})
         return (BlockedEviction(*item, number) for item, number in found.items())
@@ -385,7 +385,7 @@ def _lister(topology_key: str) -> Callable[[Outcome], tuple[str, ...]]:
     return lambda outcome: outcome.domain_values(topology_key)
 
 
-def _pods_of(outcome: Outcome, key: OwnerKey) -> tuple[tuple[object, ...], ...]:
+def _pods_of(outcome: Outcome, key: ObjectKey) -> tuple[tuple[object, ...], ...]:
     return tuple(
         sorted((pod.number, pod.node, pod.is_ready, pod.is_terminating) for pod in outcome.pods if pod.owner == key)
     )
@@ -399,7 +399,7 @@ def _way(outcome: Outcome, steps: int) -> tuple[Outcome, ...]:
     return tuple(found)
 
 
-def is_settled(outcome: Outcome, key: OwnerKey) -> bool:
+def is_settled(outcome: Outcome, key: ObjectKey) -> bool:
     """Return whether a workload has all its pods; a paused Deployment may have pods of the old revision."""
     state = outcome.workloads[key]
     if not outcome.is_steady or state.pending:

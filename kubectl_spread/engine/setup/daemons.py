@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Optional
 
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import nodes, steps
 from kubectl_spread.engine.controllers.daemonset import verdict_on
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.workloads.workload import Workload
 
 _MOST_PODS = 20_000  # of DaemonSets, to be played
 
 
-def playable(cluster: Cluster, found: frozenset[OwnerKey]) -> frozenset[OwnerKey]:
+def playable(cluster: Cluster, found: frozenset[ObjectKey]) -> frozenset[ObjectKey]:
     """Return the DaemonSets if their pods are few enough to be played; else none."""
     return found if len(found) * len(cluster.nodes) <= _MOST_PODS else frozenset()
 
 
-def creating(cluster: Cluster, ops: Iterable[steps.Op]) -> frozenset[OwnerKey]:
+def creating(cluster: Cluster, ops: Iterable[steps.Op]) -> frozenset[ObjectKey]:
     """Return the DaemonSets whose pods some node should have after the steps and not before."""
     daemons = {key: item.workload for key, item in cluster.controllers.items() if key.kind == "DaemonSet"}
     if not daemons:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster, Controller, JOB_INDEX, JOB_TRACKING, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, JOB_INDEX, JOB_TRACKING
 from kubectl_spread.engine import likeness
 from kubectl_spread.engine.controllers import deployment, job, statefulset
 from kubectl_spread.engine.nodes import tainted_as_cordoned
@@ -16,6 +16,7 @@ from kubectl_spread.engine.setup import reading
 from kubectl_spread.engine.setup.ages import age_classes
 from kubectl_spread.engine.state import Deletion, NO_ORDINAL, NodeStatus, P, PENDING, slot, Stage, State
 from kubectl_spread.engine.world import Kubelet, same_template, World
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, revision_label, Workload
@@ -43,16 +44,16 @@ class LoadedWorld(NamedTuple):
 
     world: World
     state: State
-    live: frozenset[OwnerKey]
+    live: frozenset[ObjectKey]
 
 
 def load(
     cluster: Cluster,
     profiles: Mapping[str, Profile],
     *,
-    touched: Collection[OwnerKey] = (),
+    touched: Collection[ObjectKey] = (),
     nodes: Collection[str] = (),
-    expected: Collection[OwnerKey] = (),
+    expected: Collection[ObjectKey] = (),
     kubelet: Optional[Kubelet] = None,
     patience_s: float = float("inf"),
 ) -> LoadedWorld:
@@ -73,16 +74,16 @@ def load(
 
 
 class _Loading:
-    def __init__(self, cluster: Cluster, world: World, expected: frozenset[OwnerKey]) -> None:
+    def __init__(self, cluster: Cluster, world: World, expected: frozenset[ObjectKey]) -> None:
         self.cluster = cluster
         self._expected = expected
         self._owned = OwnedPods(cluster)
         self.world = world
         self.sets: dict[int, Any] = {}
         self._ages: dict[str, int] = {}
-        self._rev_of: dict[tuple[OwnerKey, str], int] = {}  # by controller of the pod, or workload, and hash
+        self._rev_of: dict[tuple[ObjectKey, str], int] = {}  # by controller of the pod, or workload, and hash
 
-    def load(self, touched: frozenset[OwnerKey], nodes: frozenset[str]) -> LoadedWorld:
+    def load(self, touched: frozenset[ObjectKey], nodes: frozenset[str]) -> LoadedWorld:
         visible = [pod for pod in self.cluster.pods if pod.is_visible]
         live = touched | self._involved(visible, nodes)
         for key in sorted(key for key in live if key in self.cluster.controllers):
@@ -91,7 +92,7 @@ class _Loading:
         pods: list[P] = []
         background: list[Pod] = []
         slots: dict[str, Any] = {}
-        above_of: dict[int, Optional[OwnerKey]] = {}  # by id of the class, which the pod keeps
+        above_of: dict[int, Optional[ObjectKey]] = {}  # by id of the class, which the pod keeps
         for pod in visible:
             cls = id(pod.cls)
             above = above_of[cls] if cls in above_of else above_of.setdefault(cls, self.cluster.top_owner(pod))
@@ -109,7 +110,7 @@ class _Loading:
         sets = tuple(self.sets.get(at) for at in range(len(self.world.keys)))
         return LoadedWorld(self.world, State(tuple(sorted(pods)), sets, 0), live)
 
-    def _involved(self, pods: Iterable[Pod], nodes: frozenset[str]) -> frozenset[OwnerKey]:
+    def _involved(self, pods: Iterable[Pod], nodes: frozenset[str]) -> frozenset[ObjectKey]:
         """Return the workloads that have unfinished work, or pods on some nodes.
 
         Pods on nodes that the facts do not have are unfinished work, too, unless the facts have no nodes at all.
@@ -127,7 +128,7 @@ class _Loading:
                 found.add(key)
         return frozenset(found)
 
-    def _is_unfinished(self, key: OwnerKey, controller: Controller) -> bool:
+    def _is_unfinished(self, key: ObjectKey, controller: Controller) -> bool:
         if key.kind == "DaemonSet":
             return False
         scaler = self.cluster.autoscalers.get(key)
@@ -139,10 +140,10 @@ class _Loading:
         if len(alive) != replicas or len(owners) > 1:
             return True
         if key.kind == "Deployment":
-            return any(self._is_outdated(OwnerKey("ReplicaSet", key.namespace, name), controller) for name in owners)
+            return any(self._is_outdated(ObjectKey("ReplicaSet", key.namespace, name), controller) for name in owners)
         return key.kind == "StatefulSet" and self._is_updating(key, controller, alive)
 
-    def _is_outdated(self, key: OwnerKey, above: Controller) -> bool:
+    def _is_outdated(self, key: ObjectKey, above: Controller) -> bool:
         """Return whether a ReplicaSet has another template than its Deployment, which is about to replace its pods."""
         known = self.cluster.controllers.get(key)
         template = {} if known is None else known.workload.template
@@ -162,7 +163,7 @@ class _Loading:
         ]
         return len(stored) > 1 and same_template(*stored)
 
-    def _is_updating(self, key: OwnerKey, controller: Controller, pods: Iterable[Pod]) -> bool:
+    def _is_updating(self, key: ObjectKey, controller: Controller, pods: Iterable[Pod]) -> bool:
         """Return whether a StatefulSet is about to replace pods of an earlier revision."""
         label = revision_label(controller.workload)
         if not controller.revision or reading.is_on_delete(controller):
@@ -171,7 +172,7 @@ class _Loading:
         hashes = [dict(pod.cls.labels).get(label, "") for pod in pods if self._ordinal(pod, key, PENDING) >= first]
         return any(text and text != controller.revision for text in hashes)
 
-    def _add(self, key: OwnerKey, controller: Controller) -> None:
+    def _add(self, key: ObjectKey, controller: Controller) -> None:
         if key.kind not in reading.KINDS or key in self.cluster.owners:
             self.world.leave_out(
                 f"{key.kind} {key.namespace}/{key.name}: what its controller does is not simulated", key
@@ -190,7 +191,7 @@ class _Loading:
             found = self._other(key, controller, owner)
             self.sets[owner] = None if key in self._expected else found
 
-    def _other(self, key: OwnerKey, controller: Controller, owner: int) -> Any:
+    def _other(self, key: ObjectKey, controller: Controller, owner: int) -> Any:
         """Return the state of a controller whose pods carry the revision as a label."""
         label = revision_label(controller.workload)
         running = [pod for pod in self._owned.of(key) if pod.is_visible]
@@ -220,7 +221,7 @@ class _Loading:
         made = replica(stored_workload(admitted_workload(owner, self.cluster), self.world.minor), 0).cls
         return all(getattr(pod.cls, name) == getattr(made, name) for pod in pods for name in _OF_TEMPLATE)
 
-    def _old_revision(self, key: OwnerKey, owner: Workload, at: int, *, text: str, pods: Iterable[Pod]) -> int:
+    def _old_revision(self, key: ObjectKey, owner: Workload, at: int, *, text: str, pods: Iterable[Pod]) -> int:
         """Return a revision that is only known from its pods."""
         template = _unknown_template(text)
         rev = self.world.revision(at, owner._replace(template=template), known_hash=text).at
@@ -248,7 +249,7 @@ class _Loading:
         found = stage_of(pod)
         return Stage.UNREADY if found is Stage.BOUND and self._is_on(pod, NodeStatus.DOWN) else found
 
-    def _deployment(self, key: OwnerKey, controller: Controller, owner: int) -> deployment.DeploymentState:
+    def _deployment(self, key: ObjectKey, controller: Controller, owner: int) -> deployment.DeploymentState:
         known = self._replica_sets(key)
         pods = [pod for pod in self._owned.of(key) if pod.is_visible]
         unknown = {pod.owner.name for pod in pods if pod.owner is not None} - {item.name for item in known}
@@ -264,17 +265,17 @@ class _Loading:
         order = tuple(dict.fromkeys([*(item.rev for item in sets if item.rev != rev), rev]))
         return deployment.DeploymentState(spec, tuple(sets), order)
 
-    def _replica_sets(self, key: OwnerKey) -> list[OwnerKey]:
+    def _replica_sets(self, key: ObjectKey) -> list[ObjectKey]:
         """Return the ReplicaSets of a Deployment that the facts have, the oldest first."""
         owned = [item for item, above in self.cluster.owners.items() if above == key and item.kind == "ReplicaSet"]
         return sorted((item for item in owned if item in self.cluster.controllers), key=self._number)
 
-    def _number(self, key: OwnerKey) -> tuple[int, str]:
+    def _number(self, key: ObjectKey) -> tuple[int, str]:
         controller = self.cluster.controllers.get(key)
         text = "" if controller is None else controller.revision
         return (natural(text) or 0, key.name)
 
-    def _set(self, key: OwnerKey, above: Controller, owner: int, *, pods: list[Pod]) -> deployment.Set:
+    def _set(self, key: ObjectKey, above: Controller, owner: int, *, pods: list[Pod]) -> deployment.Set:
         controller = self.cluster.controllers[key]
         labels = (controller.workload.template.get("metadata") or {}).get("labels") or {}
         text = str(labels.get(POD_TEMPLATE_HASH) or key.name.removeprefix(f"{above.workload.name}-"))
@@ -289,7 +290,7 @@ class _Loading:
         desired = _integer(controller.annotations.get(_DESIRED), above.workload.replicas or 0)
         return deployment.Set(rev, size, desired, _integer(controller.annotations.get(_MOST), 0))
 
-    def _distinct(self, sets: list[deployment.Set], keys: list[OwnerKey], *, pods: list[Pod]) -> list[deployment.Set]:
+    def _distinct(self, sets: list[deployment.Set], keys: list[ObjectKey], *, pods: list[Pod]) -> list[deployment.Set]:
         """Return the ReplicaSets with one revision each: shortened facts can have several with equal templates."""
         latest = {item.rev: at for at, item in enumerate(sets)}
         newest = _hash_of(pods)
@@ -319,7 +320,7 @@ class _Loading:
         size = sum(not pod.terminating for pod in mine)
         return deployment.Set(rev, size, above.workload.replicas or 0, 0)
 
-    def _pod(self, pod: Pod, key: Optional[OwnerKey]) -> P:
+    def _pod(self, pod: Pod, key: Optional[ObjectKey]) -> P:
         owner = self.world.find_owner(key) if key is not None else None
         labels = dict(pod.cls.labels)
         rev = -1
@@ -346,14 +347,14 @@ class _Loading:
             cost=pod.deletion_cost,
         )
 
-    def _revision_of(self, key: OwnerKey, labels: dict[str, str]) -> int:
+    def _revision_of(self, key: ObjectKey, labels: dict[str, str]) -> int:
         for label in (POD_TEMPLATE_HASH, _HASH, ""):
             found = self._rev_of.get((key, labels.get(label, "") if label else ""))
             if found is not None:
                 return found
         return -1
 
-    def _ordinal(self, pod: Pod, key: Optional[OwnerKey], node: int) -> int:
+    def _ordinal(self, pod: Pod, key: Optional[ObjectKey], node: int) -> int:
         if key is None:
             return NO_ORDINAL
         if key.kind == "DaemonSet":

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from kubectl_spread.cluster.ownership import inferred_deployment
-from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.objects.constraints import constraint
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Owner, Pod
 from kubectl_spread.objects.selectors.selector import compile_selector, Selector
 from kubectl_spread.objects.workloads.replica import controller_selector
@@ -29,7 +30,7 @@ class Owned(NamedTuple):
     """
 
     cluster: Cluster
-    expected: frozenset[OwnerKey]
+    expected: frozenset[ObjectKey]
 
 
 def with_owners(cluster: Cluster, applied: Iterable[Controller] = ()) -> Owned:
@@ -38,12 +39,12 @@ def with_owners(cluster: Cluster, applied: Iterable[Controller] = ()) -> Owned:
     created = {key: item for key, item in created.items() if key not in cluster.controllers}
     cluster = infer_owners(cluster)
     deployments = _adopting_sets(cluster, {**cluster.controllers, **created})
-    sets: dict[OwnerKey, list[Controller]] = {}
+    sets: dict[ObjectKey, list[Controller]] = {}
     for made, above in deployments.items():
         sets.setdefault(above, []).append(cluster.controllers[made])
     expected = {key: _former(created[key], sets[key]) for key in sets if key in created}
     pods = _adopted_pods(cluster, {**cluster.controllers, **created})
-    owners = {OwnerKey(pod.owner.kind, pod.namespace, pod.owner.name) for pod in pods if pod.owner is not None}
+    owners = {ObjectKey(pod.owner.kind, pod.namespace, pod.owner.name) for pod in pods if pod.owner is not None}
     expected |= {key: item for key, item in created.items() if key.kind in _OF_PODS and key in owners}
     owned = cluster._replace(
         pods=pods,
@@ -55,18 +56,18 @@ def with_owners(cluster: Cluster, applied: Iterable[Controller] = ()) -> Owned:
 
 def infer_owners(cluster: Cluster) -> Cluster:
     """Return the cluster with Deployments as owners of missing ReplicaSets, inferred from name and hash."""
-    found: dict[OwnerKey, OwnerKey] = {}
+    found: dict[ObjectKey, ObjectKey] = {}
     for cls in {id(pod.cls): pod.cls for pod in cluster.pods}.values():  # Many pods share few classes.
         if cls.owner is None or cls.owner.kind != "ReplicaSet":
             continue
-        made = OwnerKey("ReplicaSet", cls.namespace, cls.owner.name)
+        made = ObjectKey("ReplicaSet", cls.namespace, cls.owner.name)
         deployment = None if made in cluster.owners else inferred_deployment(cls)
         if deployment is not None and deployment in cluster.controllers:
             found[made] = deployment
     return cluster._replace(owners={**cluster.owners, **found}) if found else cluster
 
 
-def _adopting_sets(cluster: Cluster, controllers: Mapping[OwnerKey, Controller]) -> dict[OwnerKey, OwnerKey]:
+def _adopting_sets(cluster: Cluster, controllers: Mapping[ObjectKey, Controller]) -> dict[ObjectKey, ObjectKey]:
     """Return the Deployment that adopts a ReplicaSet, for each that has no owner."""
     orphans = [key for key in cluster.controllers if key.kind == "ReplicaSet" and key not in cluster.owners]
     deployments = [key for key in controllers if key.kind == "Deployment"] if orphans else []
@@ -75,7 +76,7 @@ def _adopting_sets(cluster: Cluster, controllers: Mapping[OwnerKey, Controller])
         for key in deployments
         if controllers[key].workload.selector
     }
-    found: dict[OwnerKey, OwnerKey] = {}
+    found: dict[ObjectKey, ObjectKey] = {}
     for key in orphans:
         for above, selector in selectors.items():
             if above.namespace == key.namespace and selector.matches(cluster.controllers[key].labels):
@@ -91,7 +92,7 @@ def _former(deployment: Controller, sets: list[Controller]) -> Controller:
     return deployment._replace(workload=workload)
 
 
-def _adopted_pods(cluster: Cluster, controllers: Mapping[OwnerKey, Controller]) -> tuple[Pod, ...]:
+def _adopted_pods(cluster: Cluster, controllers: Mapping[ObjectKey, Controller]) -> tuple[Pod, ...]:
     """Return the pods of the cluster, those that a controller adopts with this owner."""
     if not any(map(_is_bare, cluster.pods)):
         return cluster.pods
@@ -107,7 +108,7 @@ def _is_bare(pod: Pod) -> bool:
     return pod.owner is None and not pod.terminating and pod.is_visible
 
 
-def _adopted(pod: Pod, selectors: Mapping[OwnerKey, Selector]) -> Pod:
+def _adopted(pod: Pod, selectors: Mapping[ObjectKey, Selector]) -> Pod:
     labels = dict(pod.cls.labels)
     for key, selector in selectors.items():
         ordinal = pod.name.removeprefix(f"{key.name}-")

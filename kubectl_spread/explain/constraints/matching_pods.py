@@ -9,10 +9,10 @@ from typing import NamedTuple, Optional
 import numpy as np
 
 from kubectl_spread.cluster.ownership import owner_of
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.cluster.tables.columns import Columns, unique
 from kubectl_spread.explain.constraints.node_reasons import NodeReasons
 from kubectl_spread.explain.requirements.resources import Indices
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import NodeReason
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
@@ -30,7 +30,7 @@ class CountedPods(NamedTuple):
     the pods. revisions: the number of pods for each value of the revision label.
     """
 
-    owner: Optional[OwnerKey]
+    owner: Optional[ObjectKey]
     is_own: bool
     number: int
     names: tuple[str, ...]
@@ -98,8 +98,8 @@ def _counted(
     pods: Indices, counts: DomainCounts, cls: PodClass, columns: Columns
 ) -> dict[int, tuple[CountedPods, ...]]:
     own = owner_of(cls, columns.cluster)
-    owners: dict[int, Optional[OwnerKey]] = {}
-    found: dict[int, dict[Optional[OwnerKey], _Sum]] = {}
+    owners: dict[int, Optional[ObjectKey]] = {}
+    found: dict[int, dict[Optional[ObjectKey], _Sum]] = {}
     for domain, class_at, run in _runs(pods, counts, columns):
         if class_at not in owners:
             owners[class_at] = owner_of(columns.classes[class_at], columns.cluster)
@@ -141,7 +141,7 @@ class _Sum:
         if revision:
             self._revisions[revision] = self._revisions.get(revision, 0) + len(pods)
 
-    def counted_pods(self, owner: Optional[OwnerKey], *, is_own: bool) -> CountedPods:
+    def counted_pods(self, owner: Optional[ObjectKey], *, is_own: bool) -> CountedPods:
         return CountedPods(owner, is_own, self.number, tuple(self._names), tuple(sorted(self._revisions.items())))
 
 

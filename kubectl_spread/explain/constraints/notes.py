@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from kubectl_spread.cluster.ownership import owner_of
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.cluster.tables.columns import Bools, Columns, unique
 from kubectl_spread.explain.constraints.node_reasons import NodeReasons
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.reading.plain import mappings
@@ -267,7 +267,7 @@ class Origin(NamedTuple):
     """
 
     kind: OriginKind = OriginKind.UNKNOWN
-    owner: Optional[OwnerKey] = None
+    owner: Optional[ObjectKey] = None
     changed: tuple[tuple[str, Any], ...] = ()
     selector_from: tuple[str, ...] = ()
     merged: tuple[str, ...] = ()

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubectl_spread.cluster.ownership import owner_of
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.cluster.tables.columns import Bools, Columns, unique
 from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
 from kubectl_spread.explain.requirements.resources import Indices, pods_on_nodes
 from kubectl_spread.explain.wording import first_sentences, MOST_GROUPS, selector_text, summarize_nodes
 from kubectl_spread.objects.affinity import PodAffinityTerm
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.objects.selectors.selector import Selector
@@ -78,7 +78,7 @@ class _Rule(NamedTuple):
 class _Against(NamedTuple):
     """The anti-affinity of another workload's pods; `namespace` is empty if it is the same as the pod's."""
 
-    owner: Optional[OwnerKey]
+    owner: Optional[ObjectKey]
     namespace: str
     key: str
     selector: Selector

@@ -11,7 +11,7 @@ from kubectl_spread.explain.requirements.requirement import Requirement, Require
 from kubectl_spread.explain.requirements.resources import Indices, masks_by_reason, why_pods
 from kubectl_spread.explain.wording import first_sentences, requirement_text, short_list, summarize_nodes
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.storage import Claim, ObjectKey, READ_WRITE_ONCE_POD, Volume
+from kubectl_spread.objects.storage import Claim, NamespacedName, READ_WRITE_ONCE_POD, Volume
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.volumes.binding import NO_SPACE_REASON, NO_VOLUME_REASON
@@ -115,7 +115,7 @@ def _unbound(verdict: PluginResult, cls: PodClass, columns: Columns) -> list[Req
 
 def _selected(waiting: list[str], cls: PodClass, columns: Columns) -> dict[str, str]:
     """Return the chosen node of each claim that has one."""
-    claims_by_name = {name: columns.storage.claims.get(ObjectKey(cls.namespace, name)) for name in waiting}
+    claims_by_name = {name: columns.storage.claims.get(NamespacedName(cls.namespace, name)) for name in waiting}
     return {name: claim.selected_node for name, claim in claims_by_name.items() if claim and claim.selected_node}
 
 

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors.labels import Labels
 
 
@@ -17,7 +18,7 @@ class GroupPod(NamedTuple):
     is_terminating: it runs still, but the scheduler does not count it.
     """
 
-    owner: OwnerKey
+    owner: ObjectKey
     node: str
     is_terminating: bool = False
 
@@ -35,7 +36,7 @@ class Violation(NamedTuple):
     number: int
     limit: int
     pods: int
-    owner: Optional[OwnerKey] = None
+    owner: Optional[ObjectKey] = None
 
 
 class Evaluation(NamedTuple):
@@ -50,7 +51,7 @@ class Evaluation(NamedTuple):
     limit: int
     pods: int
     is_violated: bool
-    owner: Optional[OwnerKey] = None
+    owner: Optional[ObjectKey] = None
     terminating: int = 0
 
     @property

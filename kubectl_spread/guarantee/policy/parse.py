@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Optional
 
-from kubectl_spread.guarantee.policy.policy import ReplicaBounds
 from kubectl_spread.guarantee.policy.rule import Amount, PolicyRule, RuleKind
+from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.selectors.labels import HOSTNAME, key_errors, REGION, ZONE
 from kubectl_spread.text.wording import did_you_mean, short
 
@@ -151,7 +151,7 @@ def survive(text: str, keep: Optional[str]) -> PolicyRule:
     )
 
 
-def shards(text: str) -> ReplicaBounds:
+def shards(text: str) -> Range:
     """Return the range of the number of workloads.
 
     Raises:
@@ -166,7 +166,7 @@ def shards(text: str) -> ReplicaBounds:
     return found
 
 
-def replicas(text: str) -> ReplicaBounds:
+def replicas(text: str) -> Range:
     """Return the range of `MIN..MAX`.
 
     Raises:
@@ -175,7 +175,7 @@ def replicas(text: str) -> ReplicaBounds:
     match = _RANGE.match(text)
     if match is None:
         raise PolicyTextError(f"{short(text) or 'the empty text'} is not a range of replicas: write 3..9")
-    found = ReplicaBounds(int(match[1]), int(match[2]))
+    found = Range(int(match[1]), int(match[2]))
     if found.least > found.most:
         raise PolicyTextError(f"{found.least} is greater than {found.most}: write {found.most}..{found.least}")
     if found.most > _MOST:

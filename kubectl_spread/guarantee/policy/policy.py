@@ -6,6 +6,7 @@ from enum import Enum
 from typing import NamedTuple, Optional
 
 from kubectl_spread.guarantee.policy.rule import PolicyRule
+from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.selectors.selector import Selector
 
 
@@ -22,13 +23,6 @@ class Regime(Enum):
 REGIMES = tuple(Regime)
 
 
-class ReplicaBounds(NamedTuple):
-    """Range of the replicas of each workload, or of the number of workloads; both ends included."""
-
-    least: int
-    most: int
-
-
 class GroupSpec(NamedTuple):
     """Pods that a policy is about, and their rules.
 
@@ -42,8 +36,8 @@ class GroupSpec(NamedTuple):
     selector: Optional[Selector] = None
     namespace: str = ""
     is_each: bool = False
-    replicas: Optional[ReplicaBounds] = None
-    shards: Optional[ReplicaBounds] = None
+    replicas: Optional[Range] = None
+    shards: Optional[Range] = None
     line: int = 0
     column: int = 0
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.guarantee.policy.policy import Regime, REGIMES
 from kubectl_spread.guarantee.policy.rule import PolicyRule
 from kubectl_spread.guarantee.recommendation.constraints import Hard, Plain
 from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus, RuleVerdict
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.scheduler.framework.profile import Profile
 
 
@@ -75,7 +76,7 @@ class Option(NamedTuple):
     constraints: tuple[Hard, ...]
     soft: tuple[str, ...]
     apart: tuple[str, ...]
-    patches: tuple[tuple[OwnerKey, Plain], ...]
+    patches: tuple[tuple[ObjectKey, Plain], ...]
     result: GroupResult
     cost: Cost
     needs: tuple[NeededDomains, ...] = ()

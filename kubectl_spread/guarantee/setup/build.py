@@ -13,7 +13,7 @@ import numpy as np
 
 from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns, Int64s
 from kubectl_spread.engine.nodes import add_taint, set_cordon
 from kubectl_spread.guarantee.gap import Gap, GapKind
@@ -31,11 +31,12 @@ from kubectl_spread.guarantee.model import (
     Separation,
     Spread,
 )
-from kubectl_spread.guarantee.policy.policy import GroupSpec, Regime, REGIMES, ReplicaBounds
+from kubectl_spread.guarantee.policy.policy import GroupSpec, Regime, REGIMES
 from kubectl_spread.guarantee.setup.member import Member
 from kubectl_spread.guarantee.setup.neighbours import ALONE, hard_constraints, Surroundings
 from kubectl_spread.objects.amounts.quantity import int_or_text
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
+from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields
@@ -152,7 +153,7 @@ class GroupBuilder:
         rolling = fields(fields(member.controller.spec.get("strategy")).get("rollingUpdate"))
         replicas = workload.replicas or 0
         is_shard = self._is_scaled and member.shards is not None
-        bounds = ReplicaBounds(replicas, replicas) if is_shard else member.bounds
+        bounds = Range(replicas, replicas) if is_shard else member.bounds
         update = fields(member.controller.spec.get("updateStrategy"))
         return OwnerSpec(
             member.key,
@@ -171,7 +172,7 @@ class GroupBuilder:
             first_ordinal=workload.first_ordinal,
         )
 
-    def _examine(self, key: OwnerKey, workload: Workload) -> None:
+    def _examine(self, key: ObjectKey, workload: Workload) -> None:
         """Note features of the pods that are not followed."""
         cls = replica(workload, 0).cls
         node = fields(workload.template.get("spec")).get("nodeName")
@@ -195,7 +196,7 @@ class GroupBuilder:
         if workload.kind == "StatefulSet" and self._regime is Regime.DISRUPTIONS:
             self._gaps[Gap(GapKind.LOST_ORDINALS, key)] = None
 
-    def _volumes(self, key: OwnerKey, workload: Workload) -> Optional[GapKind]:
+    def _volumes(self, key: ObjectKey, workload: Workload) -> Optional[GapKind]:
         """Return how volumes may keep the pods in their zones: from their first nodes on, or from the beginning."""
         volumes = replica(workload, 0).cls.volumes
         created = {f"{template}-{key.name}-" for template in workload.claim_templates}

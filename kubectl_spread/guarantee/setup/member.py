@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import Controller, OwnerKey
-from kubectl_spread.guarantee.policy.policy import ReplicaBounds
+from kubectl_spread.cluster.snapshot import Controller
+from kubectl_spread.objects.keys import ObjectKey, Range
 
 KINDS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
 
@@ -18,9 +18,9 @@ class Member(NamedTuple):
     a shard that does not exist at first.
     """
 
-    key: OwnerKey
+    key: ObjectKey
     controller: Controller
-    bounds: Optional[ReplicaBounds] = None
+    bounds: Optional[Range] = None
     is_judged: bool = True
-    shards: Optional[ReplicaBounds] = None
+    shards: Optional[Range] = None
     is_extra: bool = False

@@ -11,11 +11,11 @@ from typing import NamedTuple, Optional
 
 from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.guarantee.gap import Gap, GapKind
-from kubectl_spread.guarantee.policy.policy import ReplicaBounds
 from kubectl_spread.guarantee.setup.member import KINDS, Member
+from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.objects.workloads.replica import replica
@@ -27,7 +27,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopolog
 class UnplacedPods(NamedTuple):
     """Pods of a workload that is not followed and that are not placed yet; is_daemon: one for each node."""
 
-    key: OwnerKey
+    key: ObjectKey
     cls: PodClass
     number: int
     is_daemon: bool = False
@@ -72,9 +72,9 @@ class _Finder:
         }
         self._other_classes = {key: self._class_of(member) for key, member in self._others.items()}
 
-    def _bounds(self, key: OwnerKey) -> Optional[ReplicaBounds]:
+    def _bounds(self, key: ObjectKey) -> Optional[Range]:
         scaler = self._cluster.autoscalers.get(key)
-        return None if scaler is None else ReplicaBounds(scaler.min_replicas, scaler.max_replicas)
+        return None if scaler is None else Range(scaler.min_replicas, scaler.max_replicas)
 
     def _class_of(self, member: Member) -> PodClass:
         workload = stored_workload(admitted_workload(member.controller.workload, self._cluster), self._minor)
@@ -98,9 +98,9 @@ class _Finder:
         neighbours = tuple(self._others[key] for key in followed if key in self._others)
         return Surroundings(neighbours, tuple(gaps), tuple(self._unplaced(followed)))
 
-    def _gaps(self, key: OwnerKey, cls: PodClass, followed: Mapping[OwnerKey, PodClass]) -> Iterator[Gap]:
+    def _gaps(self, key: ObjectKey, cls: PodClass, followed: Mapping[ObjectKey, PodClass]) -> Iterator[Gap]:
         """Yield the gaps of a followed workload, those of the same kind together."""
-        by_kind: dict[GapKind, dict[OwnerKey, None]] = {}
+        by_kind: dict[GapKind, dict[ObjectKey, None]] = {}
         for other, theirs in self._other_classes.items():
             kind = None if other in followed else self._concerns(cls, theirs)
             if kind is not None:
@@ -112,7 +112,7 @@ class _Finder:
         for kind, others in by_kind.items():
             yield Gap(kind, key, tuple(sorted(others)))
 
-    def _foreign_pods(self, followed: Mapping[OwnerKey, PodClass]) -> list[Pod]:
+    def _foreign_pods(self, followed: Mapping[ObjectKey, PodClass]) -> list[Pod]:
         """Return the pods that no followed workload owns."""
         if self._foreign is None:
             own = {pod.uid for key in followed for pod in self._owned.of(key)}
@@ -120,7 +120,7 @@ class _Finder:
             self._foreign = [pod for pod in visible if pod.uid not in own]
         return self._foreign
 
-    def _unplaced(self, followed: Mapping[OwnerKey, PodClass]) -> Iterator[UnplacedPods]:
+    def _unplaced(self, followed: Mapping[ObjectKey, PodClass]) -> Iterator[UnplacedPods]:
         for key, member in self._others.items():
             if key in followed:
                 continue
@@ -133,7 +133,7 @@ class _Finder:
                 yield UnplacedPods(key, self._other_classes[key], wanted - running)
         for pod in self._foreign_pods(followed):
             if not pod.node_name and pod.owner is None:
-                yield UnplacedPods(OwnerKey("Pod", pod.namespace, pod.name), pod.cls, 1)
+                yield UnplacedPods(ObjectKey("Pod", pod.namespace, pod.name), pod.cls, 1)
 
     # Relations of two pods.
 

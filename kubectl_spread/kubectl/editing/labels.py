@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine import steps
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl import around, targets
 from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import CommandEffect, Situation
-from kubectl_spread.kubectl.targets import CommandTarget
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors.labels import key_errors, Labels, value_errors
 from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint
@@ -68,7 +67,7 @@ def _check(before: Labels, changes: Mapping[str, Optional[str]], *, overwrites: 
 
 
 def _nodes(
-    found: tuple[CommandTarget, ...], changes: dict[str, Optional[str]], situation: Situation, *, overwrites: bool
+    found: tuple[ObjectKey, ...], changes: dict[str, Optional[str]], situation: Situation, *, overwrites: bool
 ) -> CommandEffect:
     changed = []
     for target in found:
@@ -81,7 +80,7 @@ def _nodes(
 
 
 def _namespace(
-    target: CommandTarget, changes: Mapping[str, Optional[str]], situation: Situation, *, overwrites: bool
+    target: ObjectKey, changes: Mapping[str, Optional[str]], situation: Situation, *, overwrites: bool
 ) -> CommandEffect:
     """Change labels of a namespace, which the namespaceSelector of affinity terms selects."""
     before = situation.cluster.namespaces.get(target.name, {})
@@ -90,7 +89,7 @@ def _namespace(
     return around.apply_patch("Namespace", ("", target.name), {"metadata": {"labels": labels}}, situation)
 
 
-def of_pod(target: CommandTarget, situation: Situation) -> Labels:
+def of_pod(target: ObjectKey, situation: Situation) -> Labels:
     """Return the labels of a pod; none if the pod does not exist yet."""
     for pod in situation.cluster.pods:
         if (pod.namespace, pod.name) == (target.namespace, target.name):
@@ -98,16 +97,14 @@ def of_pod(target: CommandTarget, situation: Situation) -> Labels:
     return {}
 
 
-def of_pods(
-    found: Sequence[CommandTarget], changes: Mapping[str, Optional[str]], situation: Situation
-) -> CommandEffect:
+def of_pods(found: Sequence[ObjectKey], changes: Mapping[str, Optional[str]], situation: Situation) -> CommandEffect:
     """Return the effect of changing labels of pods."""
     cluster = situation.cluster
     wanted = {(target.namespace, target.name) for target in found}
     pods = [pod for pod in cluster.pods if (pod.namespace, pod.name) in wanted]
     keys = {cluster.top_owner(pod) for pod in pods}
     op = steps.LabelPods(tuple(pod.uid for pod in pods), tuple(sorted(changes.items(), key=lambda item: item[0])))
-    return CommandEffect((op,), labelled=frozenset(OwnerKey(*key) for key in keys if key is not None))
+    return CommandEffect((op,), labelled=frozenset(ObjectKey(*key) for key in keys if key is not None))
 
 
 class _Removal(NamedTuple):

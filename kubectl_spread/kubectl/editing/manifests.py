@@ -10,7 +10,6 @@ from typing import Any, Optional
 from kubectl_spread.cluster.building import apply_manifests
 from kubectl_spread.cluster.building.build import admitted_workload, autoscaler
 from kubectl_spread.cluster.building.shapes import LAST_APPLIED
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine import steps
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl import targets
@@ -18,6 +17,7 @@ from kubectl_spread.kubectl.editing import merging, three_way
 from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import CommandEffect, controller_of, plain_of, Situation
 from kubectl_spread.kubectl.workloads import SCALED
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.reading import read
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.storage import claim
@@ -88,7 +88,7 @@ def _pod(plain: Plain, situation: Situation) -> CommandEffect:
 def apply_workload(plain: Plain, situation: Situation) -> CommandEffect:
     """Return the effect of applying a workload."""
     metadata = plain.get("metadata") or {}
-    key = OwnerKey(str(plain["kind"]), metadata.get("namespace") or situation.namespace, metadata.get("name") or "")
+    key = ObjectKey(str(plain["kind"]), metadata.get("namespace") or situation.namespace, metadata.get("name") or "")
     before = situation.cluster.controllers.get(key)
     notes: tuple[str, ...] = ()
     manifest = plain
@@ -103,7 +103,7 @@ def apply_workload(plain: Plain, situation: Situation) -> CommandEffect:
     return CommandEffect((situation.put(after),), frozenset([key]), notes=notes)
 
 
-def _notes(key: OwnerKey, live: Plain, after: Plain, last: Optional[Plain]) -> tuple[str, ...]:
+def _notes(key: ObjectKey, live: Plain, after: Plain, last: Optional[Plain]) -> tuple[str, ...]:
     """Return the notes about an object that kubectl did not apply before, or that loses its number of replicas."""
     if last is not None:
         replicas = live["spec"].get("replicas", 1)
@@ -116,11 +116,11 @@ def _notes(key: OwnerKey, live: Plain, after: Plain, last: Optional[Plain]) -> t
     return (f"{_short(key)} has no annotation {LAST_APPLIED} in the cluster facts, {what}",)
 
 
-def _short(key: OwnerKey) -> str:
-    return targets.short_name(targets.CommandTarget(*key))
+def _short(key: ObjectKey) -> str:
+    return targets.short_name(ObjectKey(*key))
 
 
-def _merged(live: Plain, manifest: Plain, last: Optional[Plain], key: OwnerKey) -> Plain:
+def _merged(live: Plain, manifest: Plain, last: Optional[Plain], key: ObjectKey) -> Plain:
     """Return a live object with a manifest applied.
 
     Raises:

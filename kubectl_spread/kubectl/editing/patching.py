@@ -18,7 +18,7 @@ from kubectl_spread.kubectl.editing.manifests import refuse_changes
 from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import CommandEffect, Situation
-from kubectl_spread.kubectl.targets import CommandTarget
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.reading import decode
 from kubectl_spread.objects.reading.plain import mappings
@@ -54,14 +54,14 @@ def _written(command: Command, situation: Situation) -> Any:
     return situation.read.value(text, "--patch") if text else situation.read.value_of_file(file)
 
 
-def _patched(target: CommandTarget, change: Any, kind: str, situation: Situation) -> CommandEffect:
+def _patched(target: ObjectKey, change: Any, kind: str, situation: Situation) -> CommandEffect:
     if target.kind == "Node":
         return _node(target, change, kind, situation)
     if target.kind == "PodDisruptionBudget":
         return _budget(target, change, kind, situation)
     if target.kind == "Pod":
         return _pod(target, change, kind, situation)
-    if target.kind in around.KINDS and target.key not in situation.cluster.controllers:
+    if target.kind in around.KINDS and target not in situation.cluster.controllers:
         return _around(target, change, kind, situation)
     plain = rollout.workload_object(target, situation)
     after = _with(plain, change, kind, target)
@@ -70,7 +70,7 @@ def _patched(target: CommandTarget, change: Any, kind: str, situation: Situation
     return rollout.change_workload(situation, target, after)
 
 
-def _check(after: Plain, target: CommandTarget) -> None:
+def _check(after: Plain, target: ObjectKey) -> None:
     """Check that the API server would accept a patched object.
 
     Raises:
@@ -92,7 +92,7 @@ def _check(after: Plain, target: CommandTarget) -> None:
         raise RefusedError(f'The {target.kind} "{target.name}" is invalid: {why}')
 
 
-def _with(plain: Plain, change: Any, kind: str, target: CommandTarget) -> Plain:
+def _with(plain: Plain, change: Any, kind: str, target: ObjectKey) -> Plain:
     """Return an object with a patch applied.
 
     Raises:
@@ -106,7 +106,7 @@ def _with(plain: Plain, change: Any, kind: str, target: CommandTarget) -> Plain:
     return found
 
 
-def _scale(found: tuple[CommandTarget, ...], change: Any, situation: Situation) -> CommandEffect:
+def _scale(found: tuple[ObjectKey, ...], change: Any, situation: Situation) -> CommandEffect:
     from kubectl_spread.kubectl import workloads
 
     replicas = (change.get("spec") or {}).get("replicas") if isinstance(change, dict) else None
@@ -119,7 +119,7 @@ def _scale(found: tuple[CommandTarget, ...], change: Any, situation: Situation) 
     return done
 
 
-def _node(target: CommandTarget, change: Any, kind: str, situation: Situation) -> CommandEffect:
+def _node(target: ObjectKey, change: Any, kind: str, situation: Situation) -> CommandEffect:
     """Patch the labels, taints and cordon of a node."""
     node = situation.node(target.name)
     after = _with(_plain_node(node), change, kind, target)
@@ -151,7 +151,7 @@ def _plain_node(node: Node) -> Plain:
     }
 
 
-def _budget(target: CommandTarget, change: Any, kind: str, situation: Situation) -> CommandEffect:
+def _budget(target: ObjectKey, change: Any, kind: str, situation: Situation) -> CommandEffect:
     """Patch the limits of a budget."""
     cluster = situation.cluster
     known = next(item for item in cluster.budgets if (item.namespace, item.name) == (target.namespace, target.name))
@@ -176,7 +176,7 @@ def _budget(target: CommandTarget, change: Any, kind: str, situation: Situation)
     return CommandEffect((steps.ChangeFacts(situation.cluster),))
 
 
-def _around(target: CommandTarget, change: Any, kind: str, situation: Situation) -> CommandEffect:
+def _around(target: ObjectKey, change: Any, kind: str, situation: Situation) -> CommandEffect:
     """Patch the fields of a Service, a volume or the like that matter to pods."""
     if target.kind in _APPLIED:
         raise StepError(f"a patch of {full_name(target.kind)} is not simulated; use `delete` and `create`")
@@ -202,7 +202,7 @@ def _number_or_share(value: Any) -> int | str | None:
     return value if isinstance(value, str) or type(value) is int else None
 
 
-def _pod(target: CommandTarget, change: Any, kind: str, situation: Situation) -> CommandEffect:
+def _pod(target: ObjectKey, change: Any, kind: str, situation: Situation) -> CommandEffect:
     """Patch a pod's labels; no other field can be patched here."""
     from kubectl_spread.kubectl.editing import labels
 

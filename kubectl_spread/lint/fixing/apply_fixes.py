@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.lint.check_source import Result
-from kubectl_spread.lint.finding import DocumentFix, Finding, ObjectRef, Place, Severity
+from kubectl_spread.lint.finding import DocumentFix, Finding, Place, Severity
 from kubectl_spread.lint.fixing.unfixed import TrackedFinding, UNDECODABLE, UnfixedFindings
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.text import compose
 from kubectl_spread.text import edit as editing
 from kubectl_spread.text.edit import Edit
@@ -68,12 +69,12 @@ def _sorted(plain: Any) -> Any:
     return [_sorted(item) for item in plain] if isinstance(plain, list) else plain
 
 
-def _refusals(result: Result) -> Counter[tuple[ObjectRef, str]]:
+def _refusals(result: Result) -> Counter[tuple[ObjectKey, str]]:
     """Return the errors of the API server, by object and rule."""
     return Counter((item.object, item.rule.code) for item in result.findings if item.rule.severity is Severity.ERROR)
 
 
-def _added(before: Counter[tuple[ObjectRef, str]], after: Counter[tuple[ObjectRef, str]]) -> list[str]:
+def _added(before: Counter[tuple[ObjectKey, str]], after: Counter[tuple[ObjectKey, str]]) -> list[str]:
     """Return the rules by which more is refused; errors of objects that could not be decoded before are not new."""
     hidden = {name for name, code in before if code == UNDECODABLE}
     return sorted({code for name, code in after - before if code == UNDECODABLE or name not in hidden})

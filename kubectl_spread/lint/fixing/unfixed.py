@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from kubectl_spread.lint.finding import Finding, ObjectRef
+from kubectl_spread.lint.finding import Finding
+from kubectl_spread.objects.keys import ObjectKey
 
 UNDECODABLE = "SPR113"
 
@@ -22,7 +23,7 @@ class UnfixedFindings:
     """The findings of a run that are not fixed yet, recognised again while the text changes."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
-        self._open: dict[tuple[str, str, ObjectRef], list[Finding]] = {}
+        self._open: dict[tuple[str, str, ObjectKey], list[Finding]] = {}
         for finding in findings:
             self._open.setdefault(_kind(finding), []).append(finding)
 
@@ -43,7 +44,7 @@ class UnfixedFindings:
         Fixes can uncover findings, for example in an object that did not decode. The run has not shown these, so
         their fixes wait for the next run.
         """
-        by_kind: dict[tuple[str, str, ObjectRef], list[Finding]] = {}
+        by_kind: dict[tuple[str, str, ObjectKey], list[Finding]] = {}
         for finding in findings:
             by_kind.setdefault(_kind(finding), []).append(finding)
         for kind, current in by_kind.items():
@@ -70,6 +71,6 @@ class UnfixedFindings:
         return found
 
 
-def _kind(finding: Finding) -> tuple[str, str, ObjectRef]:
+def _kind(finding: Finding) -> tuple[str, str, ObjectKey]:
     """Return what identifies a finding while the text around it changes; its path may change too."""
     return finding.place.source.name, finding.rule.code, finding.object

@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from typing import NamedTuple, Optional, Union
 
-from kubectl_spread.lint.finding import DocumentFix, Finding, Fix, ObjectRef, Place
+from kubectl_spread.lint.finding import DocumentFix, Finding, Fix, Place
 from kubectl_spread.lint.registry import RULES
 from kubectl_spread.lint.selection.select import named_codes
 from kubectl_spread.lint.workload import reference, Subject
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.text import compose
 from kubectl_spread.text import node as nodes
 from kubectl_spread.text.edit import Edit
@@ -41,7 +42,7 @@ class Suppression(NamedTuple):
     place: Place
     range: Span
     words: tuple[str, ...]
-    object: ObjectRef = ObjectRef()
+    object: ObjectKey = ObjectKey()
     reason: str = ""
 
     def covers(self, finding: Finding) -> bool:
@@ -70,8 +71,8 @@ class Waiver(NamedTuple):
     files: Optional[Globs] = None
 
     @property
-    def object(self) -> ObjectRef:
-        return ObjectRef()
+    def object(self) -> ObjectKey:
+        return ObjectKey()
 
     def covers(self, finding: Finding) -> bool:
         """Return whether the suppression applies to the finding's object and file."""

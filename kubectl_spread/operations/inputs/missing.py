@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.ownership import top_of, workload_of
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import ClusterError, NotFoundError, SpreadError
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.workloads.kinds import KINDS
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def missing_error(kind: str, name: str, *, namespace: str, cluster: Cluster) -> 
     """
     if is_missing(namespace, cluster):
         return no_namespace(namespace)
-    workload = _workload_above(OwnerKey(kind, namespace, name), cluster)
+    workload = _workload_above(ObjectKey(kind, namespace, name), cluster)
     if workload is not None:
         word = KINDS[workload.kind].names[0] if workload.kind in KINDS else workload.kind
         belongs = f"belongs to {workload.kind} {namespace}/{workload.name}"
@@ -37,7 +38,7 @@ def missing_error(kind: str, name: str, *, namespace: str, cluster: Cluster) -> 
     return NotFoundError(f'{_full_name(kind)} "{name}" not found in namespace "{namespace}" of the cluster facts')
 
 
-def missing_targets(seen: Iterable[OwnerKey], selection: Selection, cluster: Cluster) -> tuple[SpreadError, ...]:
+def missing_targets(seen: Iterable[ObjectKey], selection: Selection, cluster: Cluster) -> tuple[SpreadError, ...]:
     """Return errors for named workloads that are not among those seen, or for the namespace."""
     there = {(key.kind, key.name) for key in seen}
     absent = tuple(
@@ -49,7 +50,7 @@ def missing_targets(seen: Iterable[OwnerKey], selection: Selection, cluster: Clu
     return (no_namespace(selection.namespace),) if is_nowhere else absent
 
 
-def _workload_above(key: OwnerKey, cluster: Cluster) -> Optional[OwnerKey]:
+def _workload_above(key: ObjectKey, cluster: Cluster) -> Optional[ObjectKey]:
     """Return the workload that an object belongs to; None if it belongs to none, or does not exist."""
     if key.kind == "Pod":
         own = (pod for pod in cluster.pods if pod.name == key.name and pod.namespace == key.namespace)

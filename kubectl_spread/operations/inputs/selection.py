@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
+from kubectl_spread.objects.keys import ObjectKey
+
 if TYPE_CHECKING:
-    from kubectl_spread.cluster.snapshot import OwnerKey
     from kubectl_spread.objects.selectors.labels import Labels
     from kubectl_spread.objects.selectors.selector import Selector
 
@@ -28,7 +29,7 @@ class Selection(NamedTuple):
     selector: Optional[Selector] = None
     namespace: str = "default"
 
-    def includes(self, key: OwnerKey, labels: Labels) -> bool:
+    def includes(self, key: ObjectKey, labels: Labels) -> bool:
         """Return whether a workload is selected."""
         if self.namespace and key.namespace != self.namespace:
             return False

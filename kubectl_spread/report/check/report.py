@@ -8,9 +8,10 @@ from typing import NamedTuple, Optional, Protocol, TYPE_CHECKING
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import Finding
+from kubectl_spread.objects.keys import ObjectKey
 
 if TYPE_CHECKING:  # loads numpy
-    from kubectl_spread.cluster.snapshot import Cluster, OwnerKey, Unread
+    from kubectl_spread.cluster.snapshot import Cluster, Unread
     from kubectl_spread.objects.selectors.labels import Labels
     from kubectl_spread.report.pages.page import PageSource
     from kubectl_spread.scheduler.framework.profile import Profile
@@ -57,7 +58,7 @@ class PageFacts(NamedTuple):
     source: PageSource
     cluster: Optional[Cluster] = None
     profiles: Mapping[str, Profile] = {}
-    wants: Optional[Callable[[OwnerKey, Labels], bool]] = None
+    wants: Optional[Callable[[ObjectKey, Labels], bool]] = None
     notes: tuple[str, ...] = ()
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine.results.summary import StepSummary, Verdict
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report.explain.reasons.cause import cause
 from kubectl_spread.report.simulation import text as story
 from kubectl_spread.report.simulation.text import share
@@ -219,5 +219,5 @@ def _pending(summary: StepSummary) -> list[Plain]:
     ]
 
 
-def _key(key: Optional[OwnerKey]) -> Any:
+def _key(key: Optional[ObjectKey]) -> Any:
     return None if key is None else key._asdict()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
-from kubectl_spread.lint.finding import Finding, ObjectRef, Place, Severity
+from kubectl_spread.lint.finding import Finding, Place, Severity
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.report import table
 from kubectl_spread.report.check.report import CheckReport, RunningResults
@@ -63,7 +64,7 @@ def rendered_from(place: Place) -> str:
     return f"from {safe(place.template)}" if place.template else ""
 
 
-def object_text(ref: ObjectRef) -> str:
+def object_text(ref: ObjectKey) -> str:
     """Return `Deployment shop/web`, with the namespace only if the manifest sets it."""
     name = f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name
     return safe(f"{ref.kind} {name or '(without a name)'}")
@@ -138,7 +139,6 @@ def _blocks_after_findings(report: CheckReport) -> Iterator[list[str]]:
 
 def _placements(report: CheckReport) -> list[list[str]]:
     """Return a block for each placed workload, with its rollout, and then the creations that may get stuck."""
-    from kubectl_spread.cluster.snapshot import OwnerKey  # numpy: 80 ms
     from kubectl_spread.report.check import placements as placement_text
     from kubectl_spread.report.check import rollouts
 
@@ -149,7 +149,7 @@ def _placements(report: CheckReport) -> list[list[str]]:
         explained = _explained_paths(out_of_reach, placement.workload)
         block = placement_text.lines(placement, colour=report.colour, explained=explained)
         owner = placement.workload
-        result = left.pop(OwnerKey(owner.kind, owner.namespace, owner.name), None)
+        result = left.pop(ObjectKey(owner.kind, owner.namespace, owner.name), None)
         blocks.append(block if result is None else [*block, *rollouts.of_placement(result, colour=report.colour)])
     return blocks + rollouts.creations(report.rollouts, colour=report.colour)
 

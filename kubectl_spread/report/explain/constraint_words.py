@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain.constraints.notes import Note, NoteKind, Origin, OriginKind
 from kubectl_spread.explain.wording import short_list
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.taints import OUTAGES
 from kubectl_spread.text.wording import count_noun
 
@@ -21,7 +21,7 @@ def origin(item: Origin) -> str:
     return _ORIGINS[item.kind](item)
 
 
-def owner_name(owner: OwnerKey | None) -> str:
+def owner_name(owner: ObjectKey | None) -> str:
     """Return `Deployment web`; empty for pods without a controller."""
     return "" if owner is None else f"{owner.kind} {owner.name}"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.explain import wording
 from kubectl_spread.explain.constraints.matching_pods import CountedPods, TerminatingPod
 from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.lint.wording import node_reason, node_reasons
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import NodeReason
 from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.report.explain import constraint_words
@@ -266,14 +266,14 @@ def _workload(pods: CountedPods, report: ConstraintReport) -> str:
     return f"{text}, {of_them}of {whose} ({which})"
 
 
-def _is_static(owner: OwnerKey) -> bool:
+def _is_static(owner: ObjectKey) -> bool:
     """Return whether pods are static pods of a kubelet, whose mirror pods the node owns."""
     return owner.kind == "Node"
 
 
 def _also(report: ConstraintReport) -> Iterator[str]:
     """Yield the other workloads that the selector matches."""
-    others: dict[OwnerKey, list[tuple[str, int]]] = {}
+    others: dict[ObjectKey, list[tuple[str, int]]] = {}
     for domain in report.domains:
         for pods in domain.pods:
             if not pods.is_own and pods.owner is not None:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kubectl_spread.explain.requirements.collect import constraint_name
-from kubectl_spread.simulate.forecast import ConstraintForecast, CountRange, Forecast
+from kubectl_spread.objects.keys import Range
+from kubectl_spread.simulate.forecast import ConstraintForecast, Forecast
 from kubectl_spread.text.wording import count_noun, safe
 
 _MOST_DOMAINS = 12
@@ -19,7 +20,7 @@ def lines(forecast: Forecast) -> list[str]:
     if forecast.skipped:
         return [f"{where} is not forecast: {safe(forecast.skipped)}."]
     out = [f"{where}, {_basis(forecast)}:"]
-    if forecast.placed != CountRange(forecast.replicas, forecast.replicas):
+    if forecast.placed != Range(forecast.replicas, forecast.replicas):
         out.append(f"  placed: {_text(forecast.placed)} of {forecast.replicas}")
     for constraint in forecast.constraints:
         out += [f"  {line}" for line in _constraint(constraint)]
@@ -47,7 +48,7 @@ def _constraint(constraint: ConstraintForecast) -> list[str]:
     return [f"{name} ({safe(constraint.topology_key)}): {counts}", f"  {_skew(constraint)}"]
 
 
-def _counts(ranges: Mapping[str, CountRange], *, most: int) -> str:
+def _counts(ranges: Mapping[str, Range], *, most: int) -> str:
     """Return `a=3 b=1-2`."""
     parts = [f"{safe(name) or chr(34) * 2}={_text(pods)}" for name, pods in ranges.items()]
     more = f" and {len(parts) - most} more" if len(parts) > most else ""
@@ -64,8 +65,8 @@ def _skew(constraint: ConstraintForecast) -> str:
     return f"skew {_text(skew)}, {how} maxSkew {most}{soft}"
 
 
-def _text(pods: CountRange) -> str:
-    return str(pods.least) if pods.is_certain else f"{pods.least}-{pods.most}"
+def _text(pods: Range) -> str:
+    return str(pods.least) if pods.is_single else f"{pods.least}-{pods.most}"
 
 
 def document(forecast: Forecast) -> dict[str, Any]:
@@ -93,5 +94,5 @@ def document(forecast: Forecast) -> dict[str, Any]:
     }
 
 
-def _range(pods: CountRange) -> dict[str, int]:
+def _range(pods: Range) -> dict[str, int]:
     return {"least": pods.least, "most": pods.most}

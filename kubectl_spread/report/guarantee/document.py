@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey, Unread
+from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.bound import Bound
 from kubectl_spread.guarantee.gap import GapKind
@@ -16,6 +16,7 @@ from kubectl_spread.guarantee.recommendation.constraints import Hard
 from kubectl_spread.guarantee.recommendation.result import Formula, Option, Recommendation, RefusedCandidate
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict, worst
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.documents import document as unread_document
 from kubectl_spread.report.guarantee import gaps, recommendation, words
@@ -29,7 +30,7 @@ def document(
     *,
     verdict: ProofStatus,
     errors: Iterable[SourceError] = (),
-    skipped: Iterable[OwnerKey] = (),
+    skipped: Iterable[ObjectKey] = (),
     unread: Iterable[Unread] = (),
     is_interrupted: bool = False,
 ) -> Plain:

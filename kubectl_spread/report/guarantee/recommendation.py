@@ -7,13 +7,13 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.guarantee.policy.parse import short_key
 from kubectl_spread.guarantee.policy.rule import RuleKind
 from kubectl_spread.guarantee.policy.wording import domain, rule_text
 from kubectl_spread.guarantee.recommendation.constraints import Hard
 from kubectl_spread.guarantee.recommendation.result import Formula, Option, Recommendation, RefusedCandidate
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report.guarantee import words
 from kubectl_spread.report.table import Style, table, wrap
 from kubectl_spread.text import emit
@@ -226,7 +226,7 @@ def _extra(constraints: tuple[Hard, ...]) -> Iterator[str]:
 
 def pod_spec_lines(option: Option, *, is_wide: bool = False) -> list[str]:
     """Return the fields of the pod spec as YAML; of each workload where they differ in more than labels."""
-    texts: dict[str, list[tuple[OwnerKey, str]]] = {}
+    texts: dict[str, list[tuple[ObjectKey, str]]] = {}
     for key, spec in option.patches:
         text = emit.emit(spec)
         texts.setdefault(text if is_wide else emit.emit(_without_labels(spec)), []).append((key, text))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.ownership import workload_of
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.event import TransitionKind
 from kubectl_spread.guarantee.policy.policy import Regime
@@ -15,6 +15,7 @@ from kubectl_spread.guarantee.policy.wording import domain, rule_text
 from kubectl_spread.guarantee.recommendation.result import Recommendation
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict, worst
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.report.guarantee import gaps, recommendation, words
 from kubectl_spread.report.pages import page
@@ -32,7 +33,7 @@ _HUES = 6
 class _Place(NamedTuple):
     """A pod on a node. is_new: of the new revision of a rollout."""
 
-    owner: OwnerKey
+    owner: ObjectKey
     ordinal: int
     node: str
     is_new: bool = False
@@ -41,7 +42,7 @@ class _Place(NamedTuple):
 class WitnessArtist:
     """Draws the moments of a way, event by event."""
 
-    def __init__(self, witness: Witness, workloads: Sequence[OwnerKey], cluster: Cluster, topology_key: str) -> None:
+    def __init__(self, witness: Witness, workloads: Sequence[ObjectKey], cluster: Cluster, topology_key: str) -> None:
         """Begin with no pods, or with the running pods.
 
         Args:
@@ -55,7 +56,7 @@ class WitnessArtist:
         self._cluster = cluster
         self._key = _map_key(cluster, topology_key)
         self._places = list(self._running()) if witness.from_running else []
-        self._rolling: set[OwnerKey] = set()
+        self._rolling: set[ObjectKey] = set()
         self._has_revisions = any(event.is_new for event in witness.events)
         self._off: dict[str, str] = {}
         self._looks: dict[Look, None] = {}
@@ -132,14 +133,14 @@ class WitnessArtist:
             return self._named(item.owner, "new revision", Shape.NEW)
         return self._named(item.owner, "earlier revision", Shape.EARLIER)
 
-    def _named(self, owner: OwnerKey, state: str, shape: Shape) -> Look:
+    def _named(self, owner: ObjectKey, state: str, shape: Shape) -> Look:
         at = self._workloads.get(owner, 0)
         is_alone = len(self._workloads) == 1
         mark = "" if is_alone else chr(ord("A") + at % 26)
         return Look(state if is_alone else f"{owner.name}, {state}", shape, mark, at % _HUES)
 
 
-def _ordinal(key: OwnerKey, pod: str) -> int:
+def _ordinal(key: ObjectKey, pod: str) -> int:
     tail = pod.removeprefix(f"{key.name}-")
     ordinal = natural(tail) if key.kind == "StatefulSet" else None
     return -1 if ordinal is None else ordinal
@@ -169,7 +170,7 @@ def render(
     source: page.PageSource,
     *,
     errors: Sequence[SourceError] = (),
-    skipped: Sequence[OwnerKey] = (),
+    skipped: Sequence[ObjectKey] = (),
 ) -> str:
     """Return the page; `title` is the policy's name."""
     verdict = worst([result.verdict for result, _ in groups])

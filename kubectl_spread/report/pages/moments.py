@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine.results.answer import PodState
 from kubectl_spread.engine.results.frames import Moment, StepFrames
 from kubectl_spread.engine.results.summary import WorkloadSummary
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.report.pages.drawing import (
@@ -92,7 +92,7 @@ class Artist:
     def _shown(self, pods: Iterable[PodState]) -> Iterable[PodState]:
         return (pod for pod in pods if pod.owner is None or pod.owner in self._order)
 
-    def _revisions(self, key: OwnerKey) -> set[int]:
+    def _revisions(self, key: ObjectKey) -> set[int]:
         return {pod.number for moment in self._moments() for pod in moment.pods if pod.owner == key}
 
     def _map_key(self) -> str:
@@ -146,7 +146,7 @@ class Artist:
     def _places(self, moment: Moment) -> Counter[tuple[str, Look]]:
         return Counter((pod.node, self._look(pod)) for pod in self._shown(moment.pods))
 
-    def _counts(self, moment: Moment, key: OwnerKey, topology_key: str) -> dict[str, int]:
+    def _counts(self, moment: Moment, key: ObjectKey, topology_key: str) -> dict[str, int]:
         domains = {node.name: node.labels[topology_key] for node in moment.nodes if topology_key in node.labels}
         found = dict.fromkeys(sorted(set(domains.values())), 0)
         for pod in moment.pods:

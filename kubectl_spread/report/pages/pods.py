@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Optional
 
 from kubectl_spread.cluster.ownership import owner_of
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
@@ -42,7 +43,7 @@ class ClusterPods:
         self._new = new
         self._unpredicted = unpredicted
         self._nodes: dict[str, list[DrawnNode]] = {}
-        self._of: dict[OwnerKey, list[Pod]] = {}
+        self._of: dict[ObjectKey, list[Pod]] = {}
         self._classes: dict[str, dict[int, list[Pod]]] = {}
         lists: dict[int, tuple[Optional[list[Pod]], list[Pod]]] = {}  # perf: by class, of its owner and of the class
         for pod in cluster.pods:
@@ -56,7 +57,7 @@ class ClusterPods:
                 lists[at] = None if owner is None else self._of.setdefault(owner, []), same
             owned, same = lists[at]
             if owned is None:
-                owned = self._of.setdefault(OwnerKey("Pod", pod.namespace, pod.name), [])
+                owned = self._of.setdefault(ObjectKey("Pod", pod.namespace, pod.name), [])
             owned.append(pod)
             same.append(pod)
 
@@ -66,11 +67,11 @@ class ClusterPods:
             self._nodes[key] = drawn_nodes(self.cluster.nodes, key)
         return self._nodes[key]
 
-    def owned_pods(self, key: OwnerKey) -> list[Pod]:
+    def owned_pods(self, key: ObjectKey) -> list[Pod]:
         """Return the pods of a workload."""
         return self._of.get(key, [])
 
-    def drawn_pods(self, key: OwnerKey, constraints: Iterable[ConstraintStatus]) -> list[DrawnPod]:
+    def drawn_pods(self, key: ObjectKey, constraints: Iterable[ConstraintStatus]) -> list[DrawnPod]:
         """Return the pods of a workload, and the other pods that its constraints count."""
         own = self._of.get(key, [])
         seen = {id(pod) for pod in own}
@@ -80,7 +81,7 @@ class ClusterPods:
             *(DrawnPod(pod.name, pod.node_name, _OTHER) for pod in others),
         ]
 
-    def _looks(self, key: OwnerKey, own: list[Pod]) -> Iterator[Look]:
+    def _looks(self, key: ObjectKey, own: list[Pod]) -> Iterator[Look]:
         classes = {id(pod.cls): pod.cls for pod in own}
         known = {at: _revision(cls, key) for at, cls in classes.items()}
         revisions = [known[id(pod.cls)] for pod in own]
@@ -98,7 +99,7 @@ class ClusterPods:
             else:
                 yield _RUNNING
 
-    def _current(self, key: OwnerKey, own: list[Pod]) -> str:
+    def _current(self, key: ObjectKey, own: list[Pod]) -> str:
         """Return the revision of the pods that the controller creates now."""
         controller = self.cluster.controllers.get(key)
         if controller is not None:
@@ -114,7 +115,7 @@ class ClusterPods:
                 yield from (pod for pod in same if pod.node_name and not pod.terminating)
 
 
-def _revision(pod_class: PodClass, key: OwnerKey) -> str:
+def _revision(pod_class: PodClass, key: ObjectKey) -> str:
     found = dict(pod_class.labels).get(REVISION_LABEL_OF.get(key.kind, ""), "")
     return found.removeprefix(f"{key.name}-") if key.kind == "StatefulSet" else found
 

@@ -8,7 +8,7 @@ from shlex import quote
 from typing import Any
 
 from kubectl_spread.advice.rebalance.plan import Eviction, EvictionPlan, RestartPlan
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.keys import ObjectKey
 
 _PATIENCE = "10m"
 
@@ -55,17 +55,17 @@ def _until_gone(eviction: Eviction) -> str:
     return f"kubectl wait --for=delete {quote(f'pod/{eviction.pod}')} -n {namespace} --timeout={_PATIENCE}"
 
 
-def _until_rolled_out(key: OwnerKey) -> str:
+def _until_rolled_out(key: ObjectKey) -> str:
     return f"kubectl rollout status {_target(key)} -n {quote(key.namespace)} --timeout={_PATIENCE}"
 
 
-def _until_ready(key: OwnerKey, ready: int) -> str:
+def _until_ready(key: ObjectKey, ready: int) -> str:
     """Return a command for a workload whose rollout never ends: paused, on deletion, or with Pending pods."""
     condition = quote(f"jsonpath={{.status.readyReplicas}}={ready}")
     return f"kubectl wait --for={condition} {_target(key)} -n {quote(key.namespace)} --timeout={_PATIENCE}"
 
 
-def _target(key: OwnerKey) -> str:
+def _target(key: ObjectKey) -> str:
     return quote(f"{key.kind.lower()}/{key.name}")
 
 

@@ -11,7 +11,6 @@ from kubectl_spread.advice.rebalance.plan import (
     Eviction,
     EvictionPlan,
     Obstacle,
-    OutcomeRange,
     Rebalance,
     Remedy,
     Repair,
@@ -21,6 +20,7 @@ from kubectl_spread.advice.rebalance.plan import (
 )
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.errors import SourceError
+from kubectl_spread.objects.keys import Range
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.documents import document as unread_document
 from kubectl_spread.report.rebalance import commands, reasons
@@ -141,7 +141,7 @@ def _constraint(item: ConstraintChange) -> Plain:
     }
 
 
-def _span(found: Optional[OutcomeRange]) -> Optional[Plain]:
+def _span(found: Optional[Range]) -> Optional[Plain]:
     return None if found is None else {"min": found.least, "max": found.most}
 
 

@@ -11,13 +11,12 @@ from kubectl_spread.advice.rebalance.plan import (
     Eviction,
     EvictionPlan,
     ObstacleKind,
-    OutcomeRange,
     Rebalance,
     Repair,
     RepairVerdict,
     RestartPlan,
 )
-from kubectl_spread.cluster.snapshot import OwnerKey
+from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.report.rebalance import commands, reasons
 from kubectl_spread.report.rebalance.words import series, unclear_budget
@@ -175,7 +174,7 @@ class RepairText:
     def _wanted(self) -> int:
         return sum(self.item.wanted.values())
 
-    def _ready(self, fewest: dict[OwnerKey, int]) -> str:
+    def _ready(self, fewest: dict[ObjectKey, int]) -> str:
         """Return how many pods stay ready."""
         parts = [f"{number} of {plural(self.item.wanted[key], 'pod')}" for key, number in fewest.items()]
         if len(parts) > 1:
@@ -270,14 +269,12 @@ def _shown(domains: tuple[DomainChange, ...], *, is_wide: bool) -> tuple[DomainC
 
 
 def _changes(domain: DomainChange) -> bool:
-    return domain.after is not None and domain.after != OutcomeRange(domain.before, domain.before)
+    return domain.after is not None and domain.after != Range(domain.before, domain.before)
 
 
-def span(found: OutcomeRange | None) -> str:
+def span(found: Range | None) -> str:
     """Return `2`, or `1 to 2`; empty without a plan."""
-    if found is None:
-        return ""
-    return str(found.least) if found.least == found.most else f"{found.least} to {found.most}"
+    return "" if found is None else str(found)
 
 
 def landing_nodes(item: Eviction) -> str:

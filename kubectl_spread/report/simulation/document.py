@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey, Unread
+from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.engine.results.answer import TraceEvent
-from kubectl_spread.engine.results.domain_pods import Range
 from kubectl_spread.engine.results.summary import (
     Ending,
     PlayedStep,
@@ -17,6 +16,7 @@ from kubectl_spread.engine.results.summary import (
     WorkloadSummary,
 )
 from kubectl_spread.errors import SourceError
+from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.documents import document as unread_document
 from kubectl_spread.report.simulation import text
@@ -192,7 +192,7 @@ def _event(event: TraceEvent) -> Plain:
     }
 
 
-def _key(key: Optional[OwnerKey]) -> Optional[Plain]:
+def _key(key: Optional[ObjectKey]) -> Optional[Plain]:
     return None if key is None else key._asdict()
 
 

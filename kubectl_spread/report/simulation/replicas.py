@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
-from kubectl_spread.engine.results.domain_pods import Range
 from kubectl_spread.engine.results.summary import PlayedStep, Verdict, WorkloadSummary
 from kubectl_spread.errors import SourceError
+from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.simulation.document import Ranges
-from kubectl_spread.report.simulation.text import name, span, VERDICTS
+from kubectl_spread.report.simulation.text import name, VERDICTS
 from kubectl_spread.report.table import table, wrap
 
 Plain = dict[str, Any]
@@ -32,7 +31,7 @@ class ReplicaCountRow(NamedTuple):
 class ReplicaTable(NamedTuple):
     """The rows for a workload. steps: the commands after scaling. is_interrupted: the user ended the search."""
 
-    key: OwnerKey
+    key: ObjectKey
     steps: tuple[str, ...]
     rows: tuple[ReplicaCountRow, ...]
     errors: tuple[SourceError, ...] = ()
@@ -63,7 +62,7 @@ def rows(found: ReplicaTable) -> list[tuple[str, ...]]:
     return [head, *(_row(row, found.key, keys) for row in found.rows)]
 
 
-def _row(row: ReplicaCountRow, key: OwnerKey, keys: list[str]) -> tuple[str, ...]:
+def _row(row: ReplicaCountRow, key: ObjectKey, keys: list[str]) -> tuple[str, ...]:
     item = _workload(row, key)
     last = (row.start, *row.steps)[-1].summary
     spreads = {spread.topology_key: spread.after for spread in _spreads(row, key)}
@@ -74,10 +73,10 @@ def _row(row: ReplicaCountRow, key: OwnerKey, keys: list[str]) -> tuple[str, ...
     return (
         str(row.replicas),
         VERDICTS[verdict(row)],
-        "0" if item is None else span(item.ready),
+        "0" if item is None else str(item.ready),
         "0" if item is None else str(item.fewest_ready),
-        span(pending),
-        *(span(spreads.get(topology_key, Range(0, 0))) for topology_key in keys),
+        str(pending),
+        *(str(spreads.get(topology_key, Range(0, 0))) for topology_key in keys),
         number,
     )
 
@@ -87,12 +86,12 @@ def verdict(row: ReplicaCountRow) -> Verdict:
     return max((step.summary.verdict for step in (row.start, *row.steps)), key=list(Verdict).index)
 
 
-def _workload(row: ReplicaCountRow, key: OwnerKey) -> Optional[WorkloadSummary]:
+def _workload(row: ReplicaCountRow, key: ObjectKey) -> Optional[WorkloadSummary]:
     last = (row.start, *row.steps)[-1].summary
     return next((item for item in last.workloads if item.key == key), None)
 
 
-def _spreads(row: ReplicaCountRow, key: OwnerKey) -> tuple[Any, ...]:
+def _spreads(row: ReplicaCountRow, key: ObjectKey) -> tuple[Any, ...]:
     item = _workload(row, key)
     return () if item is None else item.spreads
 
@@ -113,7 +112,7 @@ def document(found: ReplicaTable) -> Plain:
     }
 
 
-def _row_document(row: ReplicaCountRow, key: OwnerKey) -> Plain:
+def _row_document(row: ReplicaCountRow, key: ObjectKey) -> Plain:
     item = _workload(row, key)
     every = [step.summary for step in (row.start, *row.steps)]
     after = Ranges(every[-1]).after

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Optional
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine.results.answer import TraceEvent
-from kubectl_spread.engine.results.domain_pods import DomainPods, Range
+from kubectl_spread.engine.results.domain_pods import DomainPods
 from kubectl_spread.engine.results.summary import (
     Ending,
     PlayedStep,
@@ -19,6 +18,7 @@ from kubectl_spread.engine.results.summary import (
     WorkloadSummary,
 )
 from kubectl_spread.engine.state import EventKind
+from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.report.table import paint, table, wrap
 from kubectl_spread.text.wording import safe
 
@@ -74,7 +74,7 @@ class EventNames:
     """Names of pods. They include the revision only if there are several."""
 
     def __init__(self, events: Iterable[TraceEvent]) -> None:
-        revisions: dict[Optional[OwnerKey], set[int]] = {}
+        revisions: dict[Optional[ObjectKey], set[int]] = {}
         for event in events:
             revisions.setdefault(event.owner, set()).add(event.revision)
         self._mixed = {owner for owner, found in revisions.items() if len(found - {0}) > 1}
@@ -158,7 +158,7 @@ _SENTENCES = {
 }
 
 
-def extremes(summary: StepSummary, key: OwnerKey, spread: WorkloadSpread) -> str:
+def extremes(summary: StepSummary, key: ObjectKey, spread: WorkloadSpread) -> str:
     """Return `best outcome: a=1 b=1; worst: a=2 b=0`; empty if the outcomes are equally good."""
     values = [domain.value for domain in spread.domains]
     found = [item for item in summary.endings if spread.topology_key in item.counts.get(key, {})]
@@ -172,7 +172,7 @@ def extremes(summary: StepSummary, key: OwnerKey, spread: WorkloadSpread) -> str
     return f"best outcome: {texts[0]}; worst: {texts[1]}"
 
 
-def _numbers_extremes(ending: Ending, key: OwnerKey, spread: WorkloadSpread, values: list[str]) -> list[int]:
+def _numbers_extremes(ending: Ending, key: ObjectKey, spread: WorkloadSpread, values: list[str]) -> list[int]:
     counts = ending.counts[key][spread.topology_key]
     return [sum(counts.get(value, {}).values()) for value in values]
 
@@ -195,11 +195,6 @@ VERDICTS = {
 }
 
 
-def span(found: Range) -> str:
-    """Return `2`, or `1 to 2`."""
-    return str(found.least) if found.least == found.most else f"{found.least} to {found.most}"
-
-
 def plural(number: int, noun: str) -> str:
     """Return `1 pod`, `2 pods`, with commas between thousands."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
@@ -207,10 +202,10 @@ def plural(number: int, noun: str) -> str:
 
 def pods(found: Range) -> str:
     """Return `1 pod`, `1 to 2 pods`."""
-    return f"{span(found)} pod" if found == Range(1, 1) else f"{span(found)} pods"
+    return f"{found} pod" if found == Range(1, 1) else f"{found} pods"
 
 
-def name(key: Optional[OwnerKey]) -> str:
+def name(key: Optional[ObjectKey]) -> str:
     """Return `Deployment shop/web`."""
     return "" if key is None else f"{key.kind} {key.namespace}/{key.name}"
 
@@ -381,7 +376,7 @@ class _Step:
         before = "before" if self.summary.is_start_exact else "before (sampled)"
         after = "after" if self.summary.is_exact else "after (sampled)"
         head = (spread.topology_key, before, after, *(("old", "new") if old else ()))
-        rows = [(domain.value, span(domain.before), span(domain.after), *(_revisions(domain, revision) if old else ()))
+        rows = [(domain.value, str(domain.before), str(domain.after), *(_revisions(domain, revision) if old else ()))
                 for domain in spread.domains]  # fmt: skip
         shown = rows
         if len(rows) > _MOST_DOMAINS and not self.is_wide:
@@ -463,15 +458,15 @@ FAILED = "the Job fails: Job has reached the specified backoff limit"  # the mes
 def numbers(item: WorkloadSummary, step: StepSummary) -> str:
     """Return `3 of 4 pods ready, as few as 2 on the way`."""
     wanted = item.desired.most
-    parts = [f"{span(item.ready)} of {plural(wanted, 'pod')} ready"]
+    parts = [f"{item.ready} of {plural(wanted, 'pod')} ready"]
     if item.fewest_ready < min(item.ready_before.least, item.ready.least):
         parts.append(f"as few as {item.fewest_ready} on the way")
     if item.restarted.most:
         parts.append(f"{_earlier(item.restarted)} gone")
     if item.pending.most:
-        parts.append(f"{span(item.pending)} Pending")
+        parts.append(f"{item.pending} Pending")
     if item.not_created.most:
-        parts.append(f"{span(item.not_created)} not created")
+        parts.append(f"{item.not_created} not created")
     return f"{sampled(step)}{', '.join(parts)}"
 
 
@@ -482,7 +477,7 @@ def _held_back(item: WorkloadSummary) -> str:
 
 def _earlier(found: Range) -> str:
     """Return `1 earlier pod is`, `1 to 2 earlier pods are`."""
-    return f"{span(found)} earlier pod is" if found == Range(1, 1) else f"{span(found)} earlier pods are"
+    return f"{found} earlier pod is" if found == Range(1, 1) else f"{found} earlier pods are"
 
 
 def _is_mixed(spread: WorkloadSpread, revision: int) -> bool:
@@ -495,12 +490,12 @@ def _is_mixed(spread: WorkloadSpread, revision: int) -> bool:
 def _revisions(domain: DomainPods, revision: int) -> tuple[str, str]:
     old = [found for number, found in domain.revisions.items() if number != revision]
     new = domain.revisions.get(revision, Range(0, 0))
-    return span(Range(sum(found.least for found in old), sum(found.most for found in old))), span(new)
+    return str(Range(sum(found.least for found in old), sum(found.most for found in old))), str(new)
 
 
 def skew(spread: WorkloadSpread, step: StepSummary) -> str:
     """Return `skew: 1 before, at most 2 on the way, 1 at the end`."""
-    parts = [f"{span(spread.before)} before", f"{span(spread.after)} at the end"]
+    parts = [f"{spread.before} before", f"{spread.after} at the end"]
     if spread.on_the_way is not None:
         parts.insert(1, f"at most {spread.on_the_way} on the way")
     return f"skew: {sampled(step)}{', '.join(parts)}"

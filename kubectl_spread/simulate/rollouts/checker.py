@@ -11,7 +11,7 @@ import numpy as np
 
 from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.cluster.tables.columns import Bools, Columns, Int64s
 from kubectl_spread.engine import likeness, steps
 from kubectl_spread.engine.results.certainty import Basis
@@ -20,9 +20,10 @@ from kubectl_spread.explain.constraints.report import passes_all_but_spread
 from kubectl_spread.objects.amounts.quantity import scaled_value
 from kubectl_spread.objects.constraints import constraint
 from kubectl_spread.objects.constraints.uncounted import find_uncounted
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.storage import ObjectKey
+from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.objects.workloads.created_labels import created_labels
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import revision_label, Workload
@@ -99,7 +100,7 @@ def _slots_of(other: PodClass, pod_class: PodClass) -> int:
     return 1 + max((-(-amount // wanted[name]) for name, amount in other.requests if wanted.get(name)), default=1)
 
 
-def old_pods(key: OwnerKey, controller: Controller, owned: OwnedPods) -> list[Pod]:
+def old_pods(key: ObjectKey, controller: Controller, owned: OwnedPods) -> list[Pod]:
     """Return the running pods of an older revision, by label or else by the constraints that do not count them."""
     owner = controller.workload
     own = running_pods(owner, owned)
@@ -144,9 +145,9 @@ class RolloutChecker:
         self._number = number
         self._owned = OwnedPods(cluster)
         self._search = RolloutSearch(cluster, profiles, budget or Budget())
-        self._known: dict[OwnerKey, Optional[RolloutResult]] = {}
+        self._known: dict[ObjectKey, Optional[RolloutResult]] = {}
 
-    def result_of(self, key: OwnerKey, controller: Controller) -> Optional[RolloutResult]:
+    def result_of(self, key: ObjectKey, controller: Controller) -> Optional[RolloutResult]:
         """Return whether the current rollout completes, or else the next one; None if there is none."""
         if key not in self._known:
             has_pods = controller.workload.replicas or key.kind == "DaemonSet"
@@ -155,7 +156,7 @@ class RolloutChecker:
             self._known[key] = None if has_none else self._result_of(key, controller)
         return self._known[key]
 
-    def _result_of(self, key: OwnerKey, controller: Controller) -> Optional[RolloutResult]:
+    def _result_of(self, key: ObjectKey, controller: Controller) -> Optional[RolloutResult]:
         old = old_pods(key, controller, self._owned)
         if key.kind == "DaemonSet":
             return None if old else self._next_of_daemons(key, controller)
@@ -166,7 +167,7 @@ class RolloutChecker:
         question = RolloutQuestion(RolloutKind.CURRENT, (key,), f"rollout status {name}", ops, (controller,), len(old))
         return self._search.answer(question, rollouts=self._number)
 
-    def _next_of_daemons(self, key: OwnerKey, controller: Controller) -> RolloutResult:
+    def _next_of_daemons(self, key: ObjectKey, controller: Controller) -> RolloutResult:
         """Return whether the next rollout of a DaemonSet completes."""
         question = RolloutQuestion(
             RolloutKind.NEXT, (key,), f"rollout restart daemonset/{key.name}", (steps.Restart(key),), (controller,)
@@ -190,7 +191,7 @@ class RolloutChecker:
         decides = pod_class.constraints or terms or pod_class.volumes
         return rolling.get("maxSurge") in (None, 0, "0%") and not decides and not self._waiting
 
-    def _next_of(self, key: OwnerKey, controller: Controller) -> RolloutResult:
+    def _next_of(self, key: ObjectKey, controller: Controller) -> RolloutResult:
         text = f"rollout restart {key.kind.lower()}/{key.name}"
         question = RolloutQuestion(RolloutKind.NEXT, (key,), text, (steps.Restart(key),), (controller,))
         return self.answer(question, pods=most_pods(controller))
@@ -248,7 +249,9 @@ class RolloutChecker:
     def _unpredictable(self, pod_class: PodClass) -> str:
         """Return a feature on which the nodes of pods depend and that is not simulated; empty if there is none."""
         claims = self._cluster.storage.claims
-        if any(item.claim and ObjectKey(pod_class.namespace, item.claim) not in claims for item in pod_class.volumes):
+        if any(
+            item.claim and NamespacedName(pod_class.namespace, item.claim) not in claims for item in pod_class.volumes
+        ):
             return _CLAIMS
         profile = self._profiles.get(pod_class.scheduler_name)
         return " and ".join(unsupported_features(pod_class, profile, self._cluster))
@@ -258,7 +261,7 @@ class RunningRollouts:
     """Rollouts of running workloads, in order."""
 
     def __init__(
-        self, controllers: Mapping[OwnerKey, Controller], cluster: Cluster, profiles: Mapping[str, Profile]
+        self, controllers: Mapping[ObjectKey, Controller], cluster: Cluster, profiles: Mapping[str, Profile]
     ) -> None:
         self._controllers = controllers
         self._checker = RolloutChecker(cluster, profiles, number=len(controllers))
@@ -268,13 +271,13 @@ class RunningRollouts:
         found = map(self.rollout_of, self._controllers)
         return tuple(item for item in found if item is not None)
 
-    def rollout_of(self, key: OwnerKey) -> Optional[RolloutResult]:
+    def rollout_of(self, key: ObjectKey) -> Optional[RolloutResult]:
         """Return the current or next rollout of a workload; None if there is none."""
         controller = self._controllers.get(key)
         return None if controller is None else self._checker.result_of(key, controller)
 
 
-def rolls(key: OwnerKey, controller: Controller) -> bool:
+def rolls(key: ObjectKey, controller: Controller) -> bool:
     """Return whether the controller replaces old pods automatically."""
     if key.kind not in ("Deployment", "StatefulSet", "DaemonSet") or controller.workload.is_foreign:
         return False

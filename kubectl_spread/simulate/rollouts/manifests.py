@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.certainty import Basis, Certainty, certainty
-from kubectl_spread.engine.results.domain_pods import Range
 from kubectl_spread.engine.results.summary import StepSummary, Verdict
 from kubectl_spread.engine.run import Limits, Mode, play
 from kubectl_spread.engine.setup import reading
+from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -66,7 +66,7 @@ class ManifestWorkload(NamedTuple):
     placement: Placement
 
     @property
-    def key(self) -> OwnerKey:
+    def key(self) -> ObjectKey:
         owner = self.controller.workload
         return key_of(owner)
 
@@ -96,7 +96,7 @@ class ManifestRollouts:
         self._budget = Budget()
         self._new = [item for item in self._workloads if item.key not in cluster.controllers]
         self._checker = RolloutChecker(cluster, profiles, number=len(workloads), budget=self._budget)
-        self._known: dict[OwnerKey, Optional[RolloutResult]] = {}
+        self._known: dict[ObjectKey, Optional[RolloutResult]] = {}
 
     def results(self) -> tuple[RolloutResult, ...]:
         """Return the creation of new workloads first, then one rollout for each workload that has one."""
@@ -135,7 +135,7 @@ class ManifestRollouts:
         question = RolloutQuestion(RolloutKind.CREATION, tuple(item.key for item in items), "apply", ops, controllers)
         return RolloutSearch(self._cluster, self._profiles, Budget()).answer(question).summary
 
-    def rollout_of(self, key: OwnerKey) -> Optional[RolloutResult]:
+    def rollout_of(self, key: ObjectKey) -> Optional[RolloutResult]:
         """Return the rollout that the manifest starts, or else the next one; None if there is none."""
         if key not in self._known:
             item = next((item for item in self._workloads if item.key == key), None)
@@ -173,7 +173,7 @@ class ManifestRollouts:
         return [[placed[at] for at in group] for group in groups]
 
     @cached_property
-    def _with_room(self) -> frozenset[OwnerKey]:
+    def _with_room(self) -> frozenset[ObjectKey]:
         """Return the new workloads whose pods always find nodes, now and in the next rollout."""
         proven = (group for group in self._groups if all(map(self._has_room, group)))
         return frozenset(item.key for group in proven for item in group)
@@ -256,25 +256,25 @@ def _with_controllers(cluster: Cluster, controllers: Sequence[Controller]) -> Cl
     """Return the cluster with new workloads, and the ReplicaSets of their pods."""
     by_key = {key_of(item.workload): item for item in controllers}
     sets = dict(_replica_sets(cluster, by_key))
-    owners = {made: OwnerKey("Deployment", made.namespace, above.workload.name) for made, (above, _) in sets.items()}
+    owners = {made: ObjectKey("Deployment", made.namespace, above.workload.name) for made, (above, _) in sets.items()}
     made = {key: Controller(_replica_set(key, above.workload, text)) for key, (above, text) in sets.items()}
     return cluster._replace(controllers={**cluster.controllers, **by_key, **made}, owners={**cluster.owners, **owners})
 
 
 def _replica_sets(
-    cluster: Cluster, controllers: Mapping[OwnerKey, Controller]
-) -> Iterator[tuple[OwnerKey, tuple[Controller, str]]]:
+    cluster: Cluster, controllers: Mapping[ObjectKey, Controller]
+) -> Iterator[tuple[ObjectKey, tuple[Controller, str]]]:
     """Yield the ReplicaSets of new Deployments, each with its Deployment and hash."""
     for cls in {id(pod.cls): pod.cls for pod in cluster.pods}.values():
         text = dict(cls.labels).get(POD_TEMPLATE_HASH, "")
         if cls.owner is not None and cls.owner.kind == "ReplicaSet" and text:
             name = cls.owner.name.removesuffix(f"-{text}")
-            above = controllers.get(OwnerKey("Deployment", cls.namespace, name))
+            above = controllers.get(ObjectKey("Deployment", cls.namespace, name))
             if above is not None:
-                yield OwnerKey("ReplicaSet", cls.namespace, cls.owner.name), (above, text)
+                yield ObjectKey("ReplicaSet", cls.namespace, cls.owner.name), (above, text)
 
 
-def _replica_set(key: OwnerKey, owner: Workload, text: str) -> Workload:
+def _replica_set(key: ObjectKey, owner: Workload, text: str) -> Workload:
     metadata = owner.template.get("metadata") or {}
     labels = {**(metadata.get("labels") or {}), POD_TEMPLATE_HASH: text}
     template = {**owner.template, "metadata": {**metadata, "labels": labels}}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple, Optional, Protocol
 
-from kubectl_spread.cluster.snapshot import OwnerKey
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.summary import PlayedStep, StepSummary, Verdict
 from kubectl_spread.engine.state import EventKind
 from kubectl_spread.explain.explanation import Explanation
+from kubectl_spread.objects.keys import ObjectKey
 
 
 class RolloutKind(Enum):
@@ -29,7 +29,7 @@ class RolloutResult(NamedTuple):
     of that way. old: number of pods that a current rollout has to replace.
     """
 
-    keys: tuple[OwnerKey, ...]
+    keys: tuple[ObjectKey, ...]
     kind: RolloutKind
     verdict: Verdict
     basis: Basis
@@ -39,7 +39,7 @@ class RolloutResult(NamedTuple):
     old: int = 0
 
     @property
-    def key(self) -> OwnerKey:
+    def key(self) -> ObjectKey:
         return self.keys[0]
 
     @property
@@ -75,6 +75,6 @@ class Rollouts(Protocol):
         """Return all rollouts in order."""
         ...
 
-    def rollout_of(self, key: OwnerKey) -> Optional[RolloutResult]:
+    def rollout_of(self, key: ObjectKey) -> Optional[RolloutResult]:
         """Return the rollout of a workload; None if there is none."""
         ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple, Optional
 
-from kubectl_spread.cluster.snapshot import Cluster, Controller, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.answer import Outcome
@@ -14,6 +14,7 @@ from kubectl_spread.engine.results.summary import PlayedStep, summarize, Verdict
 from kubectl_spread.engine.run import Limits, Mode, play, StepAnswer
 from kubectl_spread.engine.search.limit import weight
 from kubectl_spread.explain.explanation import examine, Explanation
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
@@ -48,7 +49,7 @@ class RolloutQuestion(NamedTuple):
     """
 
     kind: RolloutKind
-    keys: tuple[OwnerKey, ...]
+    keys: tuple[ObjectKey, ...]
     text: str
     ops: tuple[steps.Op, ...]
     controllers: tuple[Controller, ...]

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading import read
@@ -54,7 +55,7 @@ def newest_hash(owner: Workload, pods: Sequence[Pod], cluster: Cluster) -> str:
     if known is not None and known.revision and owner.kind in ("StatefulSet", "Rollout"):
         return known.revision.removeprefix(f"{owner.name}-")
     label = revision_label(owner)
-    made = {OwnerKey(pod.owner.kind, pod.namespace, pod.owner.name) for pod in pods if pod.owner is not None}
+    made = {ObjectKey(pod.owner.kind, pod.namespace, pod.owner.name) for pod in pods if pod.owner is not None}
     numbered = [
         (number, str(hash_))
         for key in made
@@ -100,9 +101,9 @@ def with_controllers(owners: list[Workload], cluster: Cluster) -> Cluster:
     )
 
 
-def _controller_key(owner: Workload) -> OwnerKey:
+def _controller_key(owner: Workload) -> ObjectKey:
     controller = controller_of(owner)
-    return OwnerKey(controller.kind, owner.namespace, controller.name)
+    return ObjectKey(controller.kind, owner.namespace, controller.name)
 
 
 def missing_replicas(

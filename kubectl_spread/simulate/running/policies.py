@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from kubectl_spread.cluster.ownership import workload_of
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.guarantee.policy.evaluate import evaluate, Evaluation, GroupPod, GroupState, node_domains
 from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors.labels import Labels
 
 
@@ -17,7 +18,7 @@ class GroupStatus(NamedTuple):
 
     name: str
     namespace: str
-    workloads: tuple[OwnerKey, ...]
+    workloads: tuple[ObjectKey, ...]
     running: int
     wanted: int
     rules: tuple[Evaluation, ...]
@@ -36,11 +37,11 @@ class PolicyStatus(NamedTuple):
 
 
 def policy_status(
-    policy: Policy, cluster: Cluster, *, wants: Callable[[OwnerKey, Labels], bool] = lambda *_: True
+    policy: Policy, cluster: Cluster, *, wants: Callable[[ObjectKey, Labels], bool] = lambda *_: True
 ) -> PolicyStatus:
     """Return the rules of a policy on the pods of a cluster; `wants` selects workloads by key and labels."""
-    found: dict[OwnerKey, list[GroupPod]] = {}
-    labels: dict[OwnerKey, Labels] = {}
+    found: dict[ObjectKey, list[GroupPod]] = {}
+    labels: dict[ObjectKey, Labels] = {}
     for pod in cluster.pods:
         if pod.is_visible:
             key = workload_of(pod, cluster)
@@ -56,16 +57,16 @@ def policy_status(
     return PolicyStatus(policy, tuple(groups))
 
 
-def _own_labels(key: OwnerKey, cluster: Cluster, of_pods: Labels) -> Labels:
+def _own_labels(key: ObjectKey, cluster: Cluster, of_pods: Labels) -> Labels:
     controller = cluster.controllers.get(key)
     return of_pods if controller is None else controller.labels
 
 
 def _groups(
-    spec: GroupSpec, found: dict[OwnerKey, list[GroupPod]], labels: dict[OwnerKey, Labels], *, cluster: Cluster
+    spec: GroupSpec, found: dict[ObjectKey, list[GroupPod]], labels: dict[ObjectKey, Labels], *, cluster: Cluster
 ) -> Iterable[GroupStatus]:
     """Yield the groups that a specification makes: by namespace, or of one workload each."""
-    members: dict[tuple[str, str], list[OwnerKey]] = {}
+    members: dict[tuple[str, str], list[ObjectKey]] = {}
     for key in sorted(found, key=lambda item: (item.namespace, item.kind, item.name)):
         if _is_member(key, labels[key], spec):
             members.setdefault((key.namespace, f"{key.kind}/{key.name}" if spec.is_each else ""), []).append(key)
@@ -79,13 +80,13 @@ def _groups(
         yield GroupStatus(name, namespace, tuple(keys), running, wanted, rules)
 
 
-def _is_member(key: OwnerKey, labels: Labels, spec: GroupSpec) -> bool:
+def _is_member(key: ObjectKey, labels: Labels, spec: GroupSpec) -> bool:
     if spec.namespace and key.namespace != spec.namespace:
         return False
     return spec.selector is None or spec.selector.matches(labels)
 
 
-def _wanted(key: OwnerKey, pods: list[GroupPod], cluster: Cluster) -> int:
+def _wanted(key: ObjectKey, pods: list[GroupPod], cluster: Cluster) -> int:
     controller = cluster.controllers.get(key)
     replicas = None if controller is None or key.kind == "DaemonSet" else controller.workload.replicas
     return sum(1 for pod in pods if not pod.is_terminating) if replicas is None else replicas

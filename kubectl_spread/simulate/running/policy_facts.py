@@ -7,9 +7,10 @@ from typing import Any, Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.facts import RefutedRule
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
-from kubectl_spread.guarantee.policy.policy import Policy, ReplicaBounds
+from kubectl_spread.guarantee.policy.policy import Policy
 from kubectl_spread.guarantee.policy.rule import PolicyRule
 from kubectl_spread.guarantee.policy.wording import rule_text, violation_text
+from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.framework.profile import Profile
 
@@ -76,7 +77,7 @@ class PolicyFacts:
 
         key = key_of(workload)
         scaler = cluster.autoscalers.get(key)
-        bounds = None if scaler is None else ReplicaBounds(scaler.min_replicas, scaler.max_replicas)
+        bounds = None if scaler is None else Range(scaler.min_replicas, scaler.max_replicas)
         return Member(key, Controller(workload, spec=self._specs.get(workload.key, {})), bounds)
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.explain.workload_state import state_of
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.simulate.running.prospects import Prospects
@@ -17,14 +18,14 @@ from kubectl_spread.simulate.running.prospects import Prospects
 class WaitingGroup(NamedTuple):
     """Equal Pending pods of a workload, with the explanation of the first one."""
 
-    key: OwnerKey
+    key: ObjectKey
     explanation: Explanation
 
 
 class LostPods(NamedTuple):
     """Pods of a workload that are bound to a node that does not exist."""
 
-    key: OwnerKey
+    key: ObjectKey
     node: str
     pods: tuple[str, ...]
 
@@ -32,13 +33,13 @@ class LostPods(NamedTuple):
 class UncreatedPods(NamedTuple):
     """Pods that a workload lacks, with the reason: the API server refuses them, or an earlier pod is not Ready."""
 
-    key: OwnerKey
+    key: ObjectKey
     number: int
     wanted: int
     message: str
 
 
-def find_lost_pods(pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster) -> list[LostPods]:
+def find_lost_pods(pods: Iterable[tuple[ObjectKey, Pod]], cluster: Cluster) -> list[LostPods]:
     """Find pods on nodes that were deleted.
 
     Args:
@@ -46,14 +47,14 @@ def find_lost_pods(pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster) -> li
         cluster: the cluster of the pods.
     """
     nodes = {node.name for node in cluster.nodes}
-    found: dict[tuple[OwnerKey, str], list[str]] = {}
+    found: dict[tuple[ObjectKey, str], list[str]] = {}
     for key, pod in pods:
         if pod.node_name not in nodes and not pod.terminating:
             found.setdefault((key, pod.node_name), []).append(pod.name)
     return [LostPods(key, node, tuple(names)) for (key, node), names in found.items()]
 
 
-def find_uncreated_pods(keys: Iterable[OwnerKey], owned: OwnedPods) -> Iterator[UncreatedPods]:
+def find_uncreated_pods(keys: Iterable[ObjectKey], owned: OwnedPods) -> Iterator[UncreatedPods]:
     """Find workloads that lack pods, because a quota forbids them or an ordered pod before them is not Ready."""
     for key in keys:
         state = state_of(key, owned)
@@ -67,7 +68,7 @@ def find_uncreated_pods(keys: Iterable[OwnerKey], owned: OwnedPods) -> Iterator[
 
 
 def waiting(
-    pods: Iterable[tuple[OwnerKey, Pod]], cluster: Cluster, profiles: Mapping[str, Profile]
+    pods: Iterable[tuple[ObjectKey, Pod]], cluster: Cluster, profiles: Mapping[str, Profile]
 ) -> Iterator[WaitingGroup]:
     """Explain Pending pods, equal ones together.
 
@@ -76,7 +77,7 @@ def waiting(
         cluster: the cluster of the pods.
         profiles: of the scheduler.
     """
-    alike: dict[tuple[OwnerKey, Any], list[Pod]] = {}
+    alike: dict[tuple[ObjectKey, Any], list[Pod]] = {}
     every = list(pods)
     for key, pod in every:
         alike.setdefault((key, pod.cls), []).append(pod)

@@ -13,6 +13,7 @@ from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.explanation import examine, ExaminedPod, PodVerdict
+from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -103,13 +104,6 @@ class Prospect(NamedTuple):
     placed_first: frozenset[str] = frozenset()
 
 
-class PlaceableRange(NamedTuple):
-    """Lowest and highest number of some Pending pods that find a node, over all possible orders."""
-
-    least: int
-    most: int
-
-
 class Prospects:
     """Prospects of some pods among all waiting pods.
 
@@ -151,12 +145,12 @@ class Prospects:
             groups.setdefault(self.fate(pod), []).append(pod)
         return list(groups.values())
 
-    def finding(self, pods: Sequence[Pod]) -> Optional[PlaceableRange]:
+    def finding(self, pods: Sequence[Pod]) -> Optional[Range]:
         """Return how many of some pods find a node; None if they are not in the queue."""
         if self._early is None or self._late is None:
             return None
         counts = [sum(pod.key in outcome.placed for pod in pods) for outcome in (self._early, self._late)]
-        return PlaceableRange(min(counts), max(counts))
+        return Range(min(counts), max(counts))
 
     def of(self, pod: Pod) -> Prospect:
         """Explain a pod in the current cluster, or when its turn comes if the result differs then."""

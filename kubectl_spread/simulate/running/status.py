@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
-from kubectl_spread.cluster.snapshot import Cluster, OwnerKey
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns, Int64s
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts, DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubectl_spread.objects.constraints.domain_numbers import DomainNumbers
 from kubectl_spread.objects.constraints.uncounted import find_uncounted, UncountedPods
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.selectors.labels import Labels
 from kubectl_spread.objects.selectors.selector import Selector
@@ -174,7 +175,7 @@ class WorkloadStatus(NamedTuple):
     that exists. lost: pods on nodes that were deleted. uncreated: pods that the API server refuses.
     """
 
-    key: OwnerKey
+    key: ObjectKey
     labels: Labels
     wanted: Optional[int]
     running: int
@@ -204,7 +205,7 @@ class WorkloadStatus(NamedTuple):
 
 
 def statuses(
-    cluster: Cluster, profiles: Mapping[str, Profile], *, wants: Callable[[OwnerKey, Labels], bool] = lambda *_: True
+    cluster: Cluster, profiles: Mapping[str, Profile], *, wants: Callable[[ObjectKey, Labels], bool] = lambda *_: True
 ) -> Iterator[WorkloadStatus]:
     """Yield the status of every workload by namespace, kind and name; controlled workloads belong to their owner.
 
@@ -225,7 +226,7 @@ class CountedWorkload(NamedTuple):
 
 
 def counted_workloads(
-    cluster: Cluster, profiles: Mapping[str, Profile], *, wants: Callable[[OwnerKey, Labels], bool] = lambda *_: True
+    cluster: Cluster, profiles: Mapping[str, Profile], *, wants: Callable[[ObjectKey, Labels], bool] = lambda *_: True
 ) -> Iterator[CountedWorkload]:
     """Yield the workloads as `statuses` does, with the counts of each constraint, in the same order."""
     columns = Columns(cluster)
@@ -247,23 +248,23 @@ class _Known(NamedTuple):
     counted_nodes: CountedNodes
 
 
-def _by_workload(cluster: Cluster) -> dict[OwnerKey, list[Pod]]:
+def _by_workload(cluster: Cluster) -> dict[ObjectKey, list[Pod]]:
     """Group the pods that have not ended by workload; a pod without a controller is its own workload."""
-    found: dict[OwnerKey, list[Pod]] = {}
+    found: dict[ObjectKey, list[Pod]] = {}
     for pod in cluster.pods:
         if pod.is_visible:
             found.setdefault(workload_of(pod, cluster), []).append(pod)
     return found
 
 
-def _labels(key: OwnerKey, own: list[Pod], cluster: Cluster) -> Labels:
+def _labels(key: ObjectKey, own: list[Pod], cluster: Cluster) -> Labels:
     controller = cluster.controllers.get(key)
     if controller is not None:
         return controller.labels
     return dict(own[0].cls.labels) if own else {}
 
 
-def _status(key: OwnerKey, labels: Labels, own: list[Pod], known: _Known) -> CountedWorkload:
+def _status(key: ObjectKey, labels: Labels, own: list[Pod], known: _Known) -> CountedWorkload:
     staying = [pod for pod in own if not pod.terminating]
     bound = [pod for pod in staying if pod.node_name]
     lost = tuple(pod.name for pod in bound if pod.node_name not in known.columns.index)
@@ -287,7 +288,7 @@ def _status(key: OwnerKey, labels: Labels, own: list[Pod], known: _Known) -> Cou
     return CountedWorkload(status._replace(constraints=constraints), tuple(counts for _, counts in found))
 
 
-def _wanted(key: OwnerKey, cluster: Cluster) -> Optional[int]:
+def _wanted(key: ObjectKey, cluster: Cluster) -> Optional[int]:
     """Return the wanted number of replicas; None if the workload is unknown, or has no such number."""
     controller = cluster.controllers.get(key)
     if controller is None or key.kind in ("DaemonSet", "Job", "CronJob"):
@@ -319,7 +320,7 @@ def _with_uncounted(item: ConstraintStatus, pod_class: PodClass, running: list[P
     )
 
 
-def _next_class(key: OwnerKey, own: list[Pod], known: _Known) -> PodClass:
+def _next_class(key: ObjectKey, own: list[Pod], known: _Known) -> PodClass:
     """Return the class of the workload's next pod; if the workload is unknown, of its youngest pod."""
     controller = known.cluster.controllers.get(key)
     if controller is None:

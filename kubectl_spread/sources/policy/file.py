@@ -9,9 +9,10 @@ from typing import Any, Optional
 from kubectl_spread.errors import SourceError
 from kubectl_spread.guarantee.policy import parse
 from kubectl_spread.guarantee.policy.parse import PolicyTextError
-from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, Regime, REGIMES, ReplicaBounds
+from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, Regime, REGIMES
 from kubectl_spread.guarantee.policy.rule import Amount, PLACED, PolicyRule, RuleKind
 from kubectl_spread.objects.constraints import constraint
+from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.reading.decode import short_path
 from kubectl_spread.objects.selectors.labels import key_errors, value_errors
 from kubectl_spread.objects.selectors.selector import compile_selector, Selector
@@ -103,14 +104,14 @@ class _Reading:
             return None
         return compile_selector(constraint.label_selector(self._value(route)))
 
-    def _replicas(self, route: Route) -> Optional[ReplicaBounds]:
+    def _replicas(self, route: Route) -> Optional[Range]:
         text = self._text(route)
         return self._parsed(route, parse.replicas, text) if text else None
 
-    def _shards(self, route: Route, *, is_each: bool) -> Optional[ReplicaBounds]:
+    def _shards(self, route: Route, *, is_each: bool) -> Optional[Range]:
         place = (*route, "shards")
         text = self._text(place)
-        found: Optional[ReplicaBounds] = self._parsed(place, parse.shards, text) if text else None
+        found: Optional[Range] = self._parsed(place, parse.shards, text) if text else None
         if text and self._has((*route, "replicas")):
             self._refuse(place, "excludes replicas: the range counts whole workloads", key=True)
         elif text and is_each and self._document.fits:

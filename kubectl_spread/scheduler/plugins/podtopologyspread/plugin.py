@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple, Optional, Union
 
-from kubectl_spread.cluster.snapshot import OwnerKey, Service
+from kubectl_spread.cluster.snapshot import Service
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY, TopologySpreadConstraint
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.behaviours import DEFAULTS_BY_OWNER
 from kubectl_spread.objects.releases.version import LATEST, Release
@@ -109,7 +110,7 @@ def selecting_services(pod_class: PodClass, columns: Columns) -> list[Service]:
     ]
 
 
-def selecting_owners(pod_class: PodClass, columns: Columns, release: Release = LATEST) -> list[OwnerKey]:
+def selecting_owners(pod_class: PodClass, columns: Columns, release: Release = LATEST) -> list[ObjectKey]:
     """Return the controllers whose selectors count: the pod's own, in older releases all that select the pod."""
     if DEFAULTS_BY_OWNER.of(release):
         owner = selecting_owner(pod_class)
@@ -126,9 +127,9 @@ def selecting_owners(pod_class: PodClass, columns: Columns, release: Release = L
     ]
 
 
-def selecting_owner(pod_class: PodClass) -> Optional[OwnerKey]:
+def selecting_owner(pod_class: PodClass) -> Optional[ObjectKey]:
     """Return the pod's controller, if it is of a kind whose selector counts."""
     owner = pod_class.owner
     if owner is None or _SELECTING_OWNERS.get(owner.kind) != owner.api_version:
         return None
-    return OwnerKey(owner.kind, pod_class.namespace, owner.name)
+    return ObjectKey(owner.kind, pod_class.namespace, owner.name)

@@ -26,7 +26,7 @@ from kubectl_spread.objects.releases.behaviours import (
 )
 from kubectl_spread.objects.releases.version import LATEST, Release
 from kubectl_spread.objects.selectors.labels import HOSTNAME
-from kubectl_spread.objects.storage import Claim, NO_PROVISIONER, ObjectKey, suits, Volume
+from kubectl_spread.objects.storage import Claim, NamespacedName, NO_PROVISIONER, suits, Volume
 from kubectl_spread.scheduler.framework.plugin import (
     bit,
     Bits,
@@ -80,7 +80,7 @@ class ScoringVolumeBinding(VolumeBinding):
         return SameScore(0)
 
 
-def _problem(volume: PodVolume, key: ObjectKey, claim: Optional[Claim], release: Release) -> str:
+def _problem(volume: PodVolume, key: NamespacedName, claim: Optional[Claim], release: Release) -> str:
     """Return why a pod cannot be scheduled at all (podHasPVCs); empty if the claim is usable."""
     name = key.name
     if claim is None:
@@ -108,7 +108,9 @@ class _Found(NamedTuple):
 
 
 class _State:
-    def __init__(self, bound: list[Claim], unbound: Sequence[ObjectKey], columns: Columns, release: Release) -> None:
+    def __init__(
+        self, bound: list[Claim], unbound: Sequence[NamespacedName], columns: Columns, release: Release
+    ) -> None:
         texts = (
             VOLUME_AFFINITY_REASON.of(release),
             NO_VOLUME_REASON,
