@@ -270,7 +270,7 @@ class AwaitNode(Action):
         return node._replace(taints=tuple(taint for taint in node.taints if taint not in self.taints))
 
     def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:  # noqa: ARG002
-        plan.change_node(self.node, self._ready)
+        plan.start_node(self.node, self._ready)
 
     def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
         taints = [str(taint) for taint in self.taints]
@@ -521,15 +521,8 @@ class DeleteClaims(Action):
 
     def plan(self, plan: Plan, scene: HypotheticalCluster) -> None:
         plan.change_storage(self._without_claims)
-        wanted = set(self.claims)
-        own = scene.problem.given.own
-        if scene.problem.owner.kind == "Pod":  # created again as it is: to the scheduler it is the same
-            return
-        plan.delete_pods(
-            pod
-            for pod in own
-            if any(NamespacedName(pod.namespace, volume.claim) in wanted for volume in pod.cls.volumes)
-        )
+        if scene.problem.owner.kind != "Pod":  # It is created again as it is: to the scheduler it is the same.
+            plan.delete_pods(self._users(scene))
 
     def commands(self, scene: HypotheticalCluster) -> list[str]:
         """Return the commands that replace the claims.
@@ -542,21 +535,38 @@ class DeleteClaims(Action):
             else _recreate_claim_command(key)
             for key in self.claims
         ]
-        wanted = set(self.claims)
-        pods = [
-            pod
-            for pod in scene.problem.given.own
-            if any(NamespacedName(pod.namespace, volume.claim) in wanted for volume in pod.cls.volumes)
-        ]
-        target = scene.problem.target
+        pods, target = self._users(scene), scene.problem.target
         if pods and target.is_live:
             found.append(target.recreate_command() if target.kind == "Pod" else _deleted(pods))
         return found
 
-    def documents(self, scene: HypotheticalCluster) -> list[Plain]:  # noqa: ARG002
-        key = self.claims[0]
-        deleted = [claim.name for claim in self.claims]
-        return [{**object_of("PersistentVolumeClaim", key.namespace, key.name), "deleted": deleted}]
+    def _users(self, scene: HypotheticalCluster) -> list[Pod]:
+        """Return the waiting pods that name the claims."""
+        claims = set(self.claims)
+        return [
+            pod
+            for pod in scene.problem.given.own
+            if any(NamespacedName(pod.namespace, volume.claim) in claims for volume in pod.cls.volumes)
+        ]
+
+    def documents(self, scene: HypotheticalCluster) -> list[Plain]:
+        found: list[Plain] = []
+        again = [key for key in self.claims if _is_made_again(key, scene)]
+        if again:
+            key = again[0]
+            deleted = [claim.name for claim in again]
+            found.append({**object_of("PersistentVolumeClaim", key.namespace, key.name), "deleted": deleted})
+        for key in self.claims:
+            if key not in again:
+                found.append({**object_of("PersistentVolumeClaim", key.namespace, key.name), "replaced": True})
+        pods, target = self._users(scene), scene.problem.target
+        if pods and target.is_live and target.kind == "Pod":
+            found += [{**object_of("Pod", pod.namespace, pod.name), "replaced": True} for pod in pods]
+        elif pods and target.is_live and len(again) < len(self.claims):
+            first = pods[0]
+            named = object_of("Pod", first.namespace, first.name)
+            found.append({**named, "deleted": [pod.name for pod in pods]})
+        return found
 
 
 def _is_made_again(key: NamespacedName, scene: HypotheticalCluster) -> bool:

@@ -12,12 +12,13 @@ from typing import Any, Optional
 from kubectl_spread.advice import patch
 from kubectl_spread.advice.patch import Op
 from kubectl_spread.advice.problem import PendingPodProblem
-from kubectl_spread.advice.recreate import whole_spec_of
+from kubectl_spread.advice.recreate import is_made_of, whole_spec_of
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.controllers.daemonset import verdict_on
 from kubectl_spread.engine.setup import reading
+from kubectl_spread.engine.world import is_unreachable
 from kubectl_spread.objects.amounts.resources import PODS
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
@@ -33,6 +34,8 @@ Plain = dict[str, Any]
 
 NOT_FOLLOWED = "how {{owner}} then replaces {pods}: a change of the template usually restarts all of them"
 NOT_CREATED = "how {owner} then creates its pods"
+OTHER_FIELDS = "fields that the scheduler does not read: where {pod} differs in one, it is replaced, too"
+_OF_PODS = ("StatefulSet", "DaemonSet")  # An older template of these is often known from its pods only.
 _KEEP_THEIR_PODS = ("ReplicaSet", "ReplicationController", "StatefulSet")
 
 
@@ -94,9 +97,22 @@ class Plan:
         else:
             known = self._controller(key)
             spec = {name: value for name, value in known.spec.items() if name != "paused"}
-            self._apply(known._replace(spec=spec, workload=_patched(known.workload, ops)))
+            self._apply(known._replace(spec=spec, workload=self._rolled_back(_patched(known.workload, ops))))
             if key.kind in _KEEP_THEIR_PODS and problem.exists:
                 self.delete_pods(problem.given.own)
+
+    def _rolled_back(self, workload: Workload) -> Workload:
+        """Return a changed workload with the hash of the older revision whose running pods have its template.
+
+        Its controller then keeps these pods. Without the older template, fields that no pod shows are unknown.
+        """
+        problem, spec = self._problem, workload.template.get("spec") or {}
+        same = [pod for pod in problem.outdated_pods if workload.kind in _OF_PODS and is_made_of(pod, spec)]
+        if not same:
+            return workload
+        if all(known.template.get("spec") != spec for known in problem.cluster.revisions.get(key_of(workload), ())):
+            self.not_followed.append(OTHER_FIELDS.format(pod=same[0].name))
+        return workload._replace(known_hash=dict(same[0].cls.labels)[problem.revision_label])
 
     def create_written(self) -> None:
         """Apply the manifest of the problem's workload unchanged."""
@@ -149,6 +165,16 @@ class Plan:
         """
         node = self._nodes[name] = change(self._nodes[name])
         self.ops.append(steps.ChangeNodes((node,)))
+
+    def start_node(self, name: str, change: Callable[[Node], Node]) -> None:
+        """Let a node become Ready; on a node that does not answer, no pod would.
+
+        Raises:
+            KeyError: the node does not exist.
+        """
+        if is_unreachable(self._nodes[name]):
+            self.ops.append(steps.NodesUp((name,)))
+        self.change_node(name, change)
 
     def add_nodes(self, nodes: Iterable[Node]) -> None:
         """Add steps in which new nodes join, with room for their DaemonSet pods."""

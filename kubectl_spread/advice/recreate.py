@@ -298,6 +298,13 @@ def current_class(pod: Pod, cluster: Cluster) -> PodClass:
     return cls._replace(**changed)
 
 
+def is_made_of(pod: Pod, spec: Plain) -> bool:
+    """Return whether a pod looks as if it was created from a pod spec, in the fields that the scheduler reads."""
+    made = _read(pod.cls, dict(pod.cls.labels), spec)
+    is_same = pod.cls.node_selector == made.node_selector and pod.cls.images == made.images
+    return is_same and not _changed_fields(pod.cls, made, is_daemon=False)
+
+
 def _changed_fields(cls: PodClass, made: PodClass, *, is_daemon: bool) -> dict[str, Any]:
     found: dict[str, Any] = {}
     written, now = spec_of(cls), spec_of(made)

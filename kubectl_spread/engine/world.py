@@ -161,10 +161,17 @@ class World:
         return self.specs.index(spec)
 
     def revision(self, owner: int, written: Workload, *, known_hash: str = "") -> Revision:
-        """Return the revision of a workload with the template, a new one if there is none."""
+        """Return the revision of a workload with the template, a new one if there is none.
+
+        A revision that is only known from its pods has no template; it is found by its hash.
+        """
         stored = stored_workload(admitted_workload(written, self.cluster), self.minor)
         for known in self.revisions:
-            if known.owner == owner and same_template(known.workload.template, stored.template):
+            if known.owner != owner:
+                continue
+            is_of_pods = not (known.workload.template.get("spec") or {}).get("containers")
+            is_named = is_of_pods and written.known_hash != "" and written.known_hash == known.name
+            if is_named or same_template(known.workload.template, stored.template):
                 return known
         name = known_hash or written.known_hash or stored._replace(known_hash="").revision_hash
         workload = stored._replace(known_hash=name)

@@ -209,8 +209,8 @@ def carry_out(world: World, change: Plain) -> None:
     if kind == "Node":
         _change_node(world, change)
         return
-    if "patch" in change:
-        _patch(world, kind, name, namespace=namespace, ops=change["patch"])
+    if "patch" in change or "replaced" in change:
+        _patch(world, kind, name, namespace=namespace, ops=change.get("patch") or [])
     if "replicas" in change:
         item = _item(world, kind, name, namespace)
         world.put({**item, "spec": {**item["spec"], "replicas": change["replicas"]}})
@@ -268,6 +268,9 @@ def _patch(world: World, kind: str, name: str, *, namespace: str, ops: list[Plai
         for field in ("uid", "deletionTimestamp"):
             after["metadata"].pop(field, None)
         after.pop("status", None)
+        if kind == "PersistentVolumeClaim":  # its volume and its node are chosen again
+            after["spec"].pop("volumeName", None)
+            after["metadata"].pop("annotations", None)
         admission.create(world, after)
         return
     validation.update(before, after)
@@ -415,8 +418,6 @@ def _of_node(found: Case, suggestion: Plain, ends: list[World]) -> Iterator[str]
             for pod in end.pods()
             if owner_of(end, pod) == found.own and is_active(pod) and pod["metadata"]["uid"] not in found.before.own
         ]
-        if found.own[1] == "Pod" and not came and _deletes_claim(suggestion):
-            continue  # the document names the claim; only the commands create a pod without a controller again
         named = [pod for pod in came if objects.name_of(pod) == found.pod]
         got = {pod["spec"].get("nodeName") for pod in named or came}
         if got == {None} and suggestion["effect"]["pending"]["after"]:
@@ -424,10 +425,6 @@ def _of_node(found: Case, suggestion: Plain, ends: list[World]) -> Iterator[str]
         if not got & set(promised) and (got or promised):
             yield f"promised that the pod goes to {promised}, got {got}"
             return
-
-
-def _deletes_claim(suggestion: Plain) -> bool:
-    return any(item["kind"] == "PersistentVolumeClaim" and "deleted" in item for item in suggestion["changes"])
 
 
 def _of_domains(found: Case, suggestion: Plain, ends: list[World]) -> Iterator[str]:

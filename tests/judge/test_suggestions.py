@@ -33,7 +33,17 @@ COMES_BACK = 77  # a node that does not answer comes back
 COUNTS_DAEMONS = 141  # a constraint counts what a DaemonSet puts on a new node
 RACES = 90  # claims and a template, changed together
 WEDGES_SOMETIMES = 245  # whether a larger maxSkew is enough is up to the order in which old pods go
-SEEDS = (*range(0, 30, 2), COMES_BACK, COUNTS_DAEMONS, RACES, WEDGES_SOMETIMES)
+ROLLS_BACK = 147  # without a field, the template is the one of an older revision that still runs
+COMES_BACK_IN_A_ROLLOUT = 207  # a rollout waits until its first pod is ready, on a node that comes back
+SEEDS = (
+    *range(0, 30, 2),
+    COMES_BACK,
+    COUNTS_DAEMONS,
+    RACES,
+    WEDGES_SOMETIMES,
+    ROLLS_BACK,
+    COMES_BACK_IN_A_ROLLOUT,
+)
 _SUGGESTIONS = 3
 _WAYS = 2
 _LARGE = "o15"  # 1,002 nodes and 400 pods, which the slow controllers take half a minute for

@@ -31,7 +31,8 @@ def applied(objects: list[Plain], waiting: list[Plain], changes: list[Plain]) ->
         elif change["kind"] == "PersistentVolumeClaim" and "added" in change:
             objects = [*objects, *copy.deepcopy(change["added"])]
         elif change["kind"] == "PersistentVolumeClaim":
-            objects = [_unbound(item) if _is(item, change, change["deleted"]) else item for item in objects]
+            names = change.get("deleted") or [change["name"]]
+            objects = [_unbound(item) if _is(item, change, names) else item for item in objects]
         elif change["kind"] == "StorageClass":
             found = next(item for item in objects if _is(item, change, [change["name"]]))
             patched(found, change["patch"])
@@ -39,6 +40,8 @@ def applied(objects: list[Plain], waiting: list[Plain], changes: list[Plain]) ->
             objects = [item for item in objects if not _is_pod(item, change["deletesFirst"])]
         elif "patch" in change:
             _template(waiting, change)
+        elif "replaced" in change:
+            continue  # The pod waits again.
         else:
             gone = [item for item in objects if _is_pod(item, change["deleted"])]
             objects = [item for item in objects if item not in gone]
