@@ -29,7 +29,7 @@ class RebalanceRequest(NamedTuple):
         kustomize: directories that kustomize renders, likewise.
         has_soft: repair ScheduleAnyway constraints, too.
         most_moves: most evictions for a group of workloads; None for no limit.
-        seconds: time limit; None for no limit.
+        seconds: upper bound; None for none.
         allow_remote: kustomize may download.
     """
 
@@ -40,7 +40,7 @@ class RebalanceRequest(NamedTuple):
     kustomize: tuple[str, ...] = ()
     has_soft: bool = False
     most_moves: Optional[int] = None
-    seconds: Optional[float] = 60.0
+    seconds: Optional[float] = None
     allow_remote: bool = False
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import copy
+import itertools
+import time
+from typing import Any
 
 import pytest
 
+from kubectl_spread.advice.rebalance import repair as repair_module
 from kubectl_spread.advice.rebalance.plan import RepairVerdict, UnclearBudget
 from kubectl_spread.advice.rebalance.repair import rebalance, RepairRequest
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.objects.keys import Range
+from kubectl_spread.report.rebalance.text import render
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.rebalance.builders import (
     budget,
@@ -434,3 +439,38 @@ def test_too_few_domains_keep_the_minimum_at_zero() -> None:
 
     assert (found.verdict, reasons(found)) == (RepairVerdict.NO_PLAN, ["pending"])
     assert (found.remedies[0].nodes, found.remedies[0].evictions) == (("a new domain",), 1)
+
+
+def crowded() -> list[dict[str, Any]]:
+    """Return two workloads that count each other's pods, on nodes with little room."""
+    both = constraint(app="shared")
+    one = workload("a1 a1 a1 a2 a2 b1 b2 c1", both, name="one", labels={"app": "shared"})
+    other = workload("a1 a2 a2 b1 b1 c2", both, name="other", labels={"app": "shared"})
+    return [*SIX, *one, *other]
+
+
+def test_the_answer_does_not_depend_on_the_load_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a limit that the user gives, no clock decides."""
+    usual = rebalance(cluster_of(crowded()), profiles())
+    now = itertools.count(0, 1_000)
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(now)))
+
+    assert rebalance(cluster_of(crowded()), profiles()) == usual
+    assert not usual.is_cut_short
+
+
+def test_a_search_that_reaches_its_limit_of_states_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repair_module, "_STATES", 3)
+    found = rebalance(cluster_of(crowded()), profiles())
+    (item,) = found.repairs
+
+    assert (found.is_cut_short, found.is_late) == (True, False)
+    assert item.plan is None or not item.plan.coverage.is_exact
+    assert "A search was cut short, to keep the answer quick." in render(found, width=120, colour=False)
+
+
+def test_a_search_that_reaches_the_time_of_the_user_says_so() -> None:
+    found = rebalance(cluster_of(crowded()), profiles(), RepairRequest(seconds=0.0))
+
+    assert (found.is_cut_short, found.is_late) == (True, True)
+    assert "A search was cut short; --timeout gives it more time." in render(found, width=120, colour=False)

@@ -8,7 +8,6 @@ Several states can follow from one eviction, as the scheduler breaks ties. They 
 from __future__ import annotations
 
 import random
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, Optional
@@ -20,6 +19,7 @@ from kubectl_spread.engine.moves import Moves
 from kubectl_spread.engine.oracle import MorePods, Oracle
 from kubectl_spread.engine.run import Watch
 from kubectl_spread.engine.search import explore
+from kubectl_spread.engine.search.limit import Limit, weight
 from kubectl_spread.engine.search.symmetry import Symmetry
 from kubectl_spread.engine.setup.loading import load
 from kubectl_spread.engine.setup.owners import infer_owners
@@ -85,7 +85,7 @@ class Board:
         *,
         simplify: Callable[[Cluster, Collection[ObjectKey]], Cluster] = lambda cluster, _: cluster,
         earlier: Sequence[str] = (),
-        deadline: Optional[float] = None,
+        limit: Limit = Limit(NO_LIMIT),  # noqa: B008 (immutable)
         watch: Optional[Watch] = None,
     ) -> None:
         """Load the cluster.
@@ -96,18 +96,19 @@ class Board:
             keys: the workloads whose pods may be evicted.
             simplify: returns the cluster with a simpler form of pods that are not of some workloads.
             earlier: uids of pods that are evicted before the beginning.
-            deadline: a `time.monotonic()` at which searches become random runs.
+            limit: at which searches become random runs.
             watch: shows the progress, and can end the search.
         """
         self._watch = watch or Watch()
         self._runs = _RUNS
-        self.is_hasty = False  # Follow only a few states, because time is short.
+        self.is_hasty = False  # Follow only a few states, to come to an end.
+        self.states = 0  # visited so far, counted as ordinary states
         self._earlier = tuple(earlier)
         self._cluster = self._whole = infer_owners(cluster)
         self._profiles = profiles
         self._touched = frozenset(keys)
         self._nodes: frozenset[str] = frozenset()
-        self.deadline = deadline
+        self.limit = limit
         live = load(self._whole, profiles, touched=self._touched).live
         self._cluster = infer_owners(simplify(self._whole, self._touched | live))
         self._load()
@@ -179,8 +180,8 @@ class Board:
 
     @property
     def is_late(self) -> bool:
-        """Return whether the time is up, or the user ended the search."""
-        return self._watch.is_stopped or (self.deadline is not None and time.monotonic() > self.deadline)
+        """Return whether the limit is reached, or the user ended the search."""
+        return self._watch.is_stopped or self.limit.is_over(self.states)
 
     def after(self, states: Iterable[State], slot: Slot, *, most_pending: Mapping[int, int]) -> SettledStates:
         """Return the states after one pod is evicted in each of several states.
@@ -261,6 +262,7 @@ class Board:
         nodes: set[int] = set()
         while queue:
             self._watch.saw(self._watch.states + 1)
+            self.states += weight(len(start.pods))
             if len(seen) > _MOST_STATES or self.is_late:
                 return self._sampled(start, owner, nodes)
             state = queue.popleft()
@@ -300,6 +302,7 @@ class Board:
             found = explore.one(self._hasty, start, chooser, canonical=self._symmetry.canonical)
             ends.update(found.steady)
             visited += found.states
+            self.states += found.states * weight(len(start.pods))
             ready = min(ready, *(_ready(state, owner) for state in found.came_from))
             if self.is_late:
                 break

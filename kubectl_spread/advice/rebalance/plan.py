@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple, Optional
 
+from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.objects.keys import ObjectKey, Range
 
 
@@ -68,15 +69,20 @@ class ConstraintChange(NamedTuple):
 
 
 class Coverage(NamedTuple):
-    """What was visited: outcomes at the end, states on the way, and whether that is all of them.
+    """What was visited: outcomes at the end, states on the way, and how far the answer holds.
 
     is_in_motion: the cluster facts are of a moment in which pods are created or deleted, so that others may follow.
     """
 
     outcomes: int
     states: int
-    is_exact: bool
+    basis: Basis
     is_in_motion: bool = False
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether the constraints hold in every possible outcome."""
+        return self.basis.is_exact
 
 
 class UnclearBudget(NamedTuple):
@@ -238,13 +244,14 @@ class Rebalance(NamedTuple):
     """Result for all selected workloads.
 
     repairs: those with violated constraints. checked: the selected workloads. notes: features
-    that were not simulated. is_cut_short: a limit ended a search.
+    that were not simulated. is_cut_short: a limit ended a search. is_late: it was the time that the user allowed.
     """
 
     repairs: tuple[Repair, ...]
     checked: tuple[ObjectKey, ...]
     notes: tuple[str, ...] = ()
     is_cut_short: bool = False
+    is_late: bool = False
 
     @property
     def is_fine(self) -> bool:

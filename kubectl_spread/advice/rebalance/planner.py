@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Optional
 
 from kubectl_spread.advice.rebalance.board import Board, originals
 from kubectl_spread.advice.rebalance.feasible import conflict
 from kubectl_spread.advice.rebalance.goals import Goal, goals, NEVER
-from kubectl_spread.advice.rebalance.search import Belief, Search, SearchLimits, SearchResult, useful
+from kubectl_spread.advice.rebalance.search import Belief, Search, SearchResult, useful
 from kubectl_spread.advice.rebalance.tally import Tally
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine.run import Watch
+from kubectl_spread.engine.search.limit import Limit
 from kubectl_spread.engine.setup.owners import infer_owners
 from kubectl_spread.engine.state import P
 from kubectl_spread.objects.keys import ObjectKey
@@ -74,8 +74,7 @@ def _reduced(cls: PodClass, selectors: Collection[Selector], known: dict[int, Po
 
 
 MOVABLE = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")  # kinds that replace evicted pods
-_TRIES = 3_000  # Most evictions that one search tries.
-_SHARE = 0.7  # Share of the time for a search in all states.
+_SHARE = 0.7  # Share of the limit for a search in all states.
 _WIDE = 60  # Most movable pods for a search among all of them.
 
 
@@ -128,12 +127,12 @@ class SearchOptions(NamedTuple):
     """Extent of a search.
 
     has_soft: repair ScheduleAnyway constraints, too. most_moves: most evictions of a plan; None for no limit.
-    deadline: a `time.monotonic()` at which to stop. watch: shows the progress, and can end the search.
+    limit: at which to stop. watch: shows the progress, and can end the search.
     """
 
     has_soft: bool
     most_moves: Optional[int]
-    deadline: float
+    limit: Limit
     watch: Watch
 
 
@@ -148,7 +147,7 @@ def propose(known: Workloads, group: RepairGroup, options: SearchOptions) -> Gro
         touched,
         simplify=lambda cluster, live: drop_unused_labels(cluster, live, wanted),
         earlier=group.earlier,
-        deadline=options.deadline,
+        limit=options.limit,
         watch=options.watch,
     )
     owners = [at for key in keys if key.kind in MOVABLE and (at := board.world.find_owner(key)) is not None]
@@ -203,20 +202,18 @@ def _better(found: SearchResult, wide: SearchResult) -> SearchResult:
 
 
 def _search(board: Board, tally: Tally, pods: Sequence[P], most: int) -> SearchResult:
-    """Search in all states; if time is too short for that, follow only a few of them."""
+    """Search in all states; if the limit is too low for that, follow only a few of them."""
     board.name_nodes(_nodes(board, pods))
-    end = board.deadline
-    search = Search(board, tally, pods, SearchLimits(most, _TRIES, end))
-    if end is not None:
-        now = time.monotonic()
-        board.deadline = now + (end - now) * _SHARE
+    limit = board.limit
+    search = Search(board, tally, pods, most=most, latest=limit.max_states)
+    board.limit = limit._replace(max_states=board.states + int((limit.max_states - board.states) * _SHARE))
     found = search.run()
-    board.deadline = end
+    board.limit = limit
     if found.plan is not None or found.is_over or board.is_late:
         return found
     board.is_hasty = True
     board.name_nodes(_nodes(board, pods))
-    hasty = Search(board, tally, pods, SearchLimits(most, _TRIES)).run()
+    hasty = Search(board, tally, pods, most=most).run()
     if hasty.plan is None:
         hasty = search.any(found)
     board.is_hasty = False

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from kubectl_spread.advice.rebalance.goals import is_broken
 from kubectl_spread.advice.rebalance.plan import Obstacle, ObstacleKind, Remedy, RemedyKind
@@ -26,7 +25,7 @@ NEW_DOMAIN = "a new domain"  # No domain of a cluster is called so: a label's va
 _MOST_REMEDIES = 4
 _MOST_NEW_NODES = 3
 _MOST_TRIED = 12  # sets of new nodes
-_SECONDS = 5.0  # for one change
+_STATES_OF_ONE = 5_000  # for one change
 
 
 _FIELDS: dict[RemedyKind, dict[str, Any]] = {
@@ -37,17 +36,22 @@ _FIELDS: dict[RemedyKind, dict[str, Any]] = {
 }
 
 
-class _Case(NamedTuple):
-    """The group to repair, and its violated constraints."""
+class _Case:
+    """The group to repair, its violated constraints, and the states that may still be visited."""
 
-    known: Workloads
-    keys: tuple[ObjectKey, ...]
-    broken: tuple[tuple[ObjectKey, ConstraintStatus], ...]
-    options: SearchOptions
+    def __init__(
+        self,
+        known: Workloads,
+        keys: Sequence[ObjectKey],
+        broken: Sequence[tuple[ObjectKey, ConstraintStatus]],
+        options: SearchOptions,
+    ) -> None:
+        self.known, self.keys, self.broken, self.options = known, tuple(keys), broken, options
+        self.states = options.limit.max_states
 
     @property
     def is_late(self) -> bool:
-        return self.options.watch.is_stopped or time.monotonic() > self.options.deadline
+        return self.options.watch.is_stopped or self.states <= 0 or self.options.limit.is_late()
 
 
 def remedies(
@@ -67,7 +71,7 @@ def remedies(
         for status in item.status.constraints
         if item.status.key in keys and is_broken(status, has_soft=options.has_soft)
     )
-    case = _Case(known, tuple(keys), broken, options)
+    case = _Case(known, keys, broken, options)
     made: list[Remedy] = []
     kinds = {item.kind for item in found}
     if ObstacleKind.TOO_MANY in kinds:
@@ -100,10 +104,12 @@ def _ways(kinds: set[ObstacleKind]) -> Iterator[Any]:
 
 def _evictions(case: _Case, cluster: Cluster) -> Optional[tuple[int, bool]]:
     """Return the length of the plan on a changed cluster, and whether it is exact; None without a plan."""
-    limit = min(case.options.deadline, time.monotonic() + _SECONDS)
     known = workloads_of(cluster, case.known.profiles)
-    found = propose(known, RepairGroup(case.keys), case.options._replace(deadline=limit)).result.plan
-    return None if found is None else (len(found.slots), found.is_exact)
+    limit = case.options.limit._replace(max_states=min(_STATES_OF_ONE, case.states))
+    found = propose(known, RepairGroup(case.keys), case.options._replace(limit=limit))
+    case.states -= found.board.states
+    plan = found.result.plan
+    return None if plan is None else (len(plan.slots), plan.is_exact)
 
 
 def _budgets(case: _Case) -> Iterator[Remedy]:
@@ -249,7 +255,7 @@ def _template(case: _Case, key: ObjectKey, status: ConstraintStatus, kind: Remed
         case.keys,
         [steps.Apply(changed)],
         has_soft=case.options.has_soft and kind is not RemedyKind.SOFTEN,
-        seconds=_SECONDS,
+        deadline=case.options.limit.deadline,
         changed={key: changed},
         watch=case.options.watch,
     )

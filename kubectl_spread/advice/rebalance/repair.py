@@ -39,7 +39,10 @@ from kubectl_spread.advice.rebalance.planner import (
 from kubectl_spread.advice.rebalance.search import FoundPlan
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Watch
+from kubectl_spread.engine.search.limit import Deadline, Limit
+from kubectl_spread.engine.search.limit import NEVER as NO_DEADLINE
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.pod import Pod, PodClass
@@ -180,22 +183,23 @@ def _allows(pod: Pod, node: Node, cluster: Cluster) -> bool:
     return True
 
 
-_SHARE = 0.8  # Share of a group's time for the search of evictions.
-_ROLLOUT_S = 10.0
+_STATES = 60_000  # Most states that the search for one group's evictions visits.
+_STATES_OF_REMEDIES = 20_000
+_SHARE = 0.8  # Share of a group's time for the search of evictions, if the user limits it.
 
 
 class RepairRequest(NamedTuple):
     """What to repair, and within which limits.
 
     wants: selects workloads by their key and labels. has_soft: include ScheduleAnyway constraints. most_moves: most
-    evictions of a plan; None for no limit. seconds: None for no limit. has_defaults: include workloads that have only
-    ScheduleAnyway constraints of the scheduler's defaults.
+    evictions of a plan; None for no limit. seconds: upper bound; None for none. has_defaults: include workloads that
+    have only ScheduleAnyway constraints of the scheduler's defaults.
     """
 
     wants: Callable[[ObjectKey, Labels], bool] = lambda *_: True
     has_soft: bool = False
     most_moves: Optional[int] = None
-    seconds: Optional[float] = 60.0
+    seconds: Optional[float] = None
     has_defaults: bool = False
 
 
@@ -252,7 +256,7 @@ class _Repairing:
         self._known = known
         self._request = request
         self._watch = watch
-        self._end = None if request.seconds is None else time.monotonic() + request.seconds
+        self._end = NO_DEADLINE if request.seconds is None else Deadline(time.monotonic() + request.seconds)
         self._repaired: list[ObjectKey] = []
         self._evicted: list[str] = []
         self._chosen: tuple[Pod, ...] = ()
@@ -264,26 +268,28 @@ class _Repairing:
         for at, keys in enumerate(groups):
             self._watch.step = at
             found.append(self._repair(keys, self._deadline(len(groups) - at)))
-        is_late = self._end is not None and time.monotonic() > self._end
+        is_late = self._end.is_over()
         gave_up = any(item.kind is ObstacleKind.GAVE_UP for repair in found for item in repair.obstacles)
-        return Rebalance(tuple(found), checked, tuple(self._notes), is_late or gave_up)
+        return Rebalance(tuple(found), checked, tuple(self._notes), is_late or gave_up, is_late)
 
-    def _deadline(self, groups: int) -> float:
+    def _deadline(self, groups: int) -> Deadline:
+        """Return the end of a group's share of the time that the user allows."""
         now = time.monotonic()
-        return now + (3600.0 if self._end is None else max(1.0, (self._end - now) / groups))
+        return NO_DEADLINE if self._end == NO_DEADLINE else Deadline(now + max(1.0, (self._end.at - now) / groups))
 
-    def _repair(self, keys: tuple[ObjectKey, ...], deadline: float) -> Repair:
+    def _repair(self, keys: tuple[ObjectKey, ...], deadline: Deadline) -> Repair:
         clear = tuple(beforehand(self._known, keys))
         if clear:
             is_unknown = any(item.kind is ObstacleKind.UNKNOWN_CLAIMS for item in clear)
             restarts = None if is_unknown else self._restarts(keys, None, deadline)
             return self._result(keys, None, restarts=restarts, reasons=clear)
-        now = time.monotonic()
+        left = 0.0 if deadline == NO_DEADLINE else deadline.at - time.monotonic()
         group = RepairGroup(keys, tuple(self._repaired), tuple(self._evicted))
-        proposal = propose(self._known, group, self._options(now + (deadline - now) * _SHARE))
+        limit = Limit(_STATES, deadline.later(left * (_SHARE - 1)))
+        proposal = propose(self._known, group, self._options(limit))
         self._notes.update(proposal.board.world.notes)
         is_unsettled = bool(set(proposal.board.unsettled_workloads) & set(keys))
-        plan = self._settling(keys) if is_unsettled else self._plan(keys, proposal)
+        plan = self._settling(keys, deadline) if is_unsettled else self._plan(keys, proposal)
         reasons = () if plan is not None else tuple(of_search(self._known, keys, proposal))
         restarts = None if is_unsettled else self._restarts(keys, plan, deadline)
         found = self._result(keys, plan, restarts=restarts, reasons=reasons)
@@ -291,7 +297,7 @@ class _Repairing:
             self._repaired += keys
             self._evicted += [item.uid for item in self._chosen]
         if found.verdict is RepairVerdict.NO_PLAN and not is_unsettled:
-            made = remedies.remedies(self._known, keys, reasons, self._options(deadline))
+            made = remedies.remedies(self._known, keys, reasons, self._options(Limit(_STATES_OF_REMEDIES, deadline)))
             return found._replace(remedies=made)
         return found
 
@@ -319,21 +325,21 @@ class _Repairing:
         found = {item.status.key: item.status for item in self._known.items}
         return {key: found[key].running if found[key].wanted is None else found[key].wanted or 0 for key in keys}
 
-    def _options(self, deadline: float) -> SearchOptions:
-        return SearchOptions(self._request.has_soft, self._request.most_moves, deadline, self._watch)
+    def _options(self, limit: Limit) -> SearchOptions:
+        return SearchOptions(self._request.has_soft, self._request.most_moves, limit, self._watch)
 
-    def _settling(self, keys: tuple[ObjectKey, ...]) -> Optional[EvictionPlan]:
+    def _settling(self, keys: tuple[ObjectKey, ...], deadline: Deadline) -> Optional[EvictionPlan]:
         """Return a plan without evictions if a change that is under way repairs the constraints.
 
         It decides itself which of several equal pods it removes, so no pod can be named for an eviction.
         """
         wanted = self._wanted(keys)
         has_soft = self._request.has_soft
-        found = rollouts.settle(self._known, wanted, has_soft=has_soft, seconds=_ROLLOUT_S, watch=self._watch)
+        found = rollouts.settle(self._known, wanted, has_soft=has_soft, deadline=deadline, watch=self._watch)
         self._chosen = ()
         if found is None:
             return None
-        coverage = found.coverage._replace(is_exact=False, is_in_motion=True)
+        coverage = found.coverage._replace(basis=Basis.SAMPLE, is_in_motion=True)
         return EvictionPlan((), 0, coverage, found.changes, wanted, wanted)
 
     def _plan(self, keys: tuple[ObjectKey, ...], proposal: GroupSearchResult) -> Optional[EvictionPlan]:
@@ -350,7 +356,7 @@ class _Repairing:
         return EvictionPlan(
             tuple(evictions.evictions(found, pods, board, cluster, topology_keys)),
             proposal.result.at_least,
-            self._coverage(found, board, len(states)),
+            self._coverage(found, board, keys, len(states)),
             changes.after(keys, proposal.tally, states, alike=board.alike, has_soft=self._request.has_soft),
             _fewest_ready(found, board, ready),
             ready,
@@ -361,21 +367,23 @@ class _Repairing:
             tuple(found for name in namespaces for found in evictions.unclear_budgets(cluster, name)),
         )
 
-    def _coverage(self, found: FoundPlan, board: Board, states: int) -> Coverage:
+    def _coverage(self, found: FoundPlan, board: Board, keys: Collection[ObjectKey], states: int) -> Coverage:
         is_in_motion = not self._repaired and board.is_in_motion
         is_exact = found.is_exact and board.beginning.is_exact and not is_in_motion
-        return Coverage(states, sum(item.visited for item in found.reached), is_exact, is_in_motion)
+        basis = Basis.ALL_OUTCOMES if is_exact else Basis.SAMPLE
+        if any(key is None or key in keys for key in board.world.gaps.values()):
+            basis = Basis.NOT_SIMULATED
+        return Coverage(states, sum(item.visited for item in found.reached), basis, is_in_motion)
 
     def _restarts(
-        self, keys: tuple[ObjectKey, ...], plan: Optional[EvictionPlan], deadline: float
+        self, keys: tuple[ObjectKey, ...], plan: Optional[EvictionPlan], deadline: Deadline
     ) -> Optional[tuple[RestartPlan, ...]]:
         """Return restarts if there are no evictions, or if a restart replaces only a few more pods."""
         running = sum(item.status.running for item in self._known.items if item.status.key in keys)
         if self._watch.is_stopped or (plan is not None and 2 * len(plan.evictions) <= running):
             return None
-        seconds = min(_ROLLOUT_S, max(0.5, deadline - time.monotonic()))
         has_soft = self._request.has_soft
-        return rollouts.restarts(self._known, keys, has_soft=has_soft, seconds=seconds, watch=self._watch)
+        return rollouts.restarts(self._known, keys, has_soft=has_soft, deadline=deadline, watch=self._watch)
 
 
 def _is_better(restarts: Optional[tuple[RestartPlan, ...]], plan: Optional[EvictionPlan], wanted: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Optional
 
@@ -13,7 +14,9 @@ from kubectl_spread.advice.rebalance.planner import Workloads
 from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.answer import Outcome
+from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.run import Limits, Mode, play, StepAnswer, Watch
+from kubectl_spread.engine.search.limit import Deadline, NEVER
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.simulate.running.status import counted_workloads, WorkloadStatus
 
@@ -32,16 +35,16 @@ class RestartRollout(NamedTuple):
 
 
 def restarts(
-    known: Workloads, keys: Sequence[ObjectKey], *, has_soft: bool, seconds: float, watch: Optional[Watch] = None
+    known: Workloads, keys: Sequence[ObjectKey], *, has_soft: bool, deadline: Deadline, watch: Optional[Watch] = None
 ) -> Optional[tuple[RestartPlan, ...]]:
     """Return the restarts of all workloads of a group, one after the other; None if they do not repair it.
 
-    `seconds` and `watch` can end the search; then the answer is None.
+    `deadline` and `watch` can end the search; then the answer is None.
     """
     if not all(key.kind in RESTARTABLE and key in known.cluster.controllers for key in keys):
         return None
     ops = [steps.Restart(key) for key in keys]
-    found = roll_out(known, keys, ops, has_soft=has_soft, seconds=seconds, watch=watch)
+    found = roll_out(known, keys, ops, has_soft=has_soft, deadline=deadline, watch=watch)
     if found is None:
         return None
     running = {item.status.key: item.status for item in known.items}
@@ -60,11 +63,16 @@ def restarts(
 
 
 def settle(
-    known: Workloads, wanted: Mapping[ObjectKey, int], *, has_soft: bool, seconds: float, watch: Optional[Watch] = None
+    known: Workloads,
+    wanted: Mapping[ObjectKey, int],
+    *,
+    has_soft: bool,
+    deadline: Deadline,
+    watch: Optional[Watch] = None,
 ) -> Optional[RestartRollout]:
     """Simulate the changes under way of some workloads; None if these do not repair them. `wanted` are the replicas."""
     ops = [steps.Scale(key, replicas) for key, replicas in wanted.items()]  # Changes nothing, but names the workload.
-    return roll_out(known, tuple(wanted), ops, has_soft=has_soft, seconds=seconds, watch=watch)
+    return roll_out(known, tuple(wanted), ops, has_soft=has_soft, deadline=deadline, watch=watch)
 
 
 def roll_out(
@@ -73,7 +81,7 @@ def roll_out(
     ops: Sequence[steps.Op],
     *,
     has_soft: bool,
-    seconds: float,
+    deadline: Deadline = NEVER,
     changed: Optional[Mapping[ObjectKey, Controller]] = None,
     watch: Optional[Watch] = None,
 ) -> Optional[RestartRollout]:
@@ -84,13 +92,14 @@ def roll_out(
         keys: the workloads to repair.
         ops: the steps.
         has_soft: include ScheduleAnyway constraints.
-        seconds: time limit of the search.
+        deadline: of the user.
         changed: controllers as the steps change them.
         watch: can end the search.
     """
-    each = seconds / 2 / (1 + len(ops))  # for a step of the first run, or of the search
     for limits in (_FIRST, _ALL):
-        answer = play(known.cluster, known.profiles, [(), *ops], limits=limits._replace(seconds=each), watch=watch)
+        # A step of the first run, or of the search, has its share of the time that the user allows.
+        left = None if deadline == NEVER else max(0.0, deadline.at - time.monotonic()) / 2 / (1 + len(ops))
+        answer = play(known.cluster, known.profiles, [(), *ops], limits=limits._replace(seconds=left), watch=watch)
         if watch is not None and watch.is_stopped:
             return None
         last = answer.last
@@ -102,8 +111,11 @@ def roll_out(
         ]
         if not all(results):
             return None
-    is_exact = all(step.is_exact for step in answer.steps) and len(last.outcomes) <= _MOST_OUTCOMES
-    coverage = Coverage(len(last.outcomes), sum(step.states for step in answer.steps), is_exact)
+    bases = [step.basis_for(keys) for step in answer.steps]
+    if len(last.outcomes) > _MOST_OUTCOMES:
+        bases.append(Basis.SAMPLE)
+    basis = next((item for item in bases if not item.is_exact), Basis.ALL_OUTCOMES)
+    coverage = Coverage(len(last.outcomes), sum(step.states for step in answer.steps), basis)
     statuses = [item for item in results if item is not None]
     return RestartRollout(answer.steps[1:], _changes(known, statuses, last, has_soft=has_soft), coverage)
 

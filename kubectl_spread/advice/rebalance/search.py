@@ -9,7 +9,6 @@ still needed. Lists that are longer than the current limit are cut off; the next
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Optional
 
@@ -18,7 +17,8 @@ from kubectl_spread.advice.rebalance.goals import NEVER
 from kubectl_spread.advice.rebalance.tally import Tally
 from kubectl_spread.engine.state import P, Slot, slot, State
 
-_SOME = 10  # Evictions after which the time of the others is estimated.
+_SOME = 10  # Evictions after which the states of the others are estimated.
+TRIES = 3_000  # Most evictions that one search tries.
 Belief = frozenset[State]  # all states in which the cluster may be
 
 
@@ -48,48 +48,40 @@ class SearchResult(NamedTuple):
     evictions: int = 0
 
 
-class SearchLimits(NamedTuple):
-    """Limits of a search: evictions of a list, and evictions that are tried in total.
-
-    latest: a `time.monotonic()` to which the board's deadline may move if every eviction so far helped and the list
-    will be complete by then; None if it does not move.
-    """
-
-    most: int
-    tries: int
-    latest: Optional[float] = None
-
-
 class Search:
     """Search for one list of evictions."""
 
-    def __init__(self, board: Board, tally: Tally, candidates: Sequence[P], limits: SearchLimits) -> None:
+    def __init__(
+        self, board: Board, tally: Tally, candidates: Sequence[P], *, most: int, latest: Optional[int] = None
+    ) -> None:
         """Set up a search.
 
         Args:
             board: the cluster; its named nodes include the nodes of all candidates.
             tally: the goals.
             candidates: the pods that may be evicted, one for each place.
-            limits: of the search.
+            most: evictions of a list.
+            latest: visited states to which the board's limit may move if every eviction so far helped and the list
+                will be complete by then; None if it does not move.
         """
         self._board = board
         self._tally = tally
         self._slots = {slot(pod): pod for pod in candidates}
-        self._limits = limits
+        self._most, self._latest = most, latest
         self._seen: dict[Belief, int] = {}  # evictions that were still allowed
         self._next = NEVER
         self._tries = 0
-        self._began = time.monotonic()
+        self._began = board.states
         self._troubles: dict[UnsafeEviction, None] = {}
         self._kinds: dict[frozenset[str], dict[int, tuple[int, ...]]] = {}
 
     def run(self) -> SearchResult:
         """Return the smallest list, and what is known about smaller ones."""
         start = self._board.beginning
-        self._began = time.monotonic()
+        self._began = self._board.states
         allowed = pending(start.states)
         limit = self._tally.need(start.states)
-        while limit <= self._limits.most:
+        while limit <= self._most:
             self._seen, self._next = {}, NEVER
             found = self._from(start.states, (), limit, allowed)
             if found is not None or self._is_stopped:
@@ -101,7 +93,7 @@ class Search:
         """Return a list of any length, after a search that was cut off; the lower bound stays the same."""
         self._seen, self._tries = {}, 0
         start = self._board.beginning
-        found = self._from(start.states, (), self._limits.most, pending(start.states))
+        found = self._from(start.states, (), self._most, pending(start.states))
         return before._replace(plan=found, troubles=tuple(self._troubles), evictions=before.evictions + self._tries)
 
     def _result(self, plan: Optional[FoundPlan], limit: int, *, is_over: bool) -> SearchResult:
@@ -109,7 +101,7 @@ class Search:
 
     @property
     def _is_stopped(self) -> bool:
-        return self._tries >= self._limits.tries or self._board.is_late
+        return self._tries >= TRIES or self._board.is_late
 
     def _from(
         self, states: Belief, path: tuple[tuple[Slot, SettledStates], ...], limit: int, allowed: dict[int, int]
@@ -138,14 +130,13 @@ class Search:
                 return found
         return None
 
-    def _extend(self, done: int, limit: int) -> None:
-        """Move the deadline if every eviction so far helped, and a list of the limit's length will be found in time."""
-        latest, deadline = self._limits.latest, self._board.deadline
-        if latest is None or deadline is None or done < _SOME or self._tries != done:
+    def _extend(self, done: int, length: int) -> None:
+        """Move the limit if every eviction so far helped, and a list of this length will be complete by then."""
+        limit, spent = self._board.limit, self._board.states - self._began
+        if self._latest is None or done < _SOME or self._tries != done:
             return
-        end = self._began + (time.monotonic() - self._began) * limit / done
-        if deadline < end < latest:
-            self._board.deadline = latest
+        if limit.max_states < self._began + spent * length / done < self._latest:
+            self._board.limit = limit._replace(max_states=self._latest)
 
     def _candidates(self, states: Belief, before: Sequence[Slot]) -> Iterator[P]:
         """Yield one pod of each kind, the most useful first; pods on interchangeable nodes are of one kind."""

@@ -134,7 +134,7 @@ def _read(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
     metavar="N",
     help="Visit at most N states for each regime.",
 )
-@search_timeout("Stop visiting states of a group after this time; 0 means no limit.", "0")
+@search_timeout("Stop visiting states of a group after this time; 0 means no limit.")
 @click.option("--wide", is_flag=True, help="Print long lists in full.")
 @click.option(
     "-o",

@@ -80,7 +80,7 @@ def _outcomes(_ctx: click.Context, _param: click.Parameter, text: str) -> Outcom
     metavar="N",
     help="Stop visiting every state after N states and follow random runs.",
 )
-@search_timeout("Stop visiting every state after this time and follow random runs; 0 means no limit.", "0")
+@search_timeout("Stop visiting every state after this time and follow random runs; 0 means no limit.")
 @click.option(
     "--replicas",
     metavar="MIN..MAX",

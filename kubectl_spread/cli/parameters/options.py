@@ -241,10 +241,10 @@ def _possible_namespace(ctx: click.Context, param: click.Parameter, value: Optio
     return value
 
 
-def search_timeout(text: str, default: str = "60s") -> Callable[[F], F]:
+def search_timeout(text: str) -> Callable[[F], F]:
     """--timeout of a search, with its help text: seconds, or None for no limit."""
     return click.option(
-        "--timeout", default=default, show_default=True, callback=_read_seconds, metavar="DURATION", help=text
+        "--timeout", default="0", show_default=True, callback=_read_seconds, metavar="DURATION", help=text
     )
 
 

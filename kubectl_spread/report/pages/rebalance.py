@@ -45,6 +45,7 @@ def render(
         errors=[str(error) for error in errors],
         repairs=[_repair(item, cluster, pods) for item in found.repairs],
         cut_short=found.is_cut_short,
+        late=found.is_late,
         notes=found.notes,
         unread=documents.line(unread),
     )

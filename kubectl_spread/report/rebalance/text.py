@@ -16,6 +16,7 @@ from kubectl_spread.advice.rebalance.plan import (
     RepairVerdict,
     RestartPlan,
 )
+from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.report.rebalance import commands, reasons
@@ -45,7 +46,8 @@ def render(found: Rebalance, *, width: int, colour: bool, is_wide: bool = False)
     for item in found.repairs:
         blocks += ["\n".join(block) for block in RepairText(item, width=width, colour=colour, is_wide=is_wide).blocks()]
     if found.is_cut_short:
-        blocks.append("A search was cut short; --timeout gives it more time.")
+        reason = "; --timeout gives it more time" if found.is_late else ", to keep the answer quick"
+        blocks.append(f"A search was cut short{reason}.")
     if found.notes:
         lines = [line for note in found.notes for line in wrap(note, width, indent="  ", hanging="  ")]
         blocks.append("\n".join(["Not simulated:", *lines]))
@@ -329,6 +331,11 @@ def _covered(coverage: Coverage, evictions: Sequence[Eviction], more: str) -> st
             f"The constraints hold afterwards in {_simulated_outcomes(coverage.outcomes)} "
             f"({plural(coverage.states, 'state')} visited). But these cluster facts are of a moment in which pods are "
             "created or deleted, so other outcomes are possible. Wait until this is over, and make a new plan."
+        )
+    if coverage.basis is Basis.NOT_SIMULATED:
+        return (
+            f"The constraints hold afterwards in {_simulated_outcomes(coverage.outcomes)} "
+            f"({plural(coverage.states, 'state')} visited). What is not simulated can change this."
         )
     return (
         f"The constraints hold afterwards in all {coverage.outcomes:,} outcomes that were simulated "
