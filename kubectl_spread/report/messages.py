@@ -26,6 +26,8 @@ def lines(message: Message, *, width: int, colour: bool) -> list[str]:
     """Return a pasted message: its component, the meaning of each part, unrecognized text, and next commands."""
     width = max(NARROWEST, width)
     out = [paint(line, "bold", colour=colour) for line in _wrapped(headline(message), width, "")]
+    if lack := meanings.cut_sentence(message):
+        out += [paint(line, "yellow", colour=colour) for line in _wrapped(lack, width, "")]
     of_groups = message.form == "notScaled"
     meanings_of_parts = [(part, meanings.meaning(part, of_groups=of_groups)) for part in message.parts]
     out += _parts(meanings_of_parts, width, colour=colour)
@@ -85,7 +87,7 @@ def _document(message: Message) -> dict[str, Any]:
         "preemption": None if message.preemption is None else _preemption(message.preemption),
         "versions": None if message.era is None else [f"1.{message.era.first}", f"1.{message.era.last}"],
         "details": dict(message.details),
-        "meaning": meanings.meaning_of_whole(message),
+        "meaning": " ".join(filter(None, (meanings.cut_sentence(message), meanings.meaning_of_whole(message)))),
         "doubt": meanings.inconsistency(message),
         "times": message.times,
         "cut": message.is_cut,
@@ -127,7 +129,7 @@ def _parts(meanings_of_parts: list[tuple[Part, str]], width: int, *, colour: boo
     out: list[str] = []
     for part, meaning in meanings_of_parts:
         count = f"  {'' if part.number is None else part.number:>{column}}  " if column else indent
-        reason = _wrapped(part.reason + (" ..." if part.is_cut else ""), width, indent)
+        reason = _wrapped(f"{part.reason}{' ...' if part.is_cut else ''}".lstrip(), width, indent)
         first = count + (reason[0][len(indent) :] if reason else "")
         out += ["", paint(first.rstrip(), "cyan", colour=colour)]
         out += [paint(line, "cyan", colour=colour) for line in reason[1:]]

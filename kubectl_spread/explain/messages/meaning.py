@@ -12,6 +12,7 @@ from kubectl_spread.explain.messages.message import Message, NO_CLAIMS, Part, Pr
 from kubectl_spread.explain.messages.parse import parse_all
 from kubectl_spread.explain.messages.reasons import without_space
 from kubectl_spread.objects import taints
+from kubectl_spread.text.wording import count_noun
 
 _WELL_KNOWN = {
     **{key: state for key, state in taints.WELL_KNOWN.items() if not state.startswith("a ")},
@@ -109,12 +110,14 @@ def meaning_in_preemption(part: Part) -> str:
 
 
 def meaning_of_preemption(clause: Preemption) -> str:
-    """Return the meaning of a clause without a list; empty if it has one."""
+    """Return the meaning of a clause without a list; empty if it has one, or unknown words."""
     said = without_space(clause.verdict)
     for word, text in _VERDICTS:
         if word in said:
             return text
-    return "The text is cut off before the result of preemption." if clause.is_cut and not clause.parts else ""
+    if clause.parts or clause.verdict:
+        return ""
+    return "The text is cut off before the result of preemption." if clause.is_cut else "The clause gives no reason."
 
 
 def meaning_of_words(words: str) -> str:
@@ -132,6 +135,8 @@ def meaning_of_whole(message: Message) -> str:
     """Return the meaning of a message as a whole; empty if its parts say everything."""
     if message.form == "unknown":
         return "This is not a known message of the scheduler, an autoscaler or the API server."
+    if message.form == "notScaled" and message.is_cut:
+        return "The autoscaler adds no node. The message counts node groups, not nodes."
     if message.form == "notScaled":
         limits = sum(part.kind in reasons.OF_AUTOSCALER for part in message.parts)
         if limits == 0:
@@ -156,11 +161,35 @@ def meaning_of_whole(message: Message) -> str:
     return "The message does not say how many nodes each reason applies to."
 
 
+def cut_sentence(message: Message) -> str:
+    """Return what the text of a message lacks; empty if it is complete, or cut off after its list of reasons."""
+    clause = message.preemption
+    if not message.is_cut or (clause is not None and clause.is_cut):
+        return ""
+    if not (message.is_of_nodes or message.form == "notScaled"):
+        return "The text is cut off."
+    if not message.parts:
+        return "The text is cut off before its reasons."
+    numbers = {False: 0, True: 0}
+    for part in message.parts:
+        numbers[part.kind is ReasonKind.CUT] += part.number or 0
+    missing = numbers[True] if message.total is None else message.total - numbers[False]
+    if missing <= 0 or any(part.number is None for part in message.parts):
+        return "The text is cut off: it may lack reasons."
+    nodes = count_noun(missing, "node group" if message.form == "notScaled" else "node")
+    return f"The text is cut off: it gives no reason for at least {nodes}."
+
+
 def inconsistency(message: Message) -> str:
     """Return why the numbers of a message cannot be right; empty if they can. A list may add up to more than its total.
 
     A node that lacks several resources is counted for each, but no reason holds for more nodes than there are.
     """
+    if message.free:
+        return (
+            f"The scheduler writes such a list only if no node is available, and begins it with `0/`, not with "
+            f"`{message.free}/`. Perhaps the text was changed."
+        )
     clause = message.preemption
     lists = [(message.total, message.parts), *([] if clause is None else [(clause.total, clause.parts)])]
     for total, parts in lists:
@@ -183,7 +212,7 @@ def commands(message: Message) -> tuple[str, ...]:
     parts = sorted(message.parts, key=lambda part: part.kind not in (ReasonKind.SPREAD, ReasonKind.SPREAD_LABEL))
     found = [command for part in parts for command in reasons.MEANINGS[part.kind].commands]
     if message.is_of_nodes:
-        found.insert(0, reasons.EXPLAIN)
+        found[:0] = [reasons.EXPLAIN, reasons.WHOLE_MESSAGE] if message.is_cut else [reasons.EXPLAIN]
     if message.form == "notScaled" and not found:
         found.append(reasons.AUTOSCALER)
     return tuple(dict.fromkeys(found))[:_MOST_COMMANDS]

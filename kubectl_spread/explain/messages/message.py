@@ -120,6 +120,7 @@ class Message(NamedTuple):
     form: `nodes` for a scheduler's list of nodes, `notScaled` for the autoscaler's, the name of a form of
     `sentences`, or `unknown`.
     post_filter: the words between the list and the preemption clause.
+    free: the number before the slash, which is 0 in every message of the scheduler.
     times: the number of times it was pasted or, by its event, seen.
     not_understood: unrecognized texts, word for word.
     of_provisioners: the text is of Karpenter before 0.33, which had Provisioners and Machines instead of NodePools and
@@ -130,6 +131,7 @@ class Message(NamedTuple):
     form: str
     text: str
     total: Optional[int] = None
+    free: int = 0
     parts: tuple[Part, ...] = ()
     post_filter: tuple[str, ...] = ()
     preemption: Optional[Preemption] = None

@@ -123,6 +123,7 @@ def _message(pasted: PastedText, place: MessageStart, following: int) -> Message
             text=pasted.quote(place.start, place.end),
             details=tuple((place.details or {}).items()),
             times=times_seen(pasted.plain, place.start),
+            is_cut=place.form.component is not Component.KUBECTL and _is_cut_sentence(pasted.plain, place),
             not_understood=unread_lines(pasted, place.end, end),
         )
     reader = _Reader(pasted, place.end, end)
@@ -132,6 +133,8 @@ def _message(pasted: PastedText, place: MessageStart, following: int) -> Message
     text = pasted.quote(place.start, place.end + reader.at)
     reader.take(_DOTS)
     is_cut = reader.is_cut or bool(dots and dots.group().strip() in ("...", "…"))
+    is_cut |= pasted.plain[: place.start].rstrip(" ]").endswith(("...", "…"))
+    rest = _past_quotation(pasted.plain, place.start, place.end + reader.at)
     component = _COMPONENTS[place.kind]
     if parts and all(part.kind in OF_AUTOSCALER for part in parts):
         component = Component.CLUSTER_AUTOSCALER
@@ -141,14 +144,28 @@ def _message(pasted: PastedText, place: MessageStart, following: int) -> Message
         form="notScaled" if component is Component.CLUSTER_AUTOSCALER else "nodes",
         text=text,
         total=place.total,
+        free=place.free,
         parts=parts,
         post_filter=words,
         preemption=preemption,
         era=era,
         times=times_seen(pasted.plain, place.start),
         is_cut=is_cut,
-        not_understood=(*reader.not_understood, *unread_lines(pasted, place.end + reader.at, end)),
+        not_understood=(*reader.not_understood, *unread_lines(pasted, min(rest, end), end)),
     )
+
+
+def _is_cut_sentence(plain: str, place: MessageStart) -> bool:
+    """Return whether a sentence ends with an ellipsis. `kubectl rollout status` ends its own with one."""
+    return bool(place.details) and plain[place.start : place.end].rstrip("\"'`)]} ").endswith(("...", "…"))
+
+
+def _past_quotation(plain: str, start: int, at: int) -> int:
+    """Return the end of the line if a message that begins after a quotation mark ends before one; else `at`."""
+    quote = plain[start - 1 : start]
+    if not quote or quote not in "`'\"" or not plain.startswith(quote, at):
+        return at
+    return end if (end := plain.find("\n", at)) >= 0 else len(plain)
 
 
 _COMPONENTS = {
@@ -211,23 +228,36 @@ class _Reader:
             self.first, self.last = first, last
 
     def parts(self) -> tuple[Part, ...]:
-        """Read `2 Insufficient cpu, 1 Too many pods`, or a reason without a count."""
+        """Read `2 Insufficient cpu, 1 Too many pods`, or a reason without a count; skip an ellipsis between reasons."""
         out: list[Part] = []
         while True:
             self.take(_SPACES)
+            is_elided = self._skip_ellipsis()
             start = self.at
             counted = self.take(_COUNT)
-            if not counted and (out or self.is_over(self.at)):
+            number = int(counted.group(1)[:9]) if counted else None
+            is_alone = not out if not is_elided else match(self.text, self.at) is not None
+            if not counted and (not is_alone or self.is_over(self.at)):
                 self.at = start
                 break
-            part = self._part(int(counted.group(1)[:9]) if counted else None)
+            if counted and self._skip_ellipsis():
+                part: Optional[Part] = Part(number, "", Kind.CUT, is_cut=True)
+            else:
+                part = self._part(number)
             if part is None:
                 self.at = start
                 break
             out.append(part)
-            if self.is_cut or not self.take(_SEPARATOR):
+            if not self.take(_SEPARATOR) and not _ELLIPSIS.match(self.text, self.at):
+                self.is_cut |= _OPEN_END.match(self.text, self.at) is not None
                 break
         return tuple(out)
+
+    def _skip_ellipsis(self) -> bool:
+        """Skip `...`, `[...]`, `etc.` or `... and 2 more`; return whether there was one."""
+        found = self.take(_ELLIPSIS)
+        self.is_cut |= found is not None
+        return found is not None
 
     def _part(self, count: Optional[int]) -> Optional[Part]:
         start = self.at
@@ -241,16 +271,21 @@ class _Reader:
         reason = self.quote(start, self.at)
         wording = found.wording
         kind = Kind.TOO_MANY_PODS if (wording.kind, found.subject) == (Kind.RESOURCES, "pods") else wording.kind
-        if _ELLIPSIS_END.match(self.text, self.at) and begins_longer_wording(self.text[start : found.end]):
-            self.is_cut = True
-        elif kind is Kind.SPREAD and self._begins_label():
-            self.is_cut, kind = True, Kind.SPREAD_LABEL
-        else:
+        is_cut = self._is_elided() and begins_longer_wording(self.text[start : found.end])
+        if not is_cut and kind is Kind.SPREAD and self._begins_label():
+            is_cut, kind = True, Kind.SPREAD_LABEL
+        self.is_cut |= is_cut
+        if not is_cut:
             self.wrote(wording.since, wording.until)
             if wording.is_of_pod and count is not None:
                 self.wrote(FIRST_MINOR, 25)
-        may_go_on = kind is Kind.SPREAD and not self.is_cut and _ENDS_OPEN.match(self.text, self.at) is not None
-        return Part(count, reason, kind, found.subject, self.is_cut, may_go_on)
+        may_go_on = kind is Kind.SPREAD and not is_cut and _ENDS_OPEN.match(self.text, self.at) is not None
+        return Part(count, reason, kind, found.subject, is_cut, may_go_on)
+
+    def _is_elided(self) -> bool:
+        """Return whether the text ends with an ellipsis here, within a reason and not after it."""
+        dots = _ELLIPSIS.match(self.text, self.at)
+        return dots is not None and "," not in dots.group() and self.is_over(dots.end())
 
     def _begins_label(self) -> bool:
         """Return whether the text ends within `(missing required label)`."""
@@ -351,7 +386,11 @@ _REASON_END = re.compile(
 )
 _FULL_STOP = re.compile(r"\.(?![.…])")
 _REPEATED = re.compile(r"\s*\(repeated\s+\d+\s+times\)")
-_ELLIPSIS_END = re.compile(r"\s*(?:\.{2,}|…|\[(?:\.\.\.|…)\])\s*[\"'`)\]}]*\s*\Z")
+_ELLIPSIS = re.compile(
+    r"\s*,?\s*(?:\[?(?:\.{3,}|…)\]?|\betc\b\.?|[\[(]truncated[\])])(?:\s*(?:and\s+)?\(?\d{1,9}\s+more\b\)?)?\s*,?\s*",
+    re.IGNORECASE,
+)
+_OPEN_END = re.compile(r"\s*,[\s\"'`]*\Z")  # the text stops after a comma
 _DOTS = re.compile(r"\s*[.…]+")
 _BEFORE_CLAUSE = re.compile(r"[,;](?=\s*(?:preemption|no new claims|still not))", re.IGNORECASE)
 _COMMA = re.compile(r"\s*[,.;]?\s*")

@@ -39,13 +39,16 @@ _ESCAPED = (
     (re.compile(r"\\u0022|&quot;|&#34;"), '"'),
     (re.compile(r"(?mi)(?<![ \t])[ \t]{2,}\((?:cut|taints|first|truncated|shortened)\b[^()\n]*\)[ \t]*$"), ""),
     (re.compile(r"\*\*"), ""),  # bold in Markdown
+    (re.compile(r"(?m)^([^<>\n]*\w)>$"), r"\1…"),  # a row that `less -S` cuts
+    (re.compile(r"(?i)\bplugin \w+ predicates failed (?=node)"), ""),  # of Volcano, before a reason
     (re.compile(r"(?i)\. Received status: Status\([^\n]*"), "."),  # of the Java client
 )
 _BLANKS = re.compile(r"[^\S\n]+")
 _EMPTY_LINES = re.compile(r"\n{3,}")
 _MARGIN = " |│┃"  # of quotes and tables
 HEADER = re.compile(
-    r"(?:\b0/(?P<total>\d+)\s+nodes?(?:\s+are)?(?:\s+(?P<un>un)?available\b\s*:?|(?:\s+a\w*)?\s*(?:\.{2,}|…)\s*\Z"
+    r"(?:\b(?P<free>\d{1,9})/(?:(?P<total>\d+)|[A-Z…?])\s+nodes?(?:\s+are)?"
+    r"(?:\s+(?P<un>un)?available\b\s*:?|(?:\s+a\w*)?\s*(?:\.{2,}|…)\s*\Z"
     r"|\s+a\w*\s*\Z)"
     r"|(?<![\w/])nodes\s+are\s+(?P<un2>un)?available\s*:|\bcannot\s+schedule\s+pods\s*:(?!\s*(?:no\s+nodes|0/)))",
     re.IGNORECASE,
@@ -99,7 +102,7 @@ def _without_objects(text: str) -> str:
 def _of_log(line: str) -> str:
     """Return a line of a log with the texts of its JSON fields, the error first, instead of the JSON."""
     at = line.find('{"')
-    fields = _json(line[at:]) if at >= 0 else None
+    fields = _json(line[at:]) if at >= 0 and line[at - 1 : at] != "=" else None
     if fields is None:
         return _LOG_FIELDS.sub("", line)
     texts = list(_texts(fields))
@@ -151,9 +154,11 @@ def message_places(plain: str) -> list[MessageStart]:
     for header in HEADER.finditer(plain):
         if _IN_CLAUSE.search(plain, max(0, header.start() - 40), header.start()):
             continue
-        total = header.group("total")
+        total, free = header.group("total"), int(header.group("free") or 0)
+        if free and not header.group().rstrip().endswith(":"):
+            continue  # no list follows: a sentence about nodes that are available
         kind = "volcano" if header.group("un") or header.group("un2") else "nodes"
-        places.append(MessageStart(header.start(), header.end(), kind, int(total[:9]) if total else None))
+        places.append(MessageStart(header.start(), header.end(), kind, int(total[:9]) if total else None, free))
     places += [MessageStart(at.start(), at.end(), "notScaled") for at in sentences.NOT_SCALED.finditer(plain)]
     lists = sorted(place.start for place in places)
     breaks = [at for at, char in enumerate(plain) if char == "\n"]
@@ -209,7 +214,7 @@ _AROUND = re.compile(
     r"|[$%]\s.*|\S+[$#]\s.*|kubectl\s.*",
     re.IGNORECASE,
 )
-_KEY = re.compile(r"-?\s*\"?[A-Za-z][\w ./()-]{0,40}\"?\s*:(?:\s.*)?|conditions:|status:")
+_KEY = re.compile(r"-?\s*\"?[^\W\d_][\w ./()-]{0,40}\"?\s*:(?:\s.*)?|conditions:|status:")
 _CONNECTORS = re.compile(r"[\s\"'`.,;:)\]}(\[{]*(?:(?:and|then|or)[\s\"'`.,;:)\]}(\[{]*)?", re.IGNORECASE)
 
 

@@ -178,6 +178,9 @@ _PATTERNS = (
 )  # fmt: skip
 
 EXPLAIN = "kubectl spread explain pod NAME -n NAMESPACE"
+WHOLE_MESSAGE = (
+    """kubectl get pod NAME -n NAMESPACE -o jsonpath='{.status.conditions[?(@.type=="PodScheduled")].message}'"""
+)
 _ZONES = "kubectl get nodes -L topology.kubernetes.io/zone"
 _TAINTS = "kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints"
 _LABELS = "kubectl get nodes --show-labels"
@@ -369,7 +372,7 @@ def match(text: str, at: int) -> Optional[ReasonMatch]:
     """Return the reason at a place of a text; the longest wording if several match."""
     best: Optional[ReasonMatch] = None
     for literal, entry in _LITERALS:
-        end = _end_of(text, at, literal)
+        end = _end_of(text, at, literal) or _end_of(text, at, literal.removeprefix("node(s)"))
         if end and _BOUNDARY.match(text, end):
             best = ReasonMatch(entry, end)
             break

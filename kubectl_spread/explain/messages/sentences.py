@@ -31,6 +31,7 @@ class MessageStart(NamedTuple):
     end: int
     kind: str
     total: Optional[int] = None
+    free: int = 0
     form: Optional[Form] = None
     details: Optional[dict[str, str]] = None
 
@@ -81,7 +82,8 @@ _FILTER = r"(?:error *:? *)?(?:while )?running \"?VolumeBinding\"? filter plugin
 
 _SCHEDULERS = (
     Form("noNodes", Component.SCHEDULER,
-         r"(?:cannot schedule pods: *)?no nodes (?:available to schedule pods|are registered to the cluster)",
+         r"(?:cannot schedule pods: *)?no nodes (?:available to schedule pods(?: (?P<pod>[\w.-]{1,253}/[\w.-]{1,253}))?"
+         r"|are registered to the cluster)",
          "The cluster has no nodes, or none has registered with the API server.", (_NODES,)),
     Form("gated", Component.API_SERVER, r"scheduling is blocked due to non-empty scheduling gates",
          "The pod has schedulingGates: the scheduler ignores it, and writes no event, until the controller that set "
@@ -150,6 +152,10 @@ _SCHEDULERS = (
          r"(?:predicates failed for task <[^>\s]{1,300}> on node <[^>\s]{1,300}>: *)?"
          r"\btask (?P<pod>\S{1,300}) on node (?P<node>\S{1,300}) fit failed: *(?P<why>[^\n]*)",
          "Volcano found that pod {pod} does not fit on node {node}: {why}.", (_EXPLAIN, _POD_GROUPS)),
+    Form("taskWaits", Component.VOLCANO,
+         r"pod (?P<pod>[^\s/]{1,63}/\S{1,253}) can possibly be ass(?:ig|gi)ned to (?P<node>[^\s,]{1,253})",
+         "Volcano found room for pod {pod} on node {node}, and binds it only together with the other pods of its "
+         "PodGroup, which do not all fit: look at their messages.", (_POD_GROUPS, _QUEUES)),
     Form("kopsPending", Component.KOPS, r"system-(?:cluster|node)-critical pod \"?(?P<pod>[^\s\"]+)\"? is pending",
          "kops waits for every system-critical pod, and {pod} is Pending: look at the message of that pod.",
          ("kubectl spread explain pod {pod} -n kube-system",)),
