@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
+from functools import partial
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
 import numpy as np
@@ -33,7 +34,8 @@ from kubectl_spread.scheduler.preemption import post_filter, PostFilterResult
 from kubectl_spread.scheduler.unsupported import unsupported_features
 
 if TYPE_CHECKING:
-    from kubectl_spread.explain.messages.message import Part, ReasonKind
+    from kubectl_spread.explain.messages.parse import Part
+    from kubectl_spread.explain.messages.reasons import ReasonKind
 
 
 class Disagreement(NamedTuple):
@@ -51,8 +53,8 @@ def disagreement(message: str, refusals: Iterable[Status]) -> Disagreement | Non
 
     `refusals` are the results of the nodes that do not fit here, one for each node.
     """
-    from kubectl_spread.explain.messages.message import Component
     from kubectl_spread.explain.messages.parse import parse
+    from kubectl_spread.explain.messages.sentences import Component
 
     found = parse(message)
     if found.component is not Component.SCHEDULER or not found.is_of_nodes or not found.parts:
@@ -192,15 +194,15 @@ def _merged(group: list[Requirement]) -> Requirement:
     return first._replace(
         text=_text(group),
         allowed=np.logical_and.reduce([item.allowed for item in group]),
-        why=lambda among: _why(group, among),
+        why=partial(_why, group),
         parts=tuple(group),
     )
 
 
-def _why(group: list[Requirement], among: Bools) -> str:
+def _why(group: list[Requirement], refused: Bools) -> str:
     """Return the reason of the first part that refuses one of the nodes; all parts have the same cause."""
-    refusing = [item for item in group if (~item.allowed & among).any()]
-    return refusing[0].why(among) if refusing else ""
+    of_parts = ((item, refused & ~item.allowed) for item in group)
+    return next((item.why(nodes) for item, nodes in of_parts if nodes.any()), "")
 
 
 def _text(group: list[Requirement]) -> str:

@@ -12,13 +12,12 @@ from typing import NamedTuple, Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
-from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.storage import Storage
 
 if TYPE_CHECKING:  # hundreds of regular expressions
     from kubectl_spread.explain.messages.compare import Comparison
-    from kubectl_spread.explain.messages.message import MinorRange
 
 _FAILED_SCHEDULING = "FailedScheduling"
 _SECONDS = len("2006-01-02T15:04:05")
@@ -78,7 +77,7 @@ class MessageComparison(NamedTuple):
     counts: Optional[Comparison] = None
     changes: ClusterChanges = ClusterChanges()
     limits: tuple[Doubt, ...] = ()
-    era: Optional[MinorRange] = None
+    era: Optional[Range] = None
     minor: int = 0
 
 
@@ -131,7 +130,7 @@ def _compared(
     from kubectl_spread.explain.messages.parse import parse
 
     message = parse(reported.message)
-    era = message.era if message.era is not None and not message.era.first <= minor <= message.era.last else None
+    era = message.era if message.era is not None and not message.era.allows(minor) else None
     counts = compare(reported.message, explanation.message) if explanation.message else None
     found = MessageComparison(MessageStatus.SAME, counts, era=era, minor=minor)
     if counts is not None and counts.outcome in (ComparisonResult.SAME, ComparisonResult.SAME_BUT_WORDING):

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from typing import Any, Optional
 
 from kubectl_spread.explain.messages import meaning as meanings
-from kubectl_spread.explain.messages.message import Component, Message, MinorRange, Part, Preemption
+from kubectl_spread.explain.messages.parse import Message, Part, Preemption
+from kubectl_spread.explain.messages.sentences import Component
+from kubectl_spread.objects.keys import Range
 from kubectl_spread.report.documents import API_VERSION
 from kubectl_spread.report.table import NARROWEST, paint, wrap
 from kubectl_spread.text.wording import count_noun, safe
@@ -51,7 +53,7 @@ def headline(message: Message) -> str:
     """Return the sentence on top: `kube-scheduler (worded as in 1.24 to 1.33): none of the 6 nodes takes the pod.`."""
     who = message.component.value if message.form != "unknown" else "Unknown"
     if message.era is not None:
-        who += f" (worded as in {_era(message.era)})"
+        who += f" (worded as in {releases(message.era)})"
     seen = f" (seen {message.times} times)" if message.times > 1 else ""
     if message.form == "unknown":
         return f"{meanings.meaning_of_whole(message).removesuffix('.')}{seen}."
@@ -85,7 +87,7 @@ def _document(message: Message) -> dict[str, Any]:
         "parts": [_part(part, meanings.meaning(part, of_groups=of_groups)) for part in message.parts],
         "postFilter": list(message.post_filter),
         "preemption": None if message.preemption is None else _preemption(message.preemption),
-        "versions": None if message.era is None else [f"1.{message.era.first}", f"1.{message.era.last}"],
+        "versions": None if message.era is None else [f"1.{message.era.least}", f"1.{message.era.most}"],
         "details": dict(message.details),
         "meaning": " ".join(filter(None, (meanings.cut_sentence(message), meanings.meaning_of_whole(message)))),
         "doubt": meanings.inconsistency(message),
@@ -116,8 +118,9 @@ def _preemption(clause: Preemption) -> dict[str, Any]:
     }
 
 
-def _era(era: MinorRange) -> str:
-    return f"1.{era.first}" if era.first == era.last else f"1.{era.first} to 1.{era.last}"
+def releases(era: Range) -> str:
+    """Return `1.24 to 1.33`, or `1.34` for a single release."""
+    return " to ".join(f"1.{minor}" for minor in dict.fromkeys(era))
 
 
 def _parts(meanings_of_parts: list[tuple[Part, str]], width: int, *, colour: bool) -> list[str]:

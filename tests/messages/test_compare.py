@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from kubectl_spread.explain.messages.compare import compare, Comparison, ComparisonResult, CountChange
-from kubectl_spread.explain.messages.message import ReasonKind
+from kubectl_spread.explain.messages.reasons import ReasonKind
 from kubectl_spread.report.explain.reasons.reported_message import counts as sentence
 
 NOW = (

@@ -7,8 +7,7 @@ import pytest
 
 from kubectl_spread.cli.main import run
 from kubectl_spread.explain.messages.meaning import commands, cut_sentence, inconsistency, meaning, meaning_of_whole
-from kubectl_spread.explain.messages.message import Message
-from kubectl_spread.explain.messages.parse import parse, parse_all
+from kubectl_spread.explain.messages.parse import Message, parse, parse_all
 
 SKEW = "node(s) didn't match pod topology spread constraints"
 WHOLE = """kubectl get pod NAME -n NAMESPACE -o jsonpath='{.status.conditions[?(@.type=="PodScheduled")].message}'"""

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from kubectl_spread.explain.messages import meaning
-from kubectl_spread.explain.messages.message import Message
-from kubectl_spread.explain.messages.parse import parse_all
+from kubectl_spread.explain.messages.parse import Message, parse_all
 
 
 class Published(NamedTuple):

@@ -93,14 +93,13 @@ def _search(words: tuple[str, ...]) -> list[RuleMeta]:
     Raises:
         UsageError: none does.
     """
-    from kubectl_spread.explain.messages.message import Component
     from kubectl_spread.explain.messages.parse import parse
     from kubectl_spread.lint.registry import RULES
     from kubectl_spread.lint.rule import search
 
     text = " ".join(words)
     found = search(text, RULES.values())
-    if parse(text).component is not Component.UNKNOWN:
+    if parse(text).form != "unknown":
         click.echo("hint: `kubectl spread explain --message` explains this message in full", err=True)
     if found:
         return found

@@ -11,7 +11,7 @@ import numpy as np
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.tables.columns import Columns, unique
 from kubectl_spread.explain.constraints.node_reasons import NodeReasons
-from kubectl_spread.explain.requirements.resources import Indices
+from kubectl_spread.explain.requirements.capacity import Indices
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import NodeReason
 from kubectl_spread.objects.pod import Pod, PodClass

@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple, Optional
 
-from kubectl_spread.explain.messages.message import Component, Message, Part, ReasonKind
-from kubectl_spread.explain.messages.parse import parse
-from kubectl_spread.explain.messages.reasons import without_space
+from kubectl_spread.explain.messages.parse import Message, parse, Part
+from kubectl_spread.explain.messages.reasons import ReasonKind, without_space
+from kubectl_spread.explain.messages.sentences import Component
 
 _FIRST_WITH_CLAUSE = 24  # the first minor version with a preemption clause in messages
 
@@ -67,7 +67,7 @@ def _has_other_clause(old: Message, new: Message) -> bool:
     if first is not None and second is not None:
         return without_space(first.verdict) != without_space(second.verdict)
     silent = old if first is None else new
-    return first is not second and (silent.era is None or silent.era.last >= _FIRST_WITH_CLAUSE)
+    return first is not second and (silent.era is None or silent.era.most >= _FIRST_WITH_CLAUSE)
 
 
 def _is_comparable(message: Message) -> bool:

@@ -8,9 +8,8 @@ spread constraints, pod affinity, devices, features.
 from __future__ import annotations
 
 from kubectl_spread.explain.messages import reasons, sentences
-from kubectl_spread.explain.messages.message import Message, NO_CLAIMS, Part, Preemption, ReasonKind, STATE_NOT_FOUND
-from kubectl_spread.explain.messages.parse import parse_all
-from kubectl_spread.explain.messages.reasons import without_space
+from kubectl_spread.explain.messages.parse import Message, NO_CLAIMS, parse_all, Part, Preemption, STATE_NOT_FOUND
+from kubectl_spread.explain.messages.reasons import ReasonKind, without_space
 from kubectl_spread.objects import taints
 from kubectl_spread.text.wording import count_noun
 
@@ -25,23 +24,6 @@ _ROLES = {
     "eks.amazonaws.com/compute-type": "It marks nodes that EKS Fargate created for one pod each.",
     "virtual-kubelet.io/provider": "It marks virtual nodes, which represent a service instead of a machine.",
 }
-_OF_POD = frozenset(
-    (
-        ReasonKind.CLAIM_UNBOUND,
-        ReasonKind.CLAIM_NOT_FOUND,
-        ReasonKind.CLAIM_LOST,
-        ReasonKind.CLAIM_DELETED,
-        ReasonKind.CLAIM_AWAITED,
-        ReasonKind.CLAIM_FOREIGN,
-        ReasonKind.STORAGE_CLASS_NOT_FOUND,
-        ReasonKind.VOLUME_NOT_FOUND,
-        ReasonKind.AFFINITY_CONFLICT,
-        ReasonKind.DEVICES,
-        ReasonKind.GATES,
-        ReasonKind.POD_GROUP,
-    )
-)  # refusals of a pod as a whole, before any node is looked at
-
 _ERA_OF_TAINTS = "The message does not name the taint (not since 1.35 and late patches of 1.34)."
 _COUNTS = (
     "Each node is counted under the first check that refused it: after a fix, the next check may refuse it. A node "
@@ -73,8 +55,7 @@ _WORDS = {
 def meaning(part: Part, *, of_groups: bool = False) -> str:
     """Return the meaning of a part. `of_groups`: the autoscaler counts node groups, not nodes."""
     is_spread_cut = part.kind is ReasonKind.SPREAD and part.is_cut
-    known = reasons.SPREAD_CUT if is_spread_cut else reasons.MEANINGS[part.kind]
-    text = known.text.format_map(_words(part, of_groups=of_groups))
+    text = (reasons.SPREAD_CUT if is_spread_cut else part.kind.meaning).format_map(_words(part, of_groups=of_groups))
     if part.kind is ReasonKind.TAINT and not part.subject:
         text = f"{text} {_ERA_OF_TAINTS}" if "untolerated" in part.reason else text
     if part.kind is ReasonKind.TAINT:
@@ -156,7 +137,7 @@ def meaning_of_whole(message: Message) -> str:
         return _COUNTS
     if not message.parts:
         return ""
-    if all(part.kind in _OF_POD for part in message.parts):
+    if all(part.kind in reasons.OF_POD for part in message.parts):
         return "The pod was refused before any node was considered."
     return "The message does not say how many nodes each reason applies to."
 
@@ -210,7 +191,7 @@ def commands(message: Message) -> tuple[str, ...]:
             for text in _form(message).commands
         )
     parts = sorted(message.parts, key=lambda part: part.kind not in (ReasonKind.SPREAD, ReasonKind.SPREAD_LABEL))
-    found = [command for part in parts for command in reasons.MEANINGS[part.kind].commands]
+    found = [command for part in parts for command in part.kind.commands]
     if message.is_of_nodes:
         found[:0] = [reasons.EXPLAIN, reasons.WHOLE_MESSAGE] if message.is_cut else [reasons.EXPLAIN]
     if message.form == "notScaled" and not found:

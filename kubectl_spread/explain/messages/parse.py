@@ -14,18 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Optional
+from typing import NamedTuple, Optional
 
-from kubectl_spread.explain.messages.message import (
-    Component,
-    Message,
-    MinorRange,
-    NO_CLAIMS,
-    Part,
-    Preemption,
-    STATE_NOT_FOUND,
-)
-from kubectl_spread.explain.messages.message import ReasonKind as Kind
 from kubectl_spread.explain.messages.pasted_text import (
     HEADER,
     line_start,
@@ -46,7 +36,73 @@ from kubectl_spread.explain.messages.reasons import (
     OF_AUTOSCALER,
     without_space,
 )
-from kubectl_spread.explain.messages.sentences import MessageStart
+from kubectl_spread.explain.messages.reasons import (
+    ReasonKind as Kind,
+)
+from kubectl_spread.explain.messages.sentences import Component, MessageStart
+from kubectl_spread.objects.keys import Range
+
+NO_CLAIMS = "no new claims to deallocate"
+STATE_NOT_FOUND = "not found"
+
+
+class Part(NamedTuple):
+    """A reason in a list.
+
+    number: of nodes; None if the text has none.
+    subject: the object that the reason names.
+    may_go_on: the text ends here without a full stop, and a longer reason begins with the same words.
+    """
+
+    number: Optional[int]
+    reason: str
+    kind: Kind
+    subject: str = ""
+    is_cut: bool = False
+    may_go_on: bool = False
+
+
+class Preemption(NamedTuple):
+    """The outcome of preemption: a list of nodes, or the words that say why it was not tried."""
+
+    total: Optional[int] = None
+    parts: tuple[Part, ...] = ()
+    verdict: str = ""
+    is_cut: bool = False
+
+
+class Message(NamedTuple):
+    """A message about a pod that is not scheduled.
+
+    form: `nodes` for a scheduler's list of nodes, `notScaled` for the autoscaler's, the name of a form of
+    `sentences`, or `unknown`.
+    post_filter: the words between the list and the preemption clause.
+    free: the number before the slash, which is 0 in every message of the scheduler.
+    times: the number of times it was pasted or, by its event, seen.
+    not_understood: unrecognized texts, word for word.
+    era: the minor versions that write it so; None if all do.
+    of_provisioners: the text is of Karpenter before 0.33, which had Provisioners and Machines instead of NodePools and
+    NodeClaims.
+    """
+
+    component: Component
+    form: str
+    text: str
+    total: Optional[int] = None
+    free: int = 0
+    parts: tuple[Part, ...] = ()
+    post_filter: tuple[str, ...] = ()
+    preemption: Optional[Preemption] = None
+    era: Optional[Range] = None
+    details: tuple[tuple[str, str], ...] = ()
+    times: int = 1
+    is_cut: bool = False
+    not_understood: tuple[str, ...] = ()
+    of_provisioners: bool = False
+
+    @property
+    def is_of_nodes(self) -> bool:
+        return self.form == "nodes"
 
 
 def parse(text: str) -> Message:
@@ -133,12 +189,14 @@ def _message(pasted: PastedText, place: MessageStart, following: int) -> Message
     text = pasted.quote(place.start, place.end + reader.at)
     reader.take(_DOTS)
     is_cut = reader.is_cut or bool(dots and dots.group().strip() in ("...", "…"))
+    header = pasted.plain[place.start : place.end].lower()
+    is_cut |= bool(place.total) and not parts and "available" not in header
     is_cut |= pasted.plain[: place.start].rstrip(" ]").endswith(("...", "…"))
     rest = _past_quotation(pasted.plain, place.start, place.end + reader.at)
     component = _COMPONENTS[place.kind]
     if parts and all(part.kind in OF_AUTOSCALER for part in parts):
         component = Component.CLUSTER_AUTOSCALER
-    era = MinorRange(reader.first, reader.last) if component is Component.SCHEDULER and _tells(reader) else None
+    era = Range(reader.first, reader.last) if component is Component.SCHEDULER and _tells(reader) else None
     return Message(
         component=component,
         form="notScaled" if component is Component.CLUSTER_AUTOSCALER else "nodes",

@@ -4,16 +4,157 @@ Source: the ErrReason constants of pkg/scheduler/framework/plugins, before 1.18 
 pkg/scheduler/algorithm/predicates/error.go, cluster-autoscaler's core/scaleup, and Volcano's pkg/scheduler/api. A
 wording of some releases has their minor versions, which identify the release that wrote a message.
 """
+# ruff: noqa: ISC004 (a table with texts of several lines)
 
 from __future__ import annotations
 
 import re
+from enum import Enum
 from typing import NamedTuple, Optional
-
-from kubectl_spread.explain.messages.message import ReasonKind as Kind
 
 FIRST_MINOR = 16
 LAST_MINOR = 36
+
+
+EXPLAIN = "kubectl spread explain pod NAME -n NAMESPACE"
+WHOLE_MESSAGE = (
+    """kubectl get pod NAME -n NAMESPACE -o jsonpath='{.status.conditions[?(@.type=="PodScheduled")].message}'"""
+)
+ZONES = "kubectl get nodes -L topology.kubernetes.io/zone"
+_TAINTS = "kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints"
+_LABELS = "kubectl get nodes --show-labels"
+NODES = "kubectl get nodes"
+REQUESTS = "kubectl describe nodes | grep -A 8 'Allocated resources'"
+_PODS = "kubectl get pods -A -o wide"
+CLAIMS = "kubectl get pvc -n NAMESPACE"
+_VOLUMES = "kubectl get pv -o custom-columns=NAME:.metadata.name,CLAIM:.spec.claimRef.name,AFFINITY:.spec.nodeAffinity"
+CLASSES = "kubectl get storageclass"
+_DRIVERS = "kubectl get csinodes"
+_DEVICES = "kubectl get resourceclaims -n NAMESPACE"
+AUTOSCALER = "kubectl get configmap cluster-autoscaler-status -n kube-system -o yaml"
+_PRIORITY = "kubectl get pods -A --sort-by=.spec.priority -o custom-columns=NAME:.metadata.name,PRIORITY:.spec.priority"
+
+
+class ReasonKind(Enum):
+    """Subject of a reason, what it means, and the commands that show more.
+
+    In JSON, requirements of an Explanation of the same subject have the same `kind`. In a meaning, `{Those}`, `{them}`
+    and so on are the nodes with the reason, and `{subject}` is its subject.
+    """
+
+    meaning: str
+    commands: tuple[str, ...]
+
+    def __new__(cls, value: str, meaning: str, *commands: str) -> ReasonKind:  # noqa: PYI034
+        kind = object.__new__(cls)
+        kind._value_ = value
+        kind.meaning = meaning
+        kind.commands = commands
+        return kind
+
+    # fmt: off
+    SPREAD = ("constraint",
+            "{Those} passed every earlier check: taints, node affinity, ports, resources and volumes. There was room "
+            "on {them}, but a topology spread constraint refused the pod: it would make the skew greater than "
+            "maxSkew. Domains that the pod cannot use may keep the minimum low.", EXPLAIN, ZONES)
+    SPREAD_LABEL = ("constraintLabelMissing",
+            "{Those} passed every earlier check but {do} not have the label that a DoNotSchedule constraint uses as "
+            "topologyKey. Such a node never takes the pod.", EXPLAIN, ZONES)
+    TAINT = ("taint",
+            "{Those} {have} a taint with the effect NoSchedule or NoExecute that the pod does not tolerate{named}. "
+            "The message counts only the first such taint of a node.", _TAINTS)
+    NODE_AFFINITY = ("nodeAffinity",
+            "{Those} {do} not have the labels that the pod's nodeSelector or required node affinity asks for.", _LABELS)
+    ADDED_AFFINITY = ("addedAffinity",
+            "{Those} {do} not match the node affinity that the scheduler's configuration adds to every pod "
+            "(addedAffinity).", _LABELS)
+    AFFINITY_CONFLICT = ("nodeAffinityConflict",
+            "The pod's node affinity contradicts itself: it names nodes, but no node can meet all of its conditions.",
+            EXPLAIN)
+    NARROWED = ("narrowed",
+            "{Those} {were} left out before any other check, because {subject} limits which nodes are considered. "
+            "With NodeAffinity, the pod names its nodes, as the pods of a DaemonSet do.", EXPLAIN)
+    NODE_NAME = ("nodeName", "{Those} {are} not the node that the pod's nodeName asks for.", NODES)
+    NODE_LABELS = ("nodeLabels",
+            "{Those} {do} not have the labels that the scheduler's configuration asks for.", _LABELS)
+    NODE_GONE = ("nodeGone",
+            "The node was deleted while the scheduler considered it; the scheduler tries again.", NODES)
+    UNSCHEDULABLE = ("cordon", "{Those} {are} cordoned (spec.unschedulable), for example for a drain.", NODES)
+    NODE_CONDITION = ("nodeCondition", "{Those} could not take pods: {reason}.", NODES)
+    RESOURCES = ("resource",
+            "{Those} {have} too little {resource} left for the pod's request. Requests count, not usage. A node can "
+            "be counted for several resources.", REQUESTS, EXPLAIN)
+    TOO_MANY_PODS = ("pods", "{Those} already {run} the maximum number of pods (allocatable pods).", _PODS)
+    PORTS = ("port", "On {those} another pod uses a hostPort that this pod needs.", _PODS)
+    SERVICE_AFFINITY = ("serviceAffinity", "{Those} {do} not match the scheduler's service affinity.", _LABELS)
+    POD_AFFINITY = ("affinity",
+            "{Those} {are} not in the same domain as the pods that the pod's required podAffinity asks for.", EXPLAIN)
+    POD_ANTI_AFFINITY = ("antiAffinity",
+            "{Those} {are} in the same domain as a pod that the pod's own required podAntiAffinity rejects.", EXPLAIN)
+    EXISTING_ANTI_AFFINITY = ("othersAntiAffinity",
+            "{Those} {are} in the same domain as a pod whose required podAntiAffinity rejects this pod: the rule is "
+            "in the other pod.", EXPLAIN)
+    ANY_POD_AFFINITY = ("affinityOrAntiAffinity",
+            "{Those} {do} not meet a rule of pod affinity or anti-affinity. Before 1.22, the message also contained "
+            "the specific reason, so a node is counted twice.", EXPLAIN)
+    VOLUME_NODE_AFFINITY = ("volumeNodeAffinity",
+            "A volume of the pod cannot be reached from {those}: usually it is in another zone or on another node.",
+            CLAIMS, _VOLUMES)
+    VOLUME_UNAVAILABLE = ("volumeUnavailable",
+            "On {those} no PersistentVolume matches a claim of the pod, and its StorageClass cannot create one there.",
+            CLAIMS, CLASSES)
+    VOLUME_SPACE = ("volumeSpace",
+            "The CSI driver does not have enough space for a claim of the pod where {those} {are}.",
+            "kubectl get csistoragecapacities -A", CLAIMS)
+    VOLUME_ZONE = ("volumeZone",
+            "{Those} {are} in a different zone or region than a volume of the pod.", CLAIMS, ZONES)
+    VOLUME_COUNT = ("volumeLimit",
+            "{Those} {have} as many volumes attached as the CSI driver allows.",
+            "kubectl get csinodes -o custom-columns=NAME:.metadata.name,LIMIT:.spec.drivers[*].allocatable.count")
+    VOLUME_IN_USE = ("volumeInUse", "On {those} another pod uses a disk that only one pod can use.", _PODS)
+    VOLUME_ONE_POD = ("claimInUse", "A claim of the pod is ReadWriteOncePod and another pod uses it.", CLAIMS, _PODS)
+    VOLUME_NOT_FOUND = ("volumeNotFound",
+            "A claim of the pod is bound to a PersistentVolume that does not exist{named}.", CLAIMS)
+    VOLUME_DRIVER = ("volumeDriver", "{Those} {do} not have the CSI driver of a volume of the pod{named}.", _DRIVERS)
+    CLAIM_UNBOUND = ("claimUnbound",
+            "A PersistentVolumeClaim of the pod is not bound. Its StorageClass binds claims immediately (or there is "
+            "no StorageClass), so the scheduler waits for the volume and has not considered any node.",
+            CLAIMS, CLASSES)
+    CLAIM_NOT_FOUND = ("claimNotFound", "There is no PersistentVolumeClaim {subject} in the pod's namespace.", CLAIMS)
+    CLAIM_LOST = ("claimLost", "The PersistentVolumeClaim {subject} has lost its volume.", CLAIMS)
+    CLAIM_DELETED = ("claimDeleted", "The PersistentVolumeClaim {subject} is being deleted.", CLAIMS)
+    CLAIM_AWAITED = ("claimAwaited", "The claim {subject} of an ephemeral volume has not been created yet.", CLAIMS)
+    CLAIM_FOREIGN = ("claimForeign",
+            "The claim {subject} has the name of the pod's ephemeral volume but belongs to another owner.", CLAIMS)
+    STORAGE_CLASS_NOT_FOUND = ("storageClassNotFound",
+            "A claim uses the StorageClass {subject}, which does not exist.", CLASSES)
+    DEVICES = ("devices",
+            "The devices that the pod's resource claims ask for (dynamic resource allocation) are not available: "
+            "{reason}.", _DEVICES, "kubectl get resourceslices")
+    FEATURES = ("feature",
+            "{Those} {do} not declare a feature that the pod needs: usually the kubelet is too old.",
+            "kubectl get nodes -o custom-columns=NAME:.metadata.name,FEATURES:.status.declaredFeatures")
+    GATES = ("schedulingGates",
+            "The pod waits for its scheduling gates {subject}: the scheduler ignores it until they are removed.")
+    POD_GROUP = ("podGroup", "The pod waits until enough pods of its group exist to be placed together.")
+    NO_VICTIMS = ("noVictims", "No pod of lower priority runs on {those}, so there is no pod to evict.", _PRIORITY)
+    NOT_HELPFUL = ("preemptionNotHelpful",
+            "On {those} evicting pods would not help: the reason does not depend on running pods.")
+    GROUP_FULL = ("nodeGroupFull", "{Groups} {are} at the maximum size.", AUTOSCALER)
+    GROUP_BACKOFF = ("nodeGroupBackoff",
+            "{Groups} could not add nodes (no capacity, quota or addresses), and the autoscaler waits before it "
+            "tries again.", AUTOSCALER)
+    GROUP_NOT_READY = ("nodeGroupNotReady",
+            "{Groups} {have} nodes that are not ready, and the autoscaler adds none until they are.", AUTOSCALER)
+    CLUSTER_LIMIT = ("clusterLimit",
+            "{Groups} cannot grow because the autoscaler's limit for the whole cluster is reached{named}.", AUTOSCALER)
+    GROUP_OTHER = ("nodeGroupOther", "{Groups} cannot grow now: {reason}.", AUTOSCALER)
+    CUT = ("cut", "The text is cut off here.")
+    UNKNOWN = ("unknown", "Not a known reason of kube-scheduler 1.16 to 1.36: perhaps the reason of a custom plugin.")
+    # fmt: on
+
+
+Kind = ReasonKind
 
 
 class Wording(NamedTuple):
@@ -177,172 +318,10 @@ _PATTERNS = (
             start="max cluster "),
 )  # fmt: skip
 
-EXPLAIN = "kubectl spread explain pod NAME -n NAMESPACE"
-WHOLE_MESSAGE = (
-    """kubectl get pod NAME -n NAMESPACE -o jsonpath='{.status.conditions[?(@.type=="PodScheduled")].message}'"""
-)
-_ZONES = "kubectl get nodes -L topology.kubernetes.io/zone"
-_TAINTS = "kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints"
-_LABELS = "kubectl get nodes --show-labels"
-_NODES = "kubectl get nodes"
-_REQUESTS = "kubectl describe nodes | grep -A 8 'Allocated resources'"
-_PODS = "kubectl get pods -A -o wide"
-_CLAIMS = "kubectl get pvc -n NAMESPACE"
-_VOLUMES = "kubectl get pv -o custom-columns=NAME:.metadata.name,CLAIM:.spec.claimRef.name,AFFINITY:.spec.nodeAffinity"
-_CLASSES = "kubectl get storageclass"
-_DRIVERS = "kubectl get csinodes"
-_DEVICES = "kubectl get resourceclaims -n NAMESPACE"
-AUTOSCALER = "kubectl get configmap cluster-autoscaler-status -n kube-system -o yaml"
-_PRIORITY = "kubectl get pods -A --sort-by=.spec.priority -o custom-columns=NAME:.metadata.name,PRIORITY:.spec.priority"
-
-
-class Meaning(NamedTuple):
-    """The meaning of a kind of reason; `{Those}`, `{them}` and so on mean its nodes, `{subject}` its subject."""
-
-    text: str
-    commands: tuple[str, ...] = ()
-
-
-MEANINGS = {
-    Kind.SPREAD: Meaning(
-        "{Those} passed every earlier check: taints, node affinity, ports, resources and volumes. There was room "
-        "on {them}, but a topology spread constraint refused the pod: it would make the skew greater than maxSkew. "
-        "Domains that the pod cannot use may keep the minimum low.",
-        (EXPLAIN, _ZONES),
-    ),
-    Kind.SPREAD_LABEL: Meaning(
-        "{Those} passed every earlier check but {do} not have the label that a DoNotSchedule constraint uses as "
-        "topologyKey. Such a node never takes the pod.",
-        (EXPLAIN, _ZONES),
-    ),
-    Kind.TAINT: Meaning(
-        "{Those} {have} a taint with the effect NoSchedule or NoExecute that the pod does not tolerate{named}. The "
-        "message counts only the first such taint of a node.",
-        (_TAINTS,),
-    ),
-    Kind.NODE_AFFINITY: Meaning(
-        "{Those} {do} not have the labels that the pod's nodeSelector or required node affinity asks for.", (_LABELS,)
-    ),
-    Kind.ADDED_AFFINITY: Meaning(
-        "{Those} {do} not match the node affinity that the scheduler's configuration adds to every pod "
-        "(addedAffinity).",
-        (_LABELS,),
-    ),
-    Kind.AFFINITY_CONFLICT: Meaning(
-        "The pod's node affinity contradicts itself: it names nodes, but no node can meet all of its conditions.",
-        (EXPLAIN,),
-    ),
-    Kind.NARROWED: Meaning(
-        "{Those} {were} left out before any other check, because {subject} limits which nodes are considered. With "
-        "NodeAffinity, the pod names its nodes, as the pods of a DaemonSet do.",
-        (EXPLAIN,),
-    ),
-    Kind.NODE_NAME: Meaning("{Those} {are} not the node that the pod's nodeName asks for.", (_NODES,)),
-    Kind.NODE_LABELS: Meaning(
-        "{Those} {do} not have the labels that the scheduler's configuration asks for.", (_LABELS,)
-    ),
-    Kind.NODE_GONE: Meaning(
-        "The node was deleted while the scheduler considered it; the scheduler tries again.", (_NODES,)
-    ),
-    Kind.UNSCHEDULABLE: Meaning("{Those} {are} cordoned (spec.unschedulable), for example for a drain.", (_NODES,)),
-    Kind.NODE_CONDITION: Meaning("{Those} could not take pods: {reason}.", (_NODES,)),
-    Kind.RESOURCES: Meaning(
-        "{Those} {have} too little {resource} left for the pod's request. Requests count, not usage. A node can be "
-        "counted for several resources.",
-        (_REQUESTS, EXPLAIN),
-    ),
-    Kind.TOO_MANY_PODS: Meaning("{Those} already {run} the maximum number of pods (allocatable pods).", (_PODS,)),
-    Kind.PORTS: Meaning("On {those} another pod uses a hostPort that this pod needs.", (_PODS,)),
-    Kind.SERVICE_AFFINITY: Meaning("{Those} {do} not match the scheduler's service affinity.", (_LABELS,)),
-    Kind.POD_AFFINITY: Meaning(
-        "{Those} {are} not in the same domain as the pods that the pod's required podAffinity asks for.", (EXPLAIN,)
-    ),
-    Kind.POD_ANTI_AFFINITY: Meaning(
-        "{Those} {are} in the same domain as a pod that the pod's own required podAntiAffinity rejects.", (EXPLAIN,)
-    ),
-    Kind.EXISTING_ANTI_AFFINITY: Meaning(
-        "{Those} {are} in the same domain as a pod whose required podAntiAffinity rejects this pod: the rule is in "
-        "the other pod.",
-        (EXPLAIN,),
-    ),
-    Kind.ANY_POD_AFFINITY: Meaning(
-        "{Those} {do} not meet a rule of pod affinity or anti-affinity. Before 1.22, the message also contained the "
-        "specific reason, so a node is counted twice.",
-        (EXPLAIN,),
-    ),
-    Kind.VOLUME_NODE_AFFINITY: Meaning(
-        "A volume of the pod cannot be reached from {those}: usually it is in another zone or on another node.",
-        (_CLAIMS, _VOLUMES),
-    ),
-    Kind.VOLUME_UNAVAILABLE: Meaning(
-        "On {those} no PersistentVolume matches a claim of the pod, and its StorageClass cannot create one there.",
-        (_CLAIMS, _CLASSES),
-    ),
-    Kind.VOLUME_SPACE: Meaning(
-        "The CSI driver does not have enough space for a claim of the pod where {those} {are}.",
-        ("kubectl get csistoragecapacities -A", _CLAIMS),
-    ),
-    Kind.VOLUME_ZONE: Meaning(
-        "{Those} {are} in a different zone or region than a volume of the pod.", (_CLAIMS, _ZONES)
-    ),
-    Kind.VOLUME_COUNT: Meaning(
-        "{Those} {have} as many volumes attached as the CSI driver allows.",
-        ("kubectl get csinodes -o custom-columns=NAME:.metadata.name,LIMIT:.spec.drivers[*].allocatable.count",),
-    ),
-    Kind.VOLUME_IN_USE: Meaning("On {those} another pod uses a disk that only one pod can use.", (_PODS,)),
-    Kind.VOLUME_ONE_POD: Meaning("A claim of the pod is ReadWriteOncePod and another pod uses it.", (_CLAIMS, _PODS)),
-    Kind.VOLUME_NOT_FOUND: Meaning(
-        "A claim of the pod is bound to a PersistentVolume that does not exist{named}.", (_CLAIMS,)
-    ),
-    Kind.VOLUME_DRIVER: Meaning("{Those} {do} not have the CSI driver of a volume of the pod{named}.", (_DRIVERS,)),
-    Kind.CLAIM_UNBOUND: Meaning(
-        "A PersistentVolumeClaim of the pod is not bound. Its StorageClass binds claims immediately (or there is no "
-        "StorageClass), so the scheduler waits for the volume and has not considered any node.",
-        (_CLAIMS, _CLASSES),
-    ),
-    Kind.CLAIM_NOT_FOUND: Meaning("There is no PersistentVolumeClaim {subject} in the pod's namespace.", (_CLAIMS,)),
-    Kind.CLAIM_LOST: Meaning("The PersistentVolumeClaim {subject} has lost its volume.", (_CLAIMS,)),
-    Kind.CLAIM_DELETED: Meaning("The PersistentVolumeClaim {subject} is being deleted.", (_CLAIMS,)),
-    Kind.CLAIM_AWAITED: Meaning("The claim {subject} of an ephemeral volume has not been created yet.", (_CLAIMS,)),
-    Kind.CLAIM_FOREIGN: Meaning(
-        "The claim {subject} has the name of the pod's ephemeral volume but belongs to another owner.", (_CLAIMS,)
-    ),
-    Kind.STORAGE_CLASS_NOT_FOUND: Meaning(
-        "A claim uses the StorageClass {subject}, which does not exist.", (_CLASSES,)
-    ),
-    Kind.DEVICES: Meaning(
-        "The devices that the pod's resource claims ask for (dynamic resource allocation) are not available: {reason}.",
-        (_DEVICES, "kubectl get resourceslices"),
-    ),
-    Kind.FEATURES: Meaning(
-        "{Those} {do} not declare a feature that the pod needs: usually the kubelet is too old.",
-        ("kubectl get nodes -o custom-columns=NAME:.metadata.name,FEATURES:.status.declaredFeatures",),
-    ),
-    Kind.GATES: Meaning(
-        "The pod waits for its scheduling gates {subject}: the scheduler ignores it until they are removed.", ()
-    ),
-    Kind.POD_GROUP: Meaning("The pod waits until enough pods of its group exist to be placed together.", ()),
-    Kind.NO_VICTIMS: Meaning("No pod of lower priority runs on {those}, so there is no pod to evict.", (_PRIORITY,)),
-    Kind.NOT_HELPFUL: Meaning("On {those} evicting pods would not help: the reason does not depend on running pods."),
-    Kind.GROUP_FULL: Meaning("{Groups} {are} at the maximum size.", (AUTOSCALER,)),
-    Kind.GROUP_BACKOFF: Meaning(
-        "{Groups} could not add nodes (no capacity, quota or addresses), and the autoscaler waits before it tries "
-        "again.",
-        (AUTOSCALER,),
-    ),
-    Kind.GROUP_NOT_READY: Meaning(
-        "{Groups} {have} nodes that are not ready, and the autoscaler adds none until they are.", (AUTOSCALER,)
-    ),
-    Kind.CLUSTER_LIMIT: Meaning(
-        "{Groups} cannot grow because the autoscaler's limit for the whole cluster is reached{named}.", (AUTOSCALER,)
-    ),
-    Kind.GROUP_OTHER: Meaning("{Groups} cannot grow now: {reason}.", (AUTOSCALER,)),
-    Kind.CUT: Meaning("The text is cut off here."),
-    Kind.UNKNOWN: Meaning("Not a known reason of kube-scheduler 1.16 to 1.36: perhaps the reason of a custom plugin."),
-}
+OF_POD = frozenset(entry.kind for entry in (*WORDINGS, *_PATTERNS) if entry.is_of_pod)  # before any node is looked at
 
 # Cut off before the words that distinguish a skew from a missing label.
-SPREAD_CUT = Meaning(
+SPREAD_CUT = (
     "{Those} passed every earlier check, but a topology spread constraint refused the pod. The text is cut off "
     "before the reason: either the pod would make the skew greater than maxSkew, or {they} {do} not have the "
     "topologyKey label (`missing required label`)."

@@ -6,9 +6,29 @@ In `meaning` and `commands`, `{name}` is the text of the group of that name in t
 from __future__ import annotations
 
 import re
+from enum import Enum
 from typing import NamedTuple, Optional
 
-from kubectl_spread.explain.messages.message import Component
+from kubectl_spread.explain.messages.reasons import AUTOSCALER, CLAIMS, CLASSES, EXPLAIN, NODES, REQUESTS, ZONES
+
+
+class Component(Enum):
+    """The component that wrote a message."""
+
+    SCHEDULER = "kube-scheduler"
+    VOLCANO = "Volcano"
+    CLUSTER_AUTOSCALER = "cluster-autoscaler"
+    KARPENTER = "Karpenter"
+    API_SERVER = "kube-apiserver"
+    CONTROLLER = "kube-controller-manager"
+    KOPS = "kops"
+    KUBECTL = "kubectl"
+    KUBELET = "kubelet"
+    VOLUME_CONTROLLER = "persistentvolume-controller"
+    HELM = "Helm"
+    ARGO_CD = "Argo CD"
+    VALIDATOR = "a schema validator"
+    UNKNOWN = "unknown"
 
 
 class Form(NamedTuple):
@@ -41,15 +61,9 @@ NOT_SCALED = re.compile(
     re.IGNORECASE,
 )
 
-_EXPLAIN = "kubectl spread explain pod NAME -n NAMESPACE"
 _CHECK = "kubectl spread check FILE"
 _POD = "kubectl describe pod NAME -n NAMESPACE"
-_NODES = "kubectl get nodes"
-_ZONES = "kubectl get nodes -L topology.kubernetes.io/zone"
 _BUDGETS = "kubectl get poddisruptionbudgets -n NAMESPACE"
-_CLAIMS = "kubectl get pvc -n NAMESPACE"
-_CLASSES = "kubectl get storageclass"
-_AUTOSCALER = "kubectl get configmap cluster-autoscaler-status -n kube-system -o yaml"
 _POOLS = "kubectl get {nodepools} -o wide"
 _NODE_CLAIMS = "kubectl get {nodeclaims} -o wide"
 _KARPENTER_LOG = "kubectl logs -n kube-system -l app.kubernetes.io/name=karpenter --tail=100"
@@ -84,7 +98,7 @@ _SCHEDULERS = (
     Form("noNodes", Component.SCHEDULER,
          r"(?:cannot schedule pods: *)?no nodes (?:available to schedule pods(?: (?P<pod>[\w.-]{1,253}/[\w.-]{1,253}))?"
          r"|are registered to the cluster)",
-         "The cluster has no nodes, or none has registered with the API server.", (_NODES,)),
+         "The cluster has no nodes, or none has registered with the API server.", (NODES,)),
     Form("gated", Component.API_SERVER, r"scheduling is blocked due to non-empty scheduling gates",
          "The pod has schedulingGates: the scheduler ignores it, and writes no event, until the controller that set "
          "the gates removes them.",
@@ -106,7 +120,7 @@ _SCHEDULERS = (
          "The scheduler had chosen {node} for a claim's volume, and the storage provisioner removed this choice from "
          "the claim because it could not create the volume there. The claim's events say why. The scheduler tries "
          "again.",
-         (_CLAIMS, "kubectl get events -n NAMESPACE --field-selector reason=ProvisioningFailed", _CLASSES)),
+         (CLAIMS, "kubectl get events -n NAMESPACE --field-selector reason=ProvisioningFailed", CLASSES)),
     Form("volumeBinding", Component.SCHEDULER,
          rf"{_BINDING}(?:failed to bind|binding) volumes: *"
          r"(?P<why>provisioning failed for PVC \"?(?P<claim>[^\s\"]+)\"?"
@@ -114,29 +128,29 @@ _SCHEDULERS = (
          "A node was chosen, but the volume of claim {claim} was not ready in time ({why}). The scheduler tries "
          "again, and the pod waits until the volume exists.",
          ("kubectl describe pvc {claim} -n NAMESPACE",
-          "kubectl get events -n NAMESPACE --field-selector involvedObject.name={claim}", _CLASSES)),
+          "kubectl get events -n NAMESPACE --field-selector involvedObject.name={claim}", CLASSES)),
     Form("volumeElsewhere", Component.SCHEDULER,
          rf"{_BINDING}(?:failed to bind|binding) volumes: *"
          r"pv \"?(?P<volume>[^\s\"]+)\"? node affinity doesn't match node \"?(?P<node>[^\s\":]+)\"?[^\n]*",
          "Node {node} was chosen, but volume {volume} cannot be reached from it: meanwhile the claim was bound to a "
          "volume of another node or zone. The scheduler tries again.",
-         ("kubectl describe pv {volume}", _CLAIMS, _CLASSES)),
+         ("kubectl describe pv {volume}", CLAIMS, CLASSES)),
     Form("volumeBindingUnnamed", Component.SCHEDULER,
          rf"{_BINDING}(?:failed to bind|binding) volumes: *(?P<why>[^\n;]*)",
          "A node was chosen, but a volume of the pod was not ready in time ({why}). The message does not name the "
          "claim: it is one of the pod's Pending claims. The scheduler tries again, and the pod waits until the "
-         "volume exists.", (_CLAIMS, "kubectl describe pvc -n NAMESPACE", _CLASSES)),
+         "volume exists.", (CLAIMS, "kubectl describe pvc -n NAMESPACE", CLASSES)),
     Form("claimUnbound", Component.SCHEDULER, rf"{_FILTER}pod has unbound immediate PersistentVolumeClaims",
          "A PersistentVolumeClaim of pod {pod} is not bound, and its StorageClass binds it before a node is chosen. "
-         "The scheduler considers no node until the claim has its volume.", (_CLAIMS, _CLASSES)),
+         "The scheduler considers no node until the claim has its volume.", (CLAIMS, CLASSES)),
     Form("claimMissing", Component.SCHEDULER,
          rf"{_FILTER}(?:could not find v1\.)?persistentvolumeclaim \"?(?P<claim>[^\s\"]+)\"?(?: not found)?",
-         "Pod {pod} uses the PersistentVolumeClaim {claim}, which does not exist.", (_CLAIMS,)),
+         "Pod {pod} uses the PersistentVolumeClaim {claim}, which does not exist.", (CLAIMS,)),
     Form("pluginError", Component.SCHEDULER,
          r'(?:error: *)?running (?P<plugin>"?\w+"? filter plugin|\w+ plugin "?\w+"?)[^\n]*',
          "A scheduler plugin failed. This is not about the nodes, and the scheduler tries again.", (_POD,)),
     Form("binding", Component.SCHEDULER, r"(?:binding rejected|failed to assume|assumepod failed)[^\n]*",
-         "A node was chosen, but the pod or its volumes could not be bound to it.", (_CLAIMS,)),
+         "A node was chosen, but the pod or its volumes could not be bound to it.", (CLAIMS,)),
     Form("gang", Component.VOLCANO,
          r"(?:podgroup (?P<group>\S{1,300}) unschedule, ?reason: ?)?(?:(?P<tasks>\d{1,9}/\d{1,9}) tasks in gang "
          r"unschedulable: *(?P<why>(?:(?:job|pod group) is not ready|\.\.\.)(?:[,;.]? (?:pending: )?\d{1,9} "
@@ -144,14 +158,14 @@ _SCHEDULERS = (
          r"|(?P<why2>pod group is not ready(?:[,;] (?:pending: )?\d{1,9} \w{1,30}(?![\w/]))+))",
          "Volcano starts the pods of a PodGroup together, and fewer than minAvailable can start now: {why}. Either "
          "pods of the group are missing, or they do not all fit.",
-         (_POD_GROUPS, _QUEUES, _EXPLAIN)),
+         (_POD_GROUPS, _QUEUES, EXPLAIN)),
     Form("overused", Component.VOLCANO, r"resource in cluster is overused|queue resource quota insufficient[^\n]*",
          "Volcano does not start the PodGroup yet: its queue, or the whole cluster, has no resources left for the "
          "group's minResources.", (_QUEUES, _POD_GROUPS)),
     Form("taskRefused", Component.VOLCANO,
          r"(?:predicates failed for task <[^>\s]{1,300}> on node <[^>\s]{1,300}>: *)?"
          r"\btask (?P<pod>\S{1,300}) on node (?P<node>\S{1,300}) fit failed: *(?P<why>[^\n]*)",
-         "Volcano found that pod {pod} does not fit on node {node}: {why}.", (_EXPLAIN, _POD_GROUPS)),
+         "Volcano found that pod {pod} does not fit on node {node}: {why}.", (EXPLAIN, _POD_GROUPS)),
     Form("taskWaits", Component.VOLCANO,
          r"pod (?P<pod>[^\s/]{1,63}/\S{1,253}) can possibly be ass(?:ig|gi)ned to (?P<node>[^\s,]{1,253})",
          "Volcano found room for pod {pod} on node {node}, and binds it only together with the other pods of its "
@@ -165,56 +179,56 @@ _CLUSTER_AUTOSCALER = (
     Form("scaledUp", Component.CLUSTER_AUTOSCALER,
          r"pod triggered scale-up:?(?P<groups> *\[[^\[\]\n]*\])?"
          r"|scale-up: *(?:setting )?group (?P<groups2>\S{1,300}) size (?:set )?to \d{1,9}[^\n]*",
-         "The autoscaler is adding a node for this pod. Wait until the node is ready.", (_NODES,)),
+         "The autoscaler is adding a node for this pod. Wait until the node is ready.", (NODES,)),
     Form("scaleUpFailed", Component.CLUSTER_AUTOSCALER,
          r"node scale up in (?:zones? )?(?P<zones>[^\s:;][^\n:;]{0,100}?) associated with this pod failed: *"
          r"(?P<why>(?:[^\n.]|\.(?! pod is at risk|\s|\Z))*)(?:\. pod is at risk of not being scheduled)?\.?",
          "The autoscaler asked the cloud for a node in {zones} but did not get one ({why}). The pod waits until it "
-         "does.", (_AUTOSCALER, _NODES)),
+         "does.", (AUTOSCALER, NODES)),
     Form("groupFull", Component.CLUSTER_AUTOSCALER, r"skipping node group (?P<group>\S{1,300}) - max size reached",
-         "Node group {group} is at its maximum size.", (_AUTOSCALER,)),
+         "Node group {group} is at its maximum size.", (AUTOSCALER,)),
     Form("groupRefuses", Component.CLUSTER_AUTOSCALER, r"no pod can fit to (?P<group>\S{1,300})",
-         "None of the Pending pods would fit on a new node of node group {group}.", (_EXPLAIN,)),
+         "None of the Pending pods would fit on a new node of node group {group}.", (EXPLAIN,)),
     Form("groupNotReady", Component.CLUSTER_AUTOSCALER,
          r"node group (?P<group>\S{1,300}) is not ready for scale-?up(?: - (?P<why>\w{1,60}))?",
          "The autoscaler adds no node to node group {group} now: its nodes are not ready, or its last scale-up failed "
-         "(backoff).", (_AUTOSCALER, _NODES)),
+         "(backoff).", (AUTOSCALER, NODES)),
     Form("groupBackoff", Component.CLUSTER_AUTOSCALER,
          r"disabling scale-up for node group (?P<group>\S{1,300}) until (?P<until>\d[\d-]{1,20} [\d:.]{1,30})[^\n;]*"
          r"(?:; *errorClass=(?P<why>[^\n]*))?",
          "The last scale-up of node group {group} failed ({why}). The autoscaler does not try this group again until "
-         "{until}.", (_AUTOSCALER, _NODES)),
+         "{until}.", (AUTOSCALER, NODES)),
     Form("groupFailed", Component.CLUSTER_AUTOSCALER,
          r"(?:failed adding \d{1,9} nodes [^\n]{0,60}?to group (?P<group>\S{1,300}) due to (?P<why>[^\n]*)"
          r"|scale-up timed out for node group (?P<group2>\S{1,300}) (?P<why2>after \S{1,60}))",
          "The autoscaler asked the cloud for nodes of node group {group} but did not get them ({why}).",
-         (_AUTOSCALER, _NODES)),
+         (AUTOSCALER, NODES)),
     Form("noPlace", Component.CLUSTER_AUTOSCALER,
          r"failed to find place for (?P<pod>\S+):(?: cannot put pod \S+ on any node)?(?P<why>[^\n]*)",
          "The autoscaler keeps a node because pods on it, such as {pod}, fit on no other node. Spread constraints "
-         "can be the reason, not only resources.", (_EXPLAIN,)),
+         "can be the reason, not only resources.", (EXPLAIN,)),
     Form("upcoming", Component.CLUSTER_AUTOSCALER,
          r"pod (?P<pod>\S+) marked as unschedulable can be scheduled on (?:node )?(?P<node>\S+?)"
          r"(?: \(based on [^()]{0,60}\))?\. ignoring in scale up",
          "The autoscaler expects the pod to fit on {node}, which exists or is being added, and adds no other node. "
-         "If the pod stays Pending, the scheduler has a reason that the autoscaler does not know.", (_EXPLAIN,)),
+         "If the pod stays Pending, the scheduler has a reason that the autoscaler does not know.", (EXPLAIN,)),
     Form("autoscalerBudget", Component.CLUSTER_AUTOSCALER,
          r"not enough pod disruption budget to move (?P<pod><[^>\s]+>|\S+)",
          "The node of {pod} cannot be drained: its PodDisruptionBudget allows no eviction now.", (_BUDGETS,)),
     Form("notRemovable", Component.CLUSTER_AUTOSCALER,
          r"(?:node )?(?<!\S)(?P<node>\S{1,253}) is not suitable for removal(?:: *| - )(?P<why>[^\n]*)",
-         "The autoscaler keeps node {node}: {why}.", (_EXPLAIN,)),
+         "The autoscaler keeps node {node}: {why}.", (EXPLAIN,)),
     Form("predicate", Component.CLUSTER_AUTOSCALER,
          r"(?:pod \S{1,300} can't be scheduled on (?P<group>[^\s,]{1,300}), *)?"
          r"(?:(?:predicate checking error: *[^\n;]{0,200}; *)?predicateName=(?P<plugin>\w+); *reasons: *"
          r"(?P<why>[^\n;]*); *debugInfo=[^\n]*"
          r"|predicate failed: *(?P<plugin2>\w{1,60}) predicate mismatch, reason: *(?P<why2>[^\n]*))",
-         "The scheduler's plugin {plugin} would refuse a new node of that group: {why}.", (_EXPLAIN,)),
+         "The scheduler's plugin {plugin} would refuse a new node of that group: {why}.", (EXPLAIN,)),
     Form("noExpansion", Component.CLUSTER_AUTOSCALER, r"no expansion opti+ons",
-         "No node group can grow to take the Pending pods.", (_AUTOSCALER,)),
+         "No node group can grow to take the Pending pods.", (AUTOSCALER,)),
     Form("autoscalerLimit", Component.CLUSTER_AUTOSCALER,
          r"max cluster (?P<resources>[\w./-]+(?:, ?[\w./-]+)*) limit reached",
-         "The autoscaler's limit for the whole cluster is reached: {resources}.", (_AUTOSCALER,)),
+         "The autoscaler's limit for the whole cluster is reached: {resources}.", (AUTOSCALER,)),
 )  # fmt: skip
 
 _KARPENTER = (
@@ -222,11 +236,11 @@ _KARPENTER = (
          r"unsatisfiable topology constraint for (?P<what>key [^\s,;]{1,200}|[\w -]{1,60}?)"
          r"(?:, *key=(?P<key>[^\s,;(]{1,200}))?(?: *\((?P<counts>counts *=[^\n;]{0,4000}))?(?= *(?:;|\n|\)|\Z))",
          "Karpenter can put the pod into no domain of {key} without breaking its {what}. It counts all domains it "
-         "knows, including those of {NodePools} that the pod cannot use.", (_EXPLAIN, _ZONES, _POOLS)),
+         "knows, including those of {NodePools} that the pod cannot use.", (EXPLAIN, ZONES, _POOLS)),
     Form("karpenterCounts", Component.KARPENTER,
          r"\(?(?P<counts>counts *= *[^\s,;=:()]{0,200} *:[^\n;]{0,4000}|counts *= *,[^\n;]{0,4000})",
          "Karpenter's count of matching pods in each domain, the domains that the pod can use, and the domains of "
-         "the {NodePool}.", (_EXPLAIN, _ZONES, _POOLS)),
+         "the {NodePool}.", (EXPLAIN, ZONES, _POOLS)),
     Form("karpenterPool", Component.KARPENTER,
          r"incompatible with (?P<what>nodepool|provisioner) (?P<pool>\"[^\"\n]{0,253}\"|[^\s,\"]{1,253})"
          r"(?:, ?daemonset overhead=(?P<overhead>\{[^{}\n]{0,2000}\}|[^\s,]{1,200}))?,? ?(?=[^,\s]|\Z)",
@@ -236,7 +250,7 @@ _KARPENTER = (
          r"incompatible requirements, ?(?P<why>(?:label \"[^\"\n]{0,200}\"[^\n;]*"
          r"|[^\n;]{0,200}?key (?P<key>[^\s,;]{1,200})[^\n;]*))",
          "The pod's node selector, its affinity or an already chosen domain excludes every node of the {NodePool}: "
-         "{why}.", (_POOLS, "kubectl get nodes --show-labels", _EXPLAIN)),
+         "{why}.", (_POOLS, "kubectl get nodes --show-labels", EXPLAIN)),
     Form("karpenterTypes", Component.KARPENTER,
          r"(?:skipping, *)?(?:nodepool requirements filtered out all (?:compatible )?(?:available )?instance types"
          r"(?: due to (?P<why>minValues incompatibility))?|no resolved instance types found)",
@@ -246,7 +260,7 @@ _KARPENTER = (
     Form("karpenterInstance", Component.KARPENTER,
          rf"no instance type (?:satisfied|has enough|met|which){_CLAUSE}",
          "No instance type of the {NodePool} is large enough for the pod and the DaemonSets and meets their "
-         "requirements.", (_POOLS, _POD, _EXPLAIN)),
+         "requirements.", (_POOLS, _POD, EXPLAIN)),
     Form("karpenterTaint", Component.KARPENTER,
          r"did not tolerate (?:taint *\(?taint=)?(?P<taint>[^\s;,)]{1,200})\)?",
          "The nodes of the {NodePool} have the taint {taint}, which the pod does not tolerate.",
@@ -271,7 +285,7 @@ _KARPENTER = (
          ("kubectl get {resource}", _POOLS, _KARPENTER_LOG)),
     Form("karpenterNominated", Component.KARPENTER, r"pod should schedule on:? *(?P<node>[^\n]*)",
          "Karpenter expects the pod to fit on {node}. If it stays Pending, the scheduler refuses that node.",
-         (_EXPLAIN, _NODE_CLAIMS)),
+         (EXPLAIN, _NODE_CLAIMS)),
     Form("karpenterDisruption", Component.KARPENTER,
          r"(?:cannot disrupt (?P<what>node|nodeclaim)|unconsolidatable)\b:? *(?P<why>[^\n]*)",
          "Karpenter cannot remove a node: {why}.", (_BUDGETS, _NODE_CLAIMS)),
@@ -284,14 +298,14 @@ _KARPENTER = (
     Form("karpenterFailed", Component.KARPENTER,
          r"failed to schedule pod,(?! *(?:incompatible|no |did not|unsatisfiable|all available|nodepool)) *"
          r"(?P<why>[^\n]*)",
-         "Karpenter creates no node for the pod: {why}.", (_POOLS, _KARPENTER_LOG, _EXPLAIN)),
+         "Karpenter creates no node for the pod: {why}.", (_POOLS, _KARPENTER_LOG, EXPLAIN)),
 )  # fmt: skip
 
 _VOLUMES_AND_KUBELET = (
     Form("waitingForConsumer", Component.VOLUME_CONTROLLER,
          r"waiting for first consumer to be created before binding",
          "The claim's StorageClass binds it once a pod that uses it has a node (WaitForFirstConsumer). The claim is "
-         "fine: look at its pod. Without a pod, this is the normal state.", (_EXPLAIN, _CLAIMS)),
+         "fine: look at its pod. Without a pod, this is the normal state.", (EXPLAIN, CLAIMS)),
     Form("waitingForPod", Component.VOLUME_CONTROLLER, r"waiting for pod (?P<pod>\S+) to be scheduled",
          "The claim is bound once pod {pod} has a node: look at why the pod is Pending.",
          ("kubectl spread explain pod {pod} -n NAMESPACE",)),
@@ -300,30 +314,30 @@ _VOLUMES_AND_KUBELET = (
          r"[^\n]*",
          "The claim waits for {provisioner} to create its volume. If that takes long, the provisioner is not running"
          " or fails: see its log and the claim's events.",
-         (_CLAIMS, "kubectl get csidrivers", "kubectl get pods -A -o wide")),
+         (CLAIMS, "kubectl get csidrivers", "kubectl get pods -A -o wide")),
     Form("provisioningFailed", Component.VOLUME_CONTROLLER,
          r"failed to provision volume with storageclass \"?(?P<class>[^\s\"]+?)\"?: *(?P<why>[^\n]*)",
          "The provisioner of StorageClass {class} did not create the volume: {why}.",
-         (_CLAIMS, "kubectl describe storageclass {class}")),
+         (CLAIMS, "kubectl describe storageclass {class}")),
     Form("noSuchClass", Component.VOLUME_CONTROLLER,
          r"storageclass\.storage\.k8s\.io \"(?P<class>[^\"\n]{1,253})\" not found",
-         "The claim's StorageClass {class} does not exist, so no volume is created.", (_CLASSES, _CLAIMS)),
+         "The claim's StorageClass {class} does not exist, so no volume is created.", (CLASSES, CLAIMS)),
     Form("noStorageClass", Component.VOLUME_CONTROLLER,
          r"no persistent volumes available for this claim and no storage class is set",
          "The claim names no StorageClass, there is no default StorageClass, and no PersistentVolume matches it.",
-         (_CLAIMS, _CLASSES, "kubectl get pv")),
+         (CLAIMS, CLASSES, "kubectl get pv")),
     Form("outOfResource", Component.KUBELET,
          r"(?:pod was rejected: *)?node didn't have enough resource: *(?P<resource>[^\s,]{1,200}), *requested: *"
          r"(?P<requested>\d{1,20}), *used: *(?P<used>\d{1,20}), *capacity: *(?P<capacity>\d{1,20})",
          "The kubelet refused the pod, which was bound to its node: {resource} has capacity {capacity}, of which "
          "{used} are used, and the pod requests {requested}. Another pod was faster, or nodeName was set without the"
          " scheduler. Its controller creates another pod.",
-         (_POD, "kubectl describe nodes | grep -A 8 'Allocated resources'")),
+         (_POD, REQUESTS)),
     Form("devicesGone", Component.KUBELET,
          r"(?:pod )?allocate failed due to (?P<why>[^\n]{0,300}?), which is unexpected",
          "The kubelet refused the pod, which was bound to its node: {why}. A device failed, or the scheduler counted "
          "devices that the node no longer has. The pod's controller creates another pod.",
-         (_POD, "kubectl describe nodes | grep -A 8 'Allocated resources'")),
+         (_POD, REQUESTS)),
     Form("rejectedByNode", Component.KUBELET,
          r"(?:pod was rejected: *)?predicate (?P<plugin>\w{1,60}) failed(?: on this node)?(?:: *(?P<why>[^\n]*))?",
          "The kubelet refused the pod, which was bound to its node: the node no longer meets {plugin}, for example "
@@ -352,7 +366,7 @@ _VOLUMES_AND_KUBELET = (
          r"unable to attach or mount volumes: *unmounted volumes=\[(?P<volumes>[^\[\]\n]{0,500})\][^\n]*"
          r"|MountVolume\.\w{1,30} failed for volume \"(?P<volumes2>[^\"\n]{1,253})\" *: *(?P<why>[^\n]*)",
          "The pod has a node, but its volumes {volumes} are not mounted there yet. The scheduler has no part in "
-         "this.", (_POD, "kubectl get volumeattachments", _CLAIMS)),
+         "this.", (_POD, "kubectl get volumeattachments", CLAIMS)),
 )  # fmt: skip
 
 _CONTROLLERS = (
@@ -375,7 +389,7 @@ _CONTROLLERS = (
     Form("taintEviction", Component.CONTROLLER, r"marking for deletion pod (?P<pod>\S{1,507})",
          "The node of {pod} has a NoExecute taint that the pod no longer tolerates, so the pod is deleted: usually "
          "the node is down.",
-         (_NODES, "kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints")),
+         (NODES, "kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints")),
     Form("eviction", Component.API_SERVER,
          r"cannot evict pod as it would violate the pod's disruption budget\.?"
          r"(?: *the disruption budget (?P<budget>\S+) (?P<why>needs[^\n]*?)\.?(?=\s*$|\n|\"))?",

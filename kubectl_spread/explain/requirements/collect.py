@@ -12,64 +12,68 @@ to a node reduce its capacity.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 import numpy as np
 
 from kubectl_spread.cluster.tables.columns import Bools, Columns, unique
-from kubectl_spread.explain.requirements import node, pod_affinity, resources, taints, volumes
-from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
-from kubectl_spread.explain.wording import first_sentences, nodes, short_list
+from kubectl_spread.explain.requirements import capacity, node, pod_affinity
+from kubectl_spread.explain.requirements.requirement import (
+    first_sentences,
+    nodes,
+    Requirement,
+    RequirementKind,
+    short_list,
+)
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.scheduler.filter_result import FilterResult, PluginResult
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
 from kubectl_spread.text.wording import count_noun
 
-# Plugins whose requirements are part of another plugin's.
-_WITH_ANOTHER = (names.TAINT_TOLERATION, names.VOLUME_ZONE)
-
 _MAKERS: dict[str, Callable[[PluginResult, PodClass, Columns], Iterable[Requirement]]] = {
     names.NODE_NAME: node.node_name,
     names.NODE_AFFINITY: node.node_affinity,
-    names.NODE_PORTS: resources.ports,
-    names.NODE_RESOURCES_FIT: resources.resources,
-    names.VOLUME_RESTRICTIONS: volumes.restrictions,
-    names.NODE_VOLUME_LIMITS: volumes.limits,
+    names.NODE_PORTS: capacity.ports,
+    names.NODE_RESOURCES_FIT: capacity.resources,
+    names.VOLUME_RESTRICTIONS: capacity.restrictions,
+    names.NODE_VOLUME_LIMITS: capacity.limits,
     names.INTER_POD_AFFINITY: pod_affinity.requirements,
     names.NODE_DECLARED_FEATURES: node.features,
+}
+# Requirements that two plugins check: they are at the place of the first of them.
+_OF_TWO_PLUGINS: dict[str, Callable[[PodClass, FilterResult], Iterable[Requirement]]] = {
+    names.NODE_UNSCHEDULABLE: node.health,
+    names.TAINT_TOLERATION: node.health,
+    names.VOLUME_BINDING: capacity.claims,
+    names.VOLUME_ZONE: capacity.claims,
 }
 
 
 def requirements(cls: PodClass, filtered: FilterResult) -> list[Requirement]:
     """Return every requirement that at least one node does not meet, in the order the plugins run."""
-    found: list[Requirement] = []
-    done: set[str] = set()
-    for verdict in filtered.plugin_results:
-        if verdict.plugin in (names.NODE_UNSCHEDULABLE, names.TAINT_TOLERATION):
-            made: Iterable[Requirement] = () if "health" in done else taints.health(cls, filtered)
-            done.add("health")
-        elif verdict.plugin in (names.VOLUME_BINDING, names.VOLUME_ZONE):
-            made = () if "claims" in done else volumes.claims(cls, filtered)
-            done.add("claims")
-        else:
-            made = _of_plugin(verdict, cls, filtered)
-        found += made
-    named = node.named_nodes(filtered)
-    found += [] if named is None else [named]
-    found += _nominated(filtered)
+    found = [*_of_plugins(cls, filtered), *node.named_nodes(filtered), *_nominated(filtered)]
     return [requirement for requirement in found if not requirement.allowed.all()]
 
 
-def _of_plugin(verdict: PluginResult, cls: PodClass, filtered: FilterResult) -> Iterable[Requirement]:
-    columns, plugin = filtered.columns, verdict.plugin
-    if isinstance(verdict.state, PreFilterState):
-        return [_spread(cls, counts) for counts in verdict.state.counts]
-    if not verdict.bits.any():
-        return ()
-    if plugin in _MAKERS:
-        return _MAKERS[plugin](verdict, cls, columns)
-    return [Requirement(plugin, plugin, verdict.bits == 0)]
+def _of_plugins(cls: PodClass, filtered: FilterResult) -> Iterator[Requirement]:
+    shared = dict(_OF_TWO_PLUGINS)
+    for verdict in filtered.plugin_results:
+        plugin = verdict.plugin
+        if plugin in _OF_TWO_PLUGINS:
+            if plugin in shared:
+                maker = shared[plugin]
+                shared = {other: one for other, one in shared.items() if one is not maker}
+                yield from maker(cls, filtered)
+        elif isinstance(verdict.state, PreFilterState):
+            yield from (_spread(cls, counts) for counts in verdict.state.counts)
+        elif verdict.bits.any():
+            maker_of_one = _MAKERS.get(plugin)
+            if maker_of_one is None:
+                yield Requirement(plugin, plugin, verdict.bits == 0)
+            else:
+                yield from maker_of_one(verdict, cls, filtered.columns)
 
 
 def constraint_name(position: int, *, is_default: bool) -> str:
@@ -84,58 +88,48 @@ def _spread(cls: PodClass, counts: DomainCounts) -> Requirement:
         names.POD_TOPOLOGY_SPREAD,
         f"{name} ({constraint.topology_key}, maxSkew {constraint.max_skew})",
         counts.fits().copy(),
-        constraint.position,
         RequirementKind.CONSTRAINT,
         constraint.topology_key,
         constraint.position,
-        _why_skewed(counts),
+        partial(_why_skewed, counts),
     )
 
 
-def _why_skewed(counts: DomainCounts) -> Callable[[Bools], str]:
+def _why_skewed(counts: DomainCounts, refused: Bools) -> str:
     """Return `2 + 1 - 0 = 3 > 1 in a, b; 1 node without topology.kubernetes.io/zone: x1`."""
-
-    def why(among: Bools) -> str:
-        topology, constraint = counts.topology, counts.constraint
-        codes = topology.codes[among & ~counts.fits()]
-        match_num, least = counts.match_num, counts.min_match_num
-        by_number: dict[int, list[str]] = {}
-        for code in unique(codes[codes >= 0]).tolist():
-            by_number.setdefault(int(match_num[code]), []).append(topology.values[code])
-        self_match_num, most = constraint.self_match_num, constraint.max_skew
-        parts = [
-            f"{number} + {self_match_num} - {least} = {number + self_match_num - least} > {most} "
-            f"in {short_list(sorted(by_number[number]))}"
-            for number in sorted(by_number)
-        ]
-        lacking = int((codes < 0).sum())
-        if lacking:
-            parts.append(f"{constraint.topology_key} is missing on {count_noun(lacking, 'node')}")
-        return first_sentences(parts)
-
-    return why
+    topology, constraint = counts.topology, counts.constraint
+    codes = topology.codes[refused]
+    by_number: dict[int, list[str]] = {}
+    for code in unique(codes[codes >= 0]).tolist():
+        by_number.setdefault(int(counts.match_num[code]), []).append(topology.values[code])
+    parts = []
+    for number in sorted(by_number):
+        skew = number + constraint.self_match_num - counts.min_match_num
+        sum_text = f"{number} + {constraint.self_match_num} - {counts.min_match_num} = {skew}"
+        parts.append(f"{sum_text} > {constraint.max_skew} in {short_list(sorted(by_number[number]))}")
+    lacking = int((codes < 0).sum())
+    if lacking:
+        parts.append(f"{constraint.topology_key} is missing on {count_noun(lacking, 'node')}")
+    return first_sentences(parts)
 
 
-def _nominated(filtered: FilterResult) -> list[Requirement]:
-    """Return one requirement for the nodes that fit without the pods nominated to them."""
+def _nominated(filtered: FilterResult) -> Iterator[Requirement]:
+    """Yield one requirement for the nodes that fit without the pods nominated to them."""
     if not filtered.nominated:
-        return []
+        return
     columns = filtered.columns
-    refused = np.zeros(columns.n, np.bool_)
-    refused[list(filtered.nominated)] = True
+    fits = filtered.considered | (np.arange(columns.n) == filtered.own)
     for verdict in filtered.plugin_results:
-        refused &= verdict.bits == 0
-    refused &= filtered.considered | (np.arange(columns.n) == filtered.own)
-    if not refused.any():
-        return []
-    pods = [pod for pod in columns.cluster.pending() if pod.nominated_node]
+        fits &= verdict.bits == 0
+    allowed = np.ones(columns.n, np.bool_)
+    allowed[list(filtered.nominated)] = False
+    why = partial(_why_nominated, columns)
+    yield Requirement("", "the pods nominated to the nodes", allowed | ~fits, kind=RequirementKind.NOMINATED, why=why)
 
-    def why(among: Bools) -> str:
-        found = refused & among
-        here = {columns.nodes[at].name for at in np.flatnonzero(found).tolist()}
-        waiting = [f"{pod.name} for {pod.nominated_node}" for pod in pods if pod.nominated_node in here]
-        return f"nominated and waiting: {short_list(waiting)}" if waiting else f"pods wait for {nodes(found, columns)}"
 
-    return [
-        Requirement("", "the pods nominated to the nodes", ~refused, kind=RequirementKind.NOMINATED, why=why),
+def _why_nominated(columns: Columns, refused: Bools) -> str:
+    here = {columns.nodes[at].name for at in np.flatnonzero(refused).tolist()}
+    waiting = [
+        f"{pod.name} for {pod.nominated_node}" for pod in columns.cluster.pending() if pod.nominated_node in here
     ]
+    return f"nominated and waiting: {short_list(waiting)}" if waiting else f"pods wait for {nodes(refused, columns)}"

@@ -1,12 +1,19 @@
-"""A condition that a node must meet before it can take a pod."""
+"""A condition that a node must meet before it can take a pod, and the words that all of them share.
+
+Names are as they are: whoever prints them escapes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import NamedTuple, NewType, Optional
 
-from kubectl_spread.cluster.tables.columns import Bools
+import numpy as np
+
+from kubectl_spread.cluster.tables.columns import Bools, Columns
+from kubectl_spread.objects.amounts import resources
+from kubectl_spread.objects.selectors.selector import EVERY_POD, LabelRequirement, Selector
 from kubectl_spread.objects.taints import Taint
 
 RequirementId = NewType("RequirementId", str)
@@ -44,10 +51,9 @@ class Requirement(NamedTuple):
 
     allowed: bool (N,), the nodes that meet it.
     text: a name for display; never compared.
-    position: index of a spread constraint, None for other kinds.
     at: index in the pod's own list (constraints, expressions, terms, ports, volumes), if it has one.
-    why: returns one sentence, with numbers: why the nodes of a mask (bool (N,)) do not meet it. Valid until the next
-        pod is bound.
+    why: returns one sentence, with numbers: why nodes do not meet it; bool (N,), without nodes that meet it. Valid
+        until the next pod is bound.
     cause: equal for requirements with the same cause; empty if the cause is its own.
     parts: the requirements that `causes.merge_causes` merged into this one.
     taint: of kind TAINT, unless the requirement covers taints of several keys.
@@ -56,14 +62,18 @@ class Requirement(NamedTuple):
     plugin: str
     text: str
     allowed: Bools
-    position: Optional[int] = None
     kind: RequirementKind = RequirementKind.OTHER
     key: str = ""
     at: Optional[int] = None
-    why: Callable[[Bools], str] = lambda among: ""  # noqa: ARG005
+    why: Callable[[Bools], str] = lambda nodes: ""  # noqa: ARG005
     cause: str = ""
     parts: tuple[Requirement, ...] = ()
     taint: Optional[Taint] = None
+
+    @property
+    def position(self) -> Optional[int]:
+        """Return the index of a spread constraint; None for other kinds."""
+        return self.at if self.kind is RequirementKind.CONSTRAINT else None
 
     @property
     def arithmetic(self) -> str:
@@ -77,3 +87,66 @@ class Requirement(NamedTuple):
             return RequirementId("+".join(part.id for part in self.parts))
         parts = (self.kind.value, "" if self.at is None else str(self.at), self.key)
         return RequirementId("/".join(part for part in parts if part))
+
+
+MOST_NAMES = 3
+MOST_GROUPS = 3
+
+
+def short_list(names: Sequence[str], *, of: int = 0) -> str:
+    """Return up to three names and the number of the others; `of`: the number of all, if `names` is incomplete."""
+    total = max(of, len(names))
+    shown = ", ".join(name or '""' for name in names[:MOST_NAMES])
+    return shown if total <= MOST_NAMES else f"{shown} and {total - MOST_NAMES} more"
+
+
+def nodes(mask: Bools, columns: Columns) -> str:
+    """Return up to three node names and the number of the others."""
+    found = np.flatnonzero(mask)
+    return short_list([columns.nodes[at].name for at in found[:MOST_NAMES].tolist()], of=len(found))
+
+
+def summarize_nodes(mask: Bools, columns: Columns) -> str:
+    """Return `a1, a2`, or `12 nodes (a1, a2, a3 and 9 more)`."""
+    number = int(mask.sum())
+    text = nodes(mask, columns)
+    return text if number <= MOST_NAMES else f"{number} nodes ({text})"
+
+
+def amount(resource: str, value: int) -> str:
+    """Return a quantity in the usual units; one that is not a multiple of a unit as `97.7Mi`."""
+    text = resources.amount(resource, value)
+    in_bytes = resource in (resources.MEMORY, resources.EPHEMERAL_STORAGE) or resource.startswith("hugepages-")
+    return f"{value / (1 << 20):.1f}Mi" if in_bytes and text.isdigit() and value >= 10 << 20 else text
+
+
+def selector_text(selector: Selector) -> str:
+    """Return a selector as kubectl writes it, each condition once."""
+    if selector.requirements is None:
+        return "no label selector (which selects none)"
+    if selector.is_empty:
+        return "any labels (an empty selector, with which the scheduler counts no pods)"
+    if selector == EVERY_POD:
+        return "any labels (an empty selector, which counts every pod of the namespace up to Kubernetes 1.26)"
+    return ",".join(dict.fromkeys(map(requirement_text, selector.requirements)))
+
+
+def requirement_text(item: LabelRequirement) -> str:
+    """Return one condition on a label as kubectl writes it."""
+    if item.operator == "In" and len(item.values) == 1:
+        return f"{item.key}={item.values[0]}"
+    if item.operator == "Exists":
+        return item.key
+    if item.operator == "DoesNotExist":
+        return f"!{item.key}"
+    signs = {"Gt": ">", "Lt": "<"}
+    if item.operator in signs:
+        return f"{item.key} {signs[item.operator]} {','.join(item.values)}"
+    return f"{item.key} {item.operator.lower()} ({','.join(item.values)})"
+
+
+def first_sentences(sentences: Iterable[str]) -> str:
+    """Return the first few sentences and the number of the others."""
+    found = list(sentences)
+    more = len(found) - MOST_GROUPS
+    return "; ".join(found[:MOST_GROUPS]) + (f"; and {more} more" if more > 0 else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kubectl_spread.explain.constraints.notes import Note, NoteKind, Origin, OriginKind
-from kubectl_spread.explain.wording import short_list
+from kubectl_spread.explain.requirements.requirement import short_list
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.taints import OUTAGES
 from kubectl_spread.text.wording import count_noun

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Optional
 
-from kubectl_spread.explain import wording
 from kubectl_spread.explain.constraints.matching_pods import CountedPods, TerminatingPod
 from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport
+from kubectl_spread.explain.requirements import requirement
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.lint.wording import node_reason, node_reasons
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE
@@ -312,4 +312,4 @@ def _leaving(pod: TerminatingPod) -> str:
 
 def selector_text(selector: Selector) -> str:
     """Return a selector as kubectl writes it."""
-    return safe(wording.selector_text(selector))
+    return safe(requirement.selector_text(selector))

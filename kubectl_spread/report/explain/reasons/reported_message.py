@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kubectl_spread.explain.reported_message import Doubt, MessageComparison, MessageStatus, ReportedMessage
+from kubectl_spread.objects.keys import Range
 from kubectl_spread.text.wording import safe
 
 if TYPE_CHECKING:  # hundreds of regular expressions
     from kubectl_spread.explain.messages.compare import Comparison, CountChange
-    from kubectl_spread.explain.messages.message import MinorRange
 
 
 def sentences(reported: ReportedMessage, comparison: MessageComparison) -> list[str]:
@@ -41,8 +41,7 @@ def difference(comparison: MessageComparison) -> str:
         return counts(comparison.counts)
     if comparison.era is None:
         return "in other words"
-    written = f"written as {releases(comparison.era)} writes it"
-    return f"{written}; the rules of 1.{comparison.minor} are followed here"
+    return f"{_wording(comparison.era)}; the rules of 1.{comparison.minor} are followed here"
 
 
 def changes(comparison: MessageComparison) -> list[str]:
@@ -69,7 +68,7 @@ def limits(comparison: MessageComparison) -> list[str]:
 def _limit(item: Doubt, comparison: MessageComparison) -> str:
     if item is Doubt.OTHER_RELEASE and comparison.era is not None:
         return (
-            f"the message is written as {releases(comparison.era)} writes it, and the rules of "
+            f"the message is {_wording(comparison.era)}, and the rules of "
             f"1.{comparison.minor} are followed here (--kubernetes-version)"
         )
     return _LIMITS[item]
@@ -115,9 +114,11 @@ def _nodes(total: int | None) -> str:
     return "1 node" if total == 1 else f"{total} nodes"
 
 
-def releases(era: MinorRange) -> str:
-    """Return `1.24 to 1.33`, or `1.34` for a single release."""
-    return f"1.{era.first}" if era.first == era.last else f"1.{era.first} to 1.{era.last}"
+def _wording(era: Range) -> str:
+    """Return `written as 1.24 to 1.33 writes it`."""
+    from kubectl_spread.report.messages import releases
+
+    return f"written as {releases(era)} writes it"
 
 
 def times_text(at: str, times: int) -> str:
