@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from enum import Enum
-from functools import partial
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
-import numpy as np
-
 from kubectl_spread.cluster.snapshot import Cluster, ClusterEvent
-from kubectl_spread.cluster.tables.columns import Bools, Columns
+from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.bound_pod import bound_pod_report, BoundPodReport
 from kubectl_spread.explain.constraints.report import constraint_reports, ConstraintReport
 from kubectl_spread.explain.preemption import preemption_report, PreemptionReport
 from kubectl_spread.explain.requirements.collect import requirements
-from kubectl_spread.explain.requirements.decisive import Cause, causes, Conflict, conflict_sets, ConflictSets
+from kubectl_spread.explain.requirements.decisive import (
+    Cause,
+    causes,
+    Conflict,
+    conflict_sets,
+    ConflictSets,
+    merge_causes,
+)
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.scores import score_table, ScoreTable
 from kubectl_spread.objects.keys import ObjectKey
@@ -33,61 +36,8 @@ from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.preemption import post_filter, PostFilterResult
 from kubectl_spread.scheduler.unsupported import unsupported_features
 
-if TYPE_CHECKING:
-    from kubectl_spread.explain.messages.parse import Part
-    from kubectl_spread.explain.messages.reasons import ReasonKind
-
-
-class Disagreement(NamedTuple):
-    """The parts of the scheduler's message, if some nodes fit by the cluster facts.
-
-    unexplained: parts that count more nodes than this program finds for that reason; else all parts.
-    """
-
-    parts: tuple[Part, ...]
-    unexplained: tuple[Part, ...]
-
-
-def disagreement(message: str, refusals: Iterable[Status]) -> Disagreement | None:
-    """Return the refusals in a message; None unless it is the scheduler's refusal of every node.
-
-    `refusals` are the results of the nodes that do not fit here, one for each node.
-    """
-    from kubectl_spread.explain.messages.parse import parse
-    from kubectl_spread.explain.messages.sentences import Component
-
-    found = parse(message)
-    if found.component is not Component.SCHEDULER or not found.is_of_nodes or not found.parts:
-        return None
-    return Disagreement(found.parts, _unexplained(found.parts, refusals) or found.parts)
-
-
-def _unexplained(parts: tuple[Part, ...], refusals: Iterable[Status]) -> tuple[Part, ...]:
-    """Return the parts that name more nodes than the refusals; all taints are counted together."""
-    known = _numbers(_parts_of(refusals))
-    said = _numbers(parts)
-    return tuple(part for part in parts if part.number is None or said[_key(part)] > known[_key(part)])
-
-
-def _parts_of(refusals: Iterable[Status]) -> tuple[Part, ...]:
-    """Return the refusals as the scheduler would list them."""
-    from kubectl_spread.explain.messages.parse import parse
-
-    reasons = Counter(reason for refusal in refusals for reason in refusal.reasons)
-    listed = ", ".join(f"{number} {reason}" for reason, number in reasons.items())
-    return parse(f"0/{reasons.total()} nodes are available: {listed}.").parts if reasons else ()
-
-
-def _numbers(parts: Iterable[Part]) -> Counter[tuple[ReasonKind, str]]:
-    numbers: Counter[tuple[ReasonKind, str]] = Counter()
-    for part in parts:
-        numbers[_key(part)] += part.number or 0
-    return numbers
-
-
-def _key(part: Part) -> tuple[ReasonKind, str]:
-    """Return the key to count a part by: its kind, and for a resource its name."""
-    return part.kind, part.subject if part.kind.value == "resource" else ""
+if TYPE_CHECKING:  # hundreds of regular expressions
+    from kubectl_spread.explain.messages.compare import Disagreement
 
 
 _CLAIM = "PersistentVolumeClaim"
@@ -165,52 +115,6 @@ def _trouble(problem: ClaimProblem, key: NamespacedName, claim: Optional[Claim],
         volume=claim.volume_name,
         selected_node=claim.selected_node or "",
     )
-
-
-def merge_causes(found: Sequence[Requirement]) -> list[Requirement]:
-    """Merge requirements of one cause, each at the place of its first.
-
-    Taints that differ only in their effect are merged if the same nodes have them. Then a conflict remains a
-    conflict. The taints of an outage are always merged.
-    """
-    groups: dict[object, list[Requirement]] = {}
-    for at, requirement in enumerate(found):
-        groups.setdefault(_group(requirement) or at, []).append(requirement)
-    return [_merged(group) if len(group) > 1 else group[0] for group in groups.values()]
-
-
-def _group(requirement: Requirement) -> object:
-    """Return the key of requirements to merge; None for a requirement that is never merged."""
-    if not requirement.cause:
-        return None
-    taint = requirement.taint
-    if taint is not None and taint.key in OUTAGES and not taint.value:
-        return requirement.cause
-    return (requirement.cause, requirement.allowed.tobytes())
-
-
-def _merged(group: list[Requirement]) -> Requirement:
-    first = group[0]
-    return first._replace(
-        text=_text(group),
-        allowed=np.logical_and.reduce([item.allowed for item in group]),
-        why=partial(_why, group),
-        parts=tuple(group),
-    )
-
-
-def _why(group: list[Requirement], refused: Bools) -> str:
-    """Return the reason of the first part that refuses one of the nodes; all parts have the same cause."""
-    of_parts = ((item, refused & ~item.allowed) for item in group)
-    return next((item.why(nodes) for item, nodes in of_parts if nodes.any()), "")
-
-
-def _text(group: list[Requirement]) -> str:
-    taints = [item.taint for item in group if item.taint is not None]
-    if not taints:
-        return group[0].text
-    effects = ",".join(taint.effect for taint in taints)
-    return f"taint {taints[0]._replace(effect=effects)}"
 
 
 # The API server's message in the condition of a pod with gates.

@@ -1,7 +1,9 @@
-"""Comparison of a cluster's message with the scheduler's present one: equal, or with changed counts."""
+"""Comparison of a cluster's message with the scheduler's present one, and with the refusals of the present nodes."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple, Optional
 
@@ -59,6 +61,33 @@ def compare(reported: str, now: str) -> Comparison:
     is_same = not changes and not preemption and not is_clause_other and old.total == new.total
     outcome = ComparisonResult.SAME_BUT_WORDING if is_same else ComparisonResult.DIFFERENT
     return Comparison(outcome, old.total, new.total, changes, preemption, is_clause_other)
+
+
+class Disagreement(NamedTuple):
+    """The parts of the scheduler's message, if some nodes fit by the cluster facts.
+
+    unexplained: parts that count more nodes than this program finds for that reason; else all parts.
+    """
+
+    parts: tuple[Part, ...]
+    unexplained: tuple[Part, ...]
+
+
+def disagreement(message: str, refusals: Iterable[tuple[str, ...]]) -> Optional[Disagreement]:
+    """Return the refusals in a message; None unless it is the scheduler's refusal of every node.
+
+    `refusals` are the reasons of the nodes that do not fit here, one item for each node.
+    """
+    old = parse(message)
+    if old.component is not Component.SCHEDULER or not old.is_of_nodes or not old.parts:
+        return None
+    reasons = Counter(reason for of_node in refusals for reason in of_node)
+    texts = ", ".join(f"{number} {reason}" for reason, number in reasons.items())
+    now = _counts(parse(f"0/{reasons.total()} nodes are available: {texts}.").parts, 0, are_named=False)
+    then = _counts(old.parts, 0, are_named=False)
+    more = {key for key, (_, number) in then.items() if number > now.get(key, ("", 0))[1]}
+    unexplained = (part for part in old.parts if part.number is None or _key(part, are_named=False) in more)
+    return Disagreement(old.parts, tuple(unexplained) or old.parts)
 
 
 def _has_other_clause(old: Message, new: Message) -> bool:
