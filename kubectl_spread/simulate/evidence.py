@@ -77,7 +77,7 @@ class EvidenceFinder:
         self._namespace = namespace
         self._keys = keys
         self._evidence = PerWorkload(self._ask)
-        self._shared_reports = SharedDomains()
+        self._shared_reports: SharedDomains = {}
 
     def __call__(self, workload: Workload) -> Optional[Evidence]:
         """Return the evidence about a workload; None if the scheduler does not place it or may not know its pods."""

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Optional
 
 import numpy as np
 
-from kubectl_spread.cluster.tables.columns import Bools, Columns, Int32s
-from kubectl_spread.explain.constraints import matching_pods, node_reasons
-from kubectl_spread.explain.constraints.matching_pods import CountedPods, IgnoredPods, MatchingPods, TerminatingPod
-from kubectl_spread.explain.constraints.node_reasons import NodeReasons, PodNodes
-from kubectl_spread.explain.constraints.notes import Note, notes, Origin, origin_of
+from kubectl_spread.cluster.ownership import owner_of
+from kubectl_spread.cluster.tables.columns import Bools, Columns, Int32s, unique
+from kubectl_spread.explain.constraints.notes import (
+    missing_labels,
+    NodeReasons,
+    Note,
+    notes,
+    Origin,
+    origin_of,
+    pod_nodes,
+    PodNodes,
+    reasons_for_not_counting,
+    reasons_for_not_running,
+)
+from kubectl_spread.explain.requirements.capacity import Indices
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.objects.constraints.constraint import (
     ConstraintCounts,
@@ -23,10 +34,12 @@ from kubectl_spread.objects.constraints.constraint import (
     SCHEDULE_ANYWAY,
     TopologySpreadConstraint,
 )
+from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import NodeReason, NodeReasonKind
 from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.releases.version import LATEST
 from kubectl_spread.objects.selectors.selector import Selector
+from kubectl_spread.objects.workloads.workload import REVISION_LABELS
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
@@ -37,6 +50,55 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopolog
 _NAMED_NODES = 3
 _NO_NODE_FITS = (NodeReason(NodeReasonKind.NO_NODE_FITS),)
 _NOT_SCORED = (NodeReason(NodeReasonKind.REFUSED_BY_HARD_CONSTRAINT),)
+MOST_NAMES = 5
+
+
+class CountedPods(NamedTuple):
+    """Pods of one workload that a domain counts.
+
+    owner: None for pods without a controller. is_own: whether the explained pod has the same owner. names: of some of
+    the pods. revisions: the number of pods for each value of the revision label.
+    """
+
+    owner: Optional[ObjectKey]
+    is_own: bool
+    number: int
+    names: tuple[str, ...]
+    revisions: tuple[tuple[str, int], ...] = ()
+
+
+class TerminatingPod(NamedTuple):
+    """A matching pod that does not count because it was deleted, with the time and the reason it still exists."""
+
+    name: str
+    node: str
+    since: str
+    finalizers: tuple[str, ...]
+
+
+class IgnoredPods(NamedTuple):
+    """Matching pods that do not count, because their nodes are not counted; names of some of both."""
+
+    why: Optional[NodeReason]
+    number: int
+    names: tuple[str, ...]
+    node_names: tuple[str, ...]
+    nodes: int
+
+
+class _MatchingPods(NamedTuple):
+    """The pods that the selector of one constraint matches, by the domain's code.
+
+    `other_namespaces`: matching pods by namespace, which no constraint counts. `terminating`: of counted domains.
+    """
+
+    counted: dict[int, tuple[CountedPods, ...]]
+    terminating: dict[int, tuple[TerminatingPod, ...]]
+    ignored: tuple[IgnoredPods, ...]
+    other_namespaces: tuple[tuple[str, int], ...]
+
+
+_NO_PODS = _MatchingPods({}, {}, (), ())
 
 
 class DomainReport(NamedTuple):
@@ -62,7 +124,6 @@ class DomainReport(NamedTuple):
     node_names: tuple[str, ...] = ()
     pods: tuple[CountedPods, ...] = ()
     terminating: tuple[TerminatingPod, ...] = ()
-    terminating_number: int = 0
 
 
 class Holder(NamedTuple):
@@ -123,25 +184,10 @@ class ConstraintReport(NamedTuple):
 _VALUE = operator.attrgetter("value")
 
 
-class _Domains(NamedTuple):
-    """The domains of a constraint, and the counts of the eligible ones."""
-
-    reports: tuple[DomainReport, ...]
-    counts: ConstraintCounts
-
-
-class SharedDomains:
-    """Domain reports of one cluster by their numbers: workloads with equal numbers share one tuple."""
-
-    def __init__(self) -> None:
-        self._known: dict[Hashable, _Domains] = {}
-
-    def of(self, numbers: Hashable, make: Callable[[], _Domains]) -> _Domains:
-        """Return the domains of equal numbers, or make them."""
-        found = self._known.get(numbers)
-        if found is None:
-            found = self._known[numbers] = make()
-        return found
+# The domains of a constraint, and the counts of the eligible ones.
+_Domains = tuple[tuple[DomainReport, ...], ConstraintCounts]
+# Domains of one cluster by their numbers: workloads with equal numbers share one tuple.
+SharedDomains = dict[Hashable, _Domains]
 
 
 class _Group(NamedTuple):
@@ -197,8 +243,8 @@ def constraint_reports(
     )
     if not hard and not soft:
         return ()
-    nodes = node_reasons.pod_nodes(cls, filtered.columns)
-    unusable = node_reasons.reasons_for_not_running(filtered, nodes, refusing=refusing)
+    nodes = pod_nodes(cls, filtered.columns)
+    unusable = reasons_for_not_running(filtered, nodes, refusing=refusing)
     usable = passes_all_but_spread(filtered)
     group = _Group(cls, filtered, usable, {}, nodes, unusable, is_detailed, True, is_built_in, shared)
     reports = [*_of_action(hard, group), *_of_action(soft, group._replace(is_hard=False))]
@@ -208,7 +254,7 @@ def constraint_reports(
 def _of_action(constraints: Sequence[DomainCounts], group: _Group) -> list[ConstraintReport]:
     """Return the reports of all hard, or of all soft constraints."""
     keys = [counts.constraint.topology_key for counts in constraints]
-    group = group._replace(missing=node_reasons.missing_labels(keys, group.filtered.columns))
+    group = group._replace(missing=missing_labels(keys, group.filtered.columns))
     return [_constraint(counts, group) for counts in constraints]
 
 
@@ -228,34 +274,34 @@ def passes_all_but_spread(filtered: FilterResult) -> Bools:
 
 def _constraint(counts: DomainCounts, group: _Group) -> ConstraintReport:
     columns, topology = group.filtered.columns, counts.topology
-    why_not = node_reasons.reasons_for_not_counting(counts.constraint, group.missing, group.nodes, columns)
-    found = matching_pods.NO_PODS
+    why_not = reasons_for_not_counting(counts.constraint, group.missing, group.nodes, columns)
+    found = _NO_PODS
     if group.is_detailed:
-        found = matching_pods.matching_pods(counts, group.cls, columns, why_not)
-    domains = _shared_domains(counts, group, why_not, found)
+        found = _matching_pods(counts, group.cls, columns, why_not)
+    domains, now = _shared_domains(counts, group, why_not, found)
     report = ConstraintReport(
         constraint=_written(counts.constraint, group.cls, is_hard=group.is_hard),
         is_default=not group.cls.constraints,
         selector=counts.constraint.selector,
         self_match=bool(counts.constraint.self_match_num),
         min_domains=counts.constraint.min_domains,
-        counts=domains.counts,
+        counts=now,
         without_key=tuple(columns.nodes[at].name for at in np.flatnonzero(topology.codes < 0)),
         ignored_pods=int(counts.on_nodes[~counts.included].sum()),
-        domains=domains.reports,
+        domains=domains,
     )
     return _detailed(report, counts, group, why_not, found) if group.is_detailed else report
 
 
 def _detailed(
-    report: ConstraintReport, counts: DomainCounts, group: _Group, why_not: NodeReasons, found: MatchingPods
+    report: ConstraintReport, counts: DomainCounts, group: _Group, why_not: NodeReasons, found: _MatchingPods
 ) -> ConstraintReport:
     return report._replace(
         held_by=_holders(report),
         origin=origin_of(report.constraint, group.cls, group.filtered.columns, is_built_in=group.is_built_in),
         ignored=found.ignored,
         other_namespaces=found.other_namespaces,
-        revision=matching_pods.revision_of(group.cls),
+        revision=revision_of(group.cls),
         namespace=group.cls.namespace,
         notes=tuple(
             notes(counts, group.cls, group.filtered, usable=group.usable, why_not=why_not, is_hard=group.is_hard)
@@ -299,7 +345,7 @@ def _written(constraint: Constraint, cls: PodClass, *, is_hard: bool) -> Topolog
     )
 
 
-def _shared_domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: MatchingPods) -> _Domains:
+def _shared_domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: _MatchingPods) -> _Domains:
     """Look up the domains of equal numbers; always create the domains of detailed reports."""
     if group.shared is None or group.is_detailed:
         return _domains(counts, group, why_not, found)
@@ -309,10 +355,12 @@ def _shared_domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, f
         *(counts.included.tobytes(), counts.eligible.tobytes(), counts.match_num.tobytes(), group.usable.tobytes()),
         *(why_not.identity, group.unusable.identity),
     )
-    return group.shared.of(numbers, lambda: _domains(counts, group, why_not, found))
+    if numbers not in group.shared:
+        group.shared[numbers] = _domains(counts, group, why_not, found)
+    return group.shared[numbers]
 
 
-def _domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: MatchingPods) -> _Domains:
+def _domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: _MatchingPods) -> _Domains:
     topology = counts.topology
     size = len(topology.values)
     with_key = topology.codes >= 0
@@ -343,11 +391,11 @@ def _domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: M
     if group.is_detailed:
         domains = _with_pods(domains, _node_names(topology.codes, size, group.filtered.columns), found)
     domains.sort(key=_VALUE)  # no two have the same
-    return _Domains(tuple(domains), counts.now())
+    return tuple(domains), counts.now()
 
 
 def _with_pods(
-    domains: Sequence[DomainReport], node_names: Sequence[tuple[str, ...]], found: MatchingPods
+    domains: Sequence[DomainReport], node_names: Sequence[tuple[str, ...]], found: _MatchingPods
 ) -> list[DomainReport]:
     """Add the fields of a detailed report."""
     return [
@@ -355,7 +403,6 @@ def _with_pods(
             node_names=node_names[at],
             pods=found.counted.get(at, ()),
             terminating=found.terminating.get(at, ()),
-            terminating_number=found.terminating_number.get(at, 0),
         )
         for at, domain in enumerate(domains)
     ]
@@ -369,3 +416,107 @@ def _node_names(codes: Int32s, size: int, columns: Columns) -> list[tuple[str, .
         tuple(columns.nodes[at].name for at in order[start : min(end, start + _NAMED_NODES)].tolist())
         for start, end in itertools.pairwise(starts)
     ]
+
+
+def _matching_pods(counts: DomainCounts, cls: PodClass, columns: Columns, why_not: NodeReasons) -> _MatchingPods:
+    """Return every bound pod that the selector matches; the empty selector counts none."""
+    selector = counts.constraint.selector
+    groups = columns.groups
+    if selector.is_empty or not groups:
+        return _NO_PODS
+    matches = np.array([selector.matches(dict(group.labels)) for group in groups], np.bool_)
+    here = np.array([group.namespace == cls.namespace for group in groups], np.bool_)
+    ending = np.array([group.terminating for group in groups], np.bool_)
+    pods: Indices = np.flatnonzero(matches[columns.bound_groups])
+    of, on = columns.bound_groups[pods], columns.bound_nodes[pods]
+    is_counted, is_here, is_ending = counts.included[on], here[of], ending[of]
+    return _MatchingPods(
+        _counted(pods[is_here & ~is_ending & is_counted], counts, cls, columns),
+        _terminating(pods[is_here & is_ending & is_counted], counts, columns),
+        _ignored(pods[is_here & ~is_ending & ~is_counted], columns, why_not),
+        _by_namespace(pods[~is_here & ~is_ending], columns),
+    )
+
+
+def _counted(
+    pods: Indices, counts: DomainCounts, cls: PodClass, columns: Columns
+) -> dict[int, tuple[CountedPods, ...]]:
+    """Return the pods of each domain by workload: the pod's own first, then the one with the most pods."""
+    own = owner_of(cls, columns.cluster)
+    owners: dict[int, Optional[ObjectKey]] = {}
+    runs: dict[int, dict[Optional[ObjectKey], list[tuple[int, Indices]]]] = {}
+    for domain, class_at, run in _runs(pods, counts, columns):
+        if class_at not in owners:
+            owners[class_at] = owner_of(columns.classes[class_at], columns.cluster)
+        runs.setdefault(domain, {}).setdefault(owners[class_at], []).append((class_at, run))
+    found: dict[int, tuple[CountedPods, ...]] = {}
+    for domain, by_owner in runs.items():
+        groups = []
+        for owner, of_owner in by_owner.items():
+            revisions: Counter[str] = Counter()
+            for class_at, run in of_owner:
+                revisions[revision_of(columns.classes[class_at])] += len(run)
+            first = itertools.islice((at for _, run in of_owner for at in run.tolist()), MOST_NAMES)
+            names = tuple(columns.bound_pods[at].name for at in first)
+            known = tuple(sorted((revision, number) for revision, number in revisions.items() if revision))
+            groups.append(CountedPods(owner, owner == own, revisions.total(), names, known))
+        found[domain] = tuple(
+            sorted(groups, key=lambda item: (not item.is_own, -item.number, item.owner or ("", "", "")))
+        )
+    return found
+
+
+def _runs(pods: Indices, counts: DomainCounts, columns: Columns) -> Iterator[tuple[int, int, Indices]]:
+    """Yield the pods of each domain and class, in the order they were bound."""
+    domains, classes = counts.topology.codes[columns.bound_nodes[pods]], columns.bound_classes[pods]
+    order = np.lexsort((pods, classes, domains))
+    pods, domains, classes = pods[order], domains[order], classes[order]
+    starts = np.flatnonzero(np.diff(domains, prepend=-1) | np.diff(classes, prepend=-1))
+    for start, end in itertools.pairwise([*starts.tolist(), len(pods)]):
+        yield int(domains[start]), int(classes[start]), pods[start:end]
+
+
+def revision_of(cls: PodClass) -> str:
+    """Return the revision of a pod's workload; empty if no label has it."""
+    labels = dict(cls.labels)
+    return next((labels[key] for key in REVISION_LABELS if key in labels), "")
+
+
+def _terminating(pods: Indices, counts: DomainCounts, columns: Columns) -> dict[int, tuple[TerminatingPod, ...]]:
+    found: dict[int, list[TerminatingPod]] = {}
+    for at in pods.tolist():
+        pod, node = columns.bound_pods[at], int(columns.bound_nodes[at])
+        terminating = TerminatingPod(pod.name, columns.nodes[node].name, pod.deleted, pod.finalizers)
+        found.setdefault(int(counts.topology.codes[node]), []).append(terminating)
+    return {domain: tuple(of_domain) for domain, of_domain in found.items()}
+
+
+def _ignored(pods: Indices, columns: Columns, why_not: NodeReasons) -> tuple[IgnoredPods, ...]:
+    on = columns.bound_nodes[pods]
+    codes = why_not.codes[on]
+    found = []
+    for code, number in zip(*(part.tolist() for part in np.unique(codes, return_counts=True)), strict=True):
+        of_reason = codes == code
+        first = pods[of_reason][:MOST_NAMES].tolist()
+        nodes = unique(on[of_reason])
+        found.append(
+            IgnoredPods(
+                why_not.reasons[code] if code >= 0 else None,
+                number,
+                tuple(columns.bound_pods[at].name for at in first),
+                tuple(columns.nodes[at].name for at in nodes[:MOST_NAMES].tolist()),
+                len(nodes),
+            )
+        )
+    return tuple(sorted(found, key=lambda item: -item.number))
+
+
+def _by_namespace(pods: Indices, columns: Columns) -> tuple[tuple[str, int], ...]:
+    numbers: dict[str, int] = {}
+    groups = columns.groups
+    for group, number in zip(
+        *(part.tolist() for part in np.unique(columns.bound_groups[pods], return_counts=True)), strict=True
+    ):
+        namespace = groups[group].namespace
+        numbers[namespace] = numbers.get(namespace, 0) + number
+    return tuple(sorted(numbers.items(), key=lambda item: (-item[1], item[0])))

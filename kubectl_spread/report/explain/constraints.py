@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Optional
 
-from kubectl_spread.explain.constraints.matching_pods import CountedPods, TerminatingPod
-from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport
+from kubectl_spread.explain.constraints.report import ConstraintReport, CountedPods, DomainReport, TerminatingPod
 from kubectl_spread.explain.requirements import requirement
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.lint.wording import node_reason, node_reasons
@@ -290,10 +289,10 @@ def _also(report: ConstraintReport) -> Iterator[str]:
 
 
 def _terminating(report: ConstraintReport) -> Iterator[str]:
-    having = [domain for domain in report.domains if domain.terminating_number]
+    having = [domain for domain in report.domains if domain.terminating]
     for domain in having[:_MOST_LINES]:
         value = safe(domain.value) or '""'
-        number = domain.terminating_number
+        number = len(domain.terminating)
         if number == 1 and not domain.matching:
             (pod,) = domain.terminating
             yield f"{value} is at 0, as its only matching pod {_leaving(pod)}"

@@ -7,8 +7,7 @@ from typing import Any
 
 from kubectl_spread.advice.suggestion import Suggestions
 from kubectl_spread.cluster.snapshot import ClusterEvent
-from kubectl_spread.explain.constraints.matching_pods import IgnoredPods
-from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport, Holder
+from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport, Holder, IgnoredPods, MOST_NAMES
 from kubectl_spread.explain.explanation import ClaimTrouble, Explanation, NodeReport
 from kubectl_spread.explain.node_view import NodeView
 from kubectl_spread.explain.reported_message import MessageComparison, ReportedMessage
@@ -289,10 +288,10 @@ def _domain(domain: DomainReport) -> dict[str, Any]:
             for pods in domain.pods
         ],
         "terminating": {
-            "count": domain.terminating_number,
+            "count": len(domain.terminating),
             "pods": [
                 {"name": pod.name, "node": pod.node, "since": pod.since, "finalizers": list(pod.finalizers)}
-                for pod in domain.terminating
+                for pod in domain.terminating[:MOST_NAMES]
             ],
         },
     }
