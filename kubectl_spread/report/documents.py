@@ -1,18 +1,122 @@
-"""JSON documents as text: what all of them share. Their schemas are in `schemas/`."""
+"""JSON documents: records under the names and in the order of their schemas in `schemas/`, and documents as text."""
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Iterable
-from typing import Any
+import re
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import Any, NamedTuple, TypeVar
 
 from kubectl_spread.cluster.snapshot import Unread
+from kubectl_spread.errors import SourceError, SpreadError
+from kubectl_spread.objects.keys import Range
 from kubectl_spread.objects.workloads.kinds import KINDS
 
 API_VERSION = "kubectl-spread/v1"
+Plain = dict[str, Any]
 
 
-def dumps(document: dict[str, Any]) -> str:
+T = TypeVar("T")
+
+
+class _Form(NamedTuple):
+    """The fields of a type of records in its schema, and functions for what the record has in another form."""
+
+    fields: str
+    values: dict[str, Callable[[Any], object]] = {}  # noqa: RUF012 (never written to)
+
+
+_FORMS: dict[type, _Form] = {}
+
+
+def form(kind: type[T], fields: str, **values: Callable[[T], object]) -> None:
+    """Say how a type of records is written, under the names and in the order of its schema.
+
+    Args:
+        kind: the type.
+        fields: names with blanks between them. `maxSkew` is the field `max_skew`, and `exact` may be `is_exact`;
+            `index=position` and `states=coverage.states` take other fields, and `budget?` is null if it is empty.
+        values: functions for names that the record does not have, or has in another form.
+    """
+    _FORMS[kind] = _Form(fields, values)
+
+
+def to_document(record: object, fields: str = "", **values: object) -> Plain:
+    """Return a record in the form of its type; without a form, all its fields.
+
+    Args:
+        record: the record.
+        fields: other fields than those of the form, written in the same way.
+        values: what neither the record nor its form has.
+    """
+    written = _FORMS.get(type(record)) or _Form(" ".join(getattr(record, "_fields", ())))
+    document = {}
+    for name, field, is_nullable in _parsed(fields or written.fields):
+        if name in values:
+            value = values[name]
+        elif name in written.values:
+            value = written.values[name](record)
+        else:
+            value = _value(record, field)
+        document[name] = None if is_nullable and not value else plain(value)
+    return document
+
+
+@functools.cache
+def _parsed(fields: str) -> list[tuple[str, str, bool]]:
+    """Return the name in the schema, the field of the record, and whether it is null if it is empty."""
+    parsed = []
+    for text in fields.split():
+        written, _, field = text.partition("=")
+        name = written.rstrip("?")
+        snake_case = re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
+        parsed.append((name, field or snake_case, written != name))
+    return parsed
+
+
+def _value(record: Any, path: str) -> Any:
+    """Return a field, or the field of a field; a Boolean one also without its `is_` or `has_`."""
+    for field in path.split("."):
+        if record is None:
+            return None
+        names = (name for name in (field, f"is_{field}", f"has_{field}") if hasattr(record, name))
+        record = getattr(record, next(names, field))
+    return record
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: a choice by its value, a range by its ends, a record in its form."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Range):
+        return {"min": value.least, "max": value.most}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return to_document(value)
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return value
+
+
+def origin(constraint: Any) -> str:
+    """Return where a constraint comes from: the pod, or the scheduler's default constraints."""
+    return "scheduler" if constraint.is_default else "pod"
+
+
+def error_documents(errors: Iterable[SpreadError]) -> list[Plain]:
+    """Return the inputs that could not be read; line and column are 0 for a whole input."""
+    return [
+        to_document(error, "file=source message line column")
+        if isinstance(error, SourceError)
+        else {"file": "", "message": str(error), "line": 0, "column": 0}
+        for error in errors
+    ]
+
+
+def dumps(document: Plain) -> str:
     """Return a document as indented JSON, without characters that a terminal would obey."""
     return escape_json(json.dumps(document, indent=2, ensure_ascii=False))
 
@@ -41,6 +145,6 @@ def of_workloads(unread: Iterable[Unread]) -> tuple[Unread, ...]:
     return tuple(item for item in unread if item.kind in KINDS and not item.namespace)
 
 
-def document(unread: Iterable[Unread]) -> list[dict[str, Any]]:
-    """Return the same for a report."""
-    return [{"kind": item.kind, "resource": item.plural, "onlyNamespace": item.namespace or None} for item in unread]
+def unread_documents(unread: Iterable[Unread]) -> list[Plain]:
+    """Return the kinds that may not be listed."""
+    return [to_document(item, "kind resource=plural onlyNamespace?=namespace") for item in unread]

@@ -22,15 +22,18 @@ class Suites:
         return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(self._root, encoding="unicode")
 
 
-def case(suite: ET.Element, name: str, *, of: str, result: str = "", text: str = "", **attributes: str) -> None:
-    """Add a test case of the class `of`.
-
-    `result` is the tag of its result, such as `failure`, with its text and attributes; a case without one has passed.
-    """
+def case(suite: ET.Element, name: str, *, of: str, result: str = "", text: str = "", **attributes: str) -> ET.Element:
+    """Add a test case of the class `of`, with a result if `result` is its tag; a case without one has passed."""
     element = ET.SubElement(suite, "testcase", name=_text(name), classname=_text(of))
     if result:
-        child = ET.SubElement(element, result, {key: _text(value) for key, value in attributes.items()})
-        child.text = _text(text) or None
+        add_result(element, result, text=text, **attributes)
+    return element
+
+
+def add_result(case: ET.Element, tag: str, *, text: str = "", **attributes: str) -> None:
+    """Add a result such as `failure` to a test case, with its text and attributes."""
+    child = ET.SubElement(case, tag, {key: _text(value) for key, value in attributes.items()})
+    child.text = _text(text) or None
 
 
 def _text(text: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Union
+from typing import NamedTuple, Union
 
 from kubectl_spread.explain.explanation import PodVerdict
 from kubectl_spread.report.check.report import RunningResults
+from kubectl_spread.report.documents import form, Plain, to_document
 from kubectl_spread.report.explain.verdict import sentence
 from kubectl_spread.report.table import paint
 from kubectl_spread.simulate.running.problems import LostPods, UncreatedPods, WaitingGroup
@@ -44,28 +45,19 @@ def lines(running: RunningResults, *, colour: bool) -> list[str]:
     ]
 
 
-def document(running: RunningResults) -> dict[str, Any]:
+def document(running: RunningResults) -> Plain:
     """Return the same for a CheckReport."""
-    return {
-        "pending": list(map(_waiting_document, running.waiting)),
-        "onMissingNodes": [
-            {"object": item.key._asdict(), "node": item.node, "pods": list(item.pods)} for item in running.lost
-        ],
-        "notCreated": [
-            {"object": item.key._asdict(), "count": item.number, "replicas": item.wanted, "message": item.message}
-            for item in running.uncreated
-        ],
-    }
+    return to_document(running, "pending=waiting onMissingNodes=lost notCreated=uncreated")
 
 
-def _waiting_document(item: WaitingGroup) -> dict[str, Any]:
-    return {
-        "object": item.key._asdict(),
-        "pods": [item.explanation.pod.name, *item.explanation.others],
-        "verdict": item.explanation.verdict.value,
-        "message": item.explanation.message,
-        "cause": sentence(item.explanation),
-    }
+form(
+    WaitingGroup,
+    "object=key pods verdict=explanation.verdict message=explanation.message cause",
+    pods=lambda item: [item.explanation.pod.name, *item.explanation.others],
+    cause=lambda item: sentence(item.explanation),
+)
+form(LostPods, "object=key node pods")
+form(UncreatedPods, "object=key count=number replicas=wanted message")
 
 
 def _lost(item: LostPods) -> str:

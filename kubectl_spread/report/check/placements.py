@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from kubectl_spread.explain.explanation import Explanation
 from kubectl_spread.lint.wording import node_reasons
+from kubectl_spread.report.documents import form, Plain, to_document
 from kubectl_spread.report.explain.reasons.conflicts import refusal
 from kubectl_spread.report.explain.verdict import ignored_sentence
 from kubectl_spread.report.table import paint
-from kubectl_spread.simulate.placement import EvictedPod, PendingPod, Placement
+from kubectl_spread.simulate.placement import (
+    EvictedPod,
+    PendingPod,
+    PlacedPod,
+    Placement,
+    ReplacementPod,
+    UnpredictedPod,
+)
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 _MOST = 8
@@ -113,12 +122,6 @@ def _not_predicted(placement: Placement) -> list[str]:
     return out
 
 
-def blocking_requirements(pending: PendingPod) -> list[str]:
-    """Return the requirements in the smallest conflict that keeps a pod Pending."""
-    found = pending.explanation.conflicts
-    return [requirement.text for requirement in found[0].requirements] if found else []
-
-
 def headline(placement: Placement, *, colour: bool) -> str:
     """Return `Deployment shop/web: 2 of 4 replicas placed, 2 Pending`."""
     total, placed = placement.replicas, len(placement.placed)
@@ -207,3 +210,29 @@ def _stuck_minima(explanation: Explanation, explained: frozenset[str]) -> list[s
                 )
                 break
     return out
+
+
+def documents(placements: Iterable[Placement]) -> list[Plain]:
+    """Return the placements for a CheckReport."""
+    return [to_document(item) for item in placements]
+
+
+form(
+    Placement,
+    "object replicas placed pods=placed pending gated domains matching certainty inAnyOrder notPredictable unpredicted "
+    "notCounted ignoredFields=ignored.fields notCreated notTried evicted=evictions onMissingNodes refused",
+    object=lambda placement: to_document(placement.workload, "kind namespace name"),
+    placed=lambda placement: len(placement.placed),
+)
+form(PlacedPod, "pod node alreadyRunning=ran_already choices=hosts fitting")
+form(
+    PendingPod,
+    "pod=pod.name message=explanation.message nominatedNode=explanation.nominated_node victims blockedBy",
+    victims=lambda item: [victim.key for victim in item.explanation.victims],
+    blockedBy=lambda item: [
+        requirement.text for conflict in item.explanation.conflicts[:1] for requirement in conflict.requirements
+    ],
+)
+form(UnpredictedPod, "pod=pod.name dependsOn=reasons")
+form(EvictedPod, "pod=pod.key node=pod.node_name by createdAgain=again")
+form(ReplacementPod, "node? message?")

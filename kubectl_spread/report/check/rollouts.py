@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Optional
 
 from kubectl_spread.engine.results.summary import StepSummary, Verdict
-from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.report.documents import form, Plain, plain, to_document
 from kubectl_spread.report.explain.reasons.cause import cause
 from kubectl_spread.report.simulation import text as story
 from kubectl_spread.report.simulation.text import share
 from kubectl_spread.report.table import paint
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.text.wording import comma_list, count_noun, safe
-
-Plain = dict[str, Any]
 
 _MOST_NAMES = 6
 _MOST_SENTENCES = 24
@@ -163,61 +160,46 @@ def documents(results: Iterable[RolloutResult]) -> Plain:
             for item in known
             if item.kind is RolloutKind.CURRENT and item.verdict is not Verdict.NOT_KNOWN
         ],
-        "rollouts": [_document(item) for item in known],
+        "rollouts": plain(known),
     }
 
 
 def _stuck(item: RolloutResult) -> Plain:
     found = item.explanation
-    return {
-        "object": item.key._asdict(),
-        "removedFirst": item.first_removed_pod or None,
-        "message": "" if found is None else found.message,
-        "cause": "unknown" if found is None else cause(found),
-    }
+    return to_document(
+        item,
+        "object=key removedFirst?=first_removed_pod message cause",
+        message="" if found is None else found.message,
+        cause="unknown" if found is None else cause(found),
+    )
 
 
 def _under_way(item: RolloutResult) -> Plain:
-    stuck = () if item.summary is None else item.summary.stuck
+    stuck = next(iter(() if item.summary is None else item.summary.stuck), None)
     return {
-        "object": item.key._asdict(),
-        "end": item.verdict.value,
-        "oldPods": item.old,
-        "pending": stuck[0].name if stuck else None,
-        "message": stuck[0].message if stuck else None,
+        **to_document(item, "object=key end=verdict oldPods=old"),
+        "pending": None if stuck is None else stuck.name,
+        "message": None if stuck is None else stuck.message,
     }
 
 
-def _document(item: RolloutResult) -> Plain:
-    return {
-        "objects": [key._asdict() for key in item.keys],
-        "rollout": item.kind.value,
-        "verdict": item.verdict.value,
-        "basis": item.basis.value,
-        "exact": item.is_exact,
-        "dependsOn": item.because or None,
-        "search": None if item.summary is None else _searched(item.summary),
-        "pending": [] if item.summary is None else _pending(item.summary),
-        "cause": None if item.explanation is None or not item.is_stuck else cause(item.explanation),
-        "witness": _sentences(item) if item.is_stuck else [],
-    }
-
-
-def _searched(summary: StepSummary) -> Plain:
+def _search(summary: StepSummary) -> Plain:
     return {
         "outcomes": len(summary.endings),
         "stuckOutcomes": sum(not ending.is_complete for ending in summary.endings),
-        "states": summary.states,
-        "runs": summary.runs,
+        **to_document(summary, "states runs"),
     }
 
 
-def _pending(summary: StepSummary) -> list[Plain]:
-    return [
-        {"object": _key(item.owner), "pod": item.pod, "message": item.message, "outcomes": item.outcomes}
-        for item in summary.waiting
-    ]
-
-
-def _key(key: Optional[ObjectKey]) -> Any:
-    return None if key is None else key._asdict()
+form(
+    RolloutResult,
+    "objects=keys rollout=kind verdict basis exact dependsOn?=because search pending cause witness",
+    search=lambda item: None if item.summary is None else _search(item.summary),
+    pending=lambda item: (
+        []
+        if item.summary is None
+        else [to_document(pods, "object=owner pod message outcomes") for pods in item.summary.waiting]
+    ),
+    cause=lambda item: None if item.explanation is None or not item.is_stuck else cause(item.explanation),
+    witness=lambda item: _sentences(item) if item.is_stuck else [],
+)

@@ -7,12 +7,10 @@ from typing import Any, NamedTuple, Optional
 from kubectl_spread.engine.results.summary import PlayedStep, Verdict, WorkloadSummary
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.keys import ObjectKey, Range
-from kubectl_spread.report.documents import API_VERSION
-from kubectl_spread.report.simulation.document import Ranges
+from kubectl_spread.report.documents import API_VERSION, error_documents, Plain, to_document
+from kubectl_spread.report.simulation.document import over_outcomes
 from kubectl_spread.report.simulation.text import name, VERDICTS
 from kubectl_spread.report.table import table, wrap
-
-Plain = dict[str, Any]
 
 
 class ReplicaCountRow(NamedTuple):
@@ -98,37 +96,39 @@ def _spreads(row: ReplicaCountRow, key: ObjectKey) -> tuple[Any, ...]:
 
 def document(found: ReplicaTable) -> Plain:
     """Return a SimulationTable."""
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "SimulationTable",
-        "object": found.key._asdict(),
-        "steps": list(found.steps),
-        "interrupted": found.is_interrupted,
-        "rows": [_row_document(row, found.key) for row in found.rows],
-        "errors": [
-            {"file": error.source, "message": error.message, "line": error.line, "column": error.column}
-            for error in found.errors
-        ],
-    }
+    return to_document(
+        found,
+        "apiVersion kind object=key steps interrupted rows errors",
+        apiVersion=API_VERSION,
+        kind="SimulationTable",
+        rows=[_row_document(row, found.key) for row in found.rows],
+        errors=error_documents(found.errors),
+    )
 
 
 def _row_document(row: ReplicaCountRow, key: ObjectKey) -> Plain:
     item = _workload(row, key)
     every = [step.summary for step in (row.start, *row.steps)]
-    after = Ranges(every[-1]).after
-    none = Range(0, 0)
-    return {
-        "replicas": row.replicas,
-        "verdict": verdict(row).value,
-        "exact": all(summary.is_exact for summary in every),
-        "states": sum(summary.states for summary in every),
-        "outcomeCount": len(every[-1].endings),
-        "ready": after(none if item is None else item.ready) if every[-1].endings else None,
-        "fewestReady": (0 if item is None else item.fewest_ready) if every[-1].endings else None,
-        "pending": after(none if item is None else item.pending) if every[-1].endings else None,
-        "notCreated": after(none if item is None else item.not_created) if every[-1].endings else None,
-        "skew": [
-            {"topologyKey": spread.topology_key, "after": after(spread.after), "worst": spread.on_the_way}
+    last = every[-1]
+    numbers: Plain = dict.fromkeys(("ready", "fewestReady", "pending", "notCreated"))
+    if last.endings:
+        none = Range(0, 0)
+        numbers = {
+            "ready": over_outcomes(none if item is None else item.ready, last),
+            "fewestReady": 0 if item is None else item.fewest_ready,
+            "pending": over_outcomes(none if item is None else item.pending, last),
+            "notCreated": over_outcomes(none if item is None else item.not_created, last),
+        }
+    return to_document(
+        row,
+        "replicas verdict exact states outcomeCount ready fewestReady pending notCreated skew",
+        verdict=verdict(row),
+        exact=all(summary.is_exact for summary in every),
+        states=sum(summary.states for summary in every),
+        outcomeCount=len(last.endings),
+        skew=[
+            to_document(spread, "topologyKey after worst=on_the_way", after=over_outcomes(spread.after, last))
             for spread in _spreads(row, key)
         ],
-    }
+        **numbers,
+    )

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
-from xml.etree import ElementTree as ET
+from typing import NamedTuple
 
 from kubectl_spread.engine.results.summary import Simulation
-from kubectl_spread.errors import SourceError, SpreadError
-from kubectl_spread.report.documents import API_VERSION
+from kubectl_spread.errors import SpreadError
+from kubectl_spread.report.documents import API_VERSION, error_documents, form, Plain, plain
+from kubectl_spread.report.junit import add_result, case, Suites
 from kubectl_spread.report.simulation.document import document as simulation_document
 from kubectl_spread.report.simulation.text import plural, VERDICTS
 from kubectl_spread.report.table import paint, wrap
 from kubectl_spread.text.wording import safe
-
-Plain = dict[str, Any]
 
 
 class UnmetExpectation(NamedTuple):
@@ -86,60 +84,31 @@ def total(results: Sequence[ScenarioResult]) -> str:
 
 def document(results: Iterable[ScenarioResult]) -> Plain:
     """Return a ScenarioReport."""
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "ScenarioReport",
-        "scenarios": [
-            {
-                "name": result.name,
-                "file": result.file,
-                "passed": result.is_fine,
-                "expectations": result.expectations,
-                "failures": [
-                    {
-                        "step": failure.step,
-                        "line": failure.line,
-                        "column": failure.column,
-                        "what": failure.what,
-                        "expected": failure.wanted,
-                        "found": failure.found,
-                    }
-                    for failure in result.failures
-                ],
-                "errors": [_error(error) for error in result.errors],
-                "simulation": simulation_document(result.simulation),
-            }
-            for result in results
-        ],
-    }
+    return {"apiVersion": API_VERSION, "kind": "ScenarioReport", "scenarios": plain(list(results))}
 
 
-def _error(error: SpreadError) -> Plain:
-    if isinstance(error, SourceError):
-        return {"file": error.source, "message": error.message, "line": error.line, "column": error.column}
-    return {"file": "", "message": str(error), "line": 0, "column": 0}
+form(
+    ScenarioResult,
+    "name file passed=fine expectations failures errors simulation",
+    errors=lambda result: error_documents(result.errors),
+    simulation=lambda result: simulation_document(result.simulation),
+)
+form(UnmetExpectation, "step line column what expected=wanted found")
 
 
 def junit(results: Sequence[ScenarioResult]) -> str:
     """Return JUnit's XML: a suite for each directory's scenarios together, a case for each scenario."""
-    root = ET.Element("testsuites", name="kubectl spread simulate run")
+    suites = Suites("kubectl spread simulate run")
     failed = sum(not result.is_fine and not result.errors for result in results)
     errors = sum(bool(result.errors) for result in results)
-    numbers = {"name": "scenarios", "tests": str(len(results)), "failures": str(failed), "errors": str(errors)}
-    suite = ET.SubElement(root, "testsuite", numbers)
+    suite = suites.suite("scenarios", tests=len(results), failures=failed, errors=errors)
     for result in results:
-        case = ET.SubElement(suite, "testcase", name=_text(result.name), classname=_text(result.file))
+        element = case(suite, result.name, of=result.file)
         for error in result.errors:
-            ET.SubElement(case, "error", message=_text(str(error)))
+            add_result(element, "error", message=str(error))
         for failure in result.failures:
             text = sentence(result, failure)
-            ET.SubElement(case, "failure", type=failure.what.split()[0], message=_text(text)).text = _text(text)
+            add_result(element, "failure", text=text, type=failure.what.split()[0], message=text)
         if not (result.is_fine or result.failures or result.errors):
-            ET.SubElement(case, "failure", type="complete", message="a step may get stuck")
-    ET.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode")
-
-
-def _text(text: str) -> str:
-    """Return text without the characters that XML cannot hold."""
-    return "".join(char if char.isprintable() or char in "\n\t" else "?" for char in text)
+            add_result(element, "failure", type="complete", message="a step may get stuck")
+    return str(suites)

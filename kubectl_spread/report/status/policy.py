@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Optional
 
 from kubectl_spread.guarantee.policy.evaluate import Evaluation
 from kubectl_spread.guarantee.policy.rule import RuleKind
 from kubectl_spread.guarantee.policy.wording import domain, preposition, rule_text
+from kubectl_spread.report.documents import form, Plain, to_document
 from kubectl_spread.report.status.prometheus import head, sample
 from kubectl_spread.report.table import table
 from kubectl_spread.simulate.running.policies import GroupStatus, PolicyStatus
 from kubectl_spread.text.wording import comma_list, count_noun
-
-Plain = dict[str, Any]
 
 HEADER = ("GROUP", "RULE", "STATUS", "PODS")
 
@@ -62,34 +61,15 @@ def _numbers(item: Evaluation) -> str:
 
 def document(found: PolicyStatus) -> Plain:
     """Return the policy's part of a StatusReport."""
-    return {
-        "name": found.policy.name,
-        "kept": found.is_kept,
-        "groups": [
-            {
-                "name": group.name,
-                "namespace": group.namespace,
-                "workloads": [key._asdict() for key in group.workloads],
-                "running": group.running,
-                "replicas": group.wanted,
-                "rules": [_rule(item) for item in group.rules],
-            }
-            for group in found.groups
-        ],
-    }
+    return to_document(found, "name=policy.name kept groups")
 
 
-def _rule(item: Evaluation) -> Plain:
-    return {
-        "rule": item.rule.kind.value,
-        "text": rule_text(item.rule),
-        "topologyKey": item.rule.topology_key or None,
-        "violated": item.is_violated,
-        "domains": list(item.domains),
-        "number": item.number,
-        "limit": item.limit,
-        "terminating": item.terminating,
-    }
+form(GroupStatus, "name namespace workloads running replicas=wanted rules")
+form(
+    Evaluation,
+    "rule=rule.kind text topologyKey?=rule.topology_key violated domains number limit terminating",
+    text=lambda item: rule_text(item.rule),
+)
 
 
 _METRICS = (
