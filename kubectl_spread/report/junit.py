@@ -2,38 +2,55 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
-
-class Suites:
-    """A document of test suites."""
-
-    def __init__(self, name: str) -> None:
-        self._root = ET.Element("testsuites", name=_text(name))
-
-    def suite(self, name: str, *, tests: int, **counts: int) -> ET.Element:
-        """Add a suite; `counts` are its numbers of failures, errors or skipped cases."""
-        numbers = {key: str(number) for key, number in {"tests": tests, **counts}.items()}
-        return ET.SubElement(self._root, "testsuite", {"name": _text(name), **numbers})
-
-    def __str__(self) -> str:
-        """Return the document; call it once, at the end."""
-        ET.indent(self._root)
-        return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(self._root, encoding="unicode")
+_TAGS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
-def case(suite: ET.Element, name: str, *, of: str, result: str = "", text: str = "", **attributes: str) -> ET.Element:
-    """Add a test case of the class `of`, with a result if `result` is its tag; a case without one has passed."""
-    element = ET.SubElement(suite, "testcase", name=_text(name), classname=_text(of))
-    if result:
-        add_result(element, result, text=text, **attributes)
-    return element
+class Result(NamedTuple):
+    """A result of a test case, such as `failure`, with its attributes and its text."""
+
+    tag: str
+    attributes: Mapping[str, str] = {}
+    text: str = ""
 
 
-def add_result(case: ET.Element, tag: str, *, text: str = "", **attributes: str) -> None:
-    """Add a result such as `failure` to a test case, with its text and attributes."""
-    child = ET.SubElement(case, tag, {key: _text(value) for key, value in attributes.items()})
-    child.text = _text(text) or None
+class Case(NamedTuple):
+    """A test case; without a result it has passed. group: the name of its class if that is not the suite."""
+
+    name: str
+    results: Sequence[Result] = ()
+    group: str = ""
+
+
+class Suite(NamedTuple):
+    """Test cases with a name; counts: the attributes with numbers of cases, by their first results."""
+
+    name: str
+    cases: Sequence[Case]
+    counts: tuple[str, ...] = ("failures", "errors")
+
+
+def document(name: str, suites: Iterable[Suite]) -> str:
+    """Return a document of test suites."""
+    root = ET.Element("testsuites", name=_text(name))
+    for suite in suites:
+        tags = Counter(case.results[0].tag for case in suite.cases if case.results)
+        numbers = {count: str(tags[_TAGS[count]]) for count in suite.counts}
+        parent = ET.SubElement(
+            root, "testsuite", {"name": _text(suite.name), "tests": str(len(suite.cases)), **numbers}
+        )
+        for case in suite.cases:
+            group = _text(case.group or suite.name)
+            element = ET.SubElement(parent, "testcase", name=_text(case.name), classname=group)
+            for result in case.results:
+                attributes = {key: _text(value) for key, value in result.attributes.items()}
+                ET.SubElement(element, result.tag, attributes).text = _text(result.text) or None
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode")
 
 
 def _text(text: str) -> str:

@@ -14,12 +14,11 @@ from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.errors import SourceError
 from kubectl_spread.lint.finding import Finding
-from kubectl_spread.report.check.formats.gitlab import identity
 from kubectl_spread.report.documents import API_VERSION, dumps
 from kubectl_spread.text.source import SourceFile
 
 _KIND = "Baseline"
-_FIELDS = ("code", "file", "kind", "namespace", "name", "path")  # as in fingerprint.identity
+_FIELDS = ("code", "file", "kind", "namespace", "name", "path")  # as in identity
 
 Identity = tuple[str, ...]
 
@@ -101,6 +100,11 @@ def _is_unchecked(key: Identity, root: str, seen: set[str]) -> bool:
     """Return whether an accepted finding is in an existing but unchecked file, or from standard input."""
     name = key[_FIELDS.index("file")]
     return name not in seen and (name.startswith("<") or os.path.exists(os.path.join(root, name)))
+
+
+def identity(finding: Finding, file: str) -> Identity:
+    """Return the identity of a finding without its line: rule, file, kind, namespace and name of the object, field."""
+    return (finding.rule.code, file, *finding.object, finding.path)
 
 
 def _identity(finding: Finding, root: str) -> Identity:

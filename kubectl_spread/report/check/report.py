@@ -31,12 +31,12 @@ class Renderer(Protocol):
 FORMATS = {
     "text": ("text", "render"),
     "concise": ("text", "render_concise"),
-    "json": ("formats.json", "render"),
-    "jsonl": ("formats.json", "render_lines"),
-    "sarif": ("formats.sarif", "render"),
-    "github": ("formats.github", "render"),
-    "gitlab": ("formats.gitlab", "render"),
-    "junit": ("formats.junit", "render"),
+    "json": ("json", "render"),
+    "jsonl": ("json", "render_lines"),
+    "sarif": ("formats", "sarif"),
+    "github": ("formats", "github"),
+    "gitlab": ("formats", "gitlab"),
+    "junit": ("formats", "junit"),
     "html": (".pages.check", "render"),
 }
 

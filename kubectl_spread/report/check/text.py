@@ -47,6 +47,12 @@ def _origin(finding: Finding) -> Iterator[str]:
         yield f"  {rendered_from(finding.place)}"
 
 
+def region(place: Place) -> tuple[int, int, int, int]:
+    """Return line and column of a place, and those of its end, from 1; the end is after the last character."""
+    source, span = place
+    return (*source.position(span.start), *source.position(span.end))
+
+
 def location(place: Place) -> str:
     """Return `file:line:column`, which terminals and editors make a link of."""
     line, column = place.source.position(place.span.start)

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from kubectl_spread.engine.results.summary import Simulation
 from kubectl_spread.errors import SpreadError
 from kubectl_spread.report.documents import API_VERSION, error_documents, form, Plain, plain
-from kubectl_spread.report.junit import add_result, case, Suites
+from kubectl_spread.report.junit import Case, Result, Suite
+from kubectl_spread.report.junit import document as junit_document
 from kubectl_spread.report.simulation.document import document as simulation_document
 from kubectl_spread.report.simulation.text import plural, VERDICTS
 from kubectl_spread.report.table import paint, wrap
@@ -97,18 +98,16 @@ form(UnmetExpectation, "step line column what expected=wanted found")
 
 
 def junit(results: Sequence[ScenarioResult]) -> str:
-    """Return JUnit's XML: a suite for each directory's scenarios together, a case for each scenario."""
-    suites = Suites("kubectl spread simulate run")
-    failed = sum(not result.is_fine and not result.errors for result in results)
-    errors = sum(bool(result.errors) for result in results)
-    suite = suites.suite("scenarios", tests=len(results), failures=failed, errors=errors)
-    for result in results:
-        element = case(suite, result.name, of=result.file)
-        for error in result.errors:
-            add_result(element, "error", message=str(error))
-        for failure in result.failures:
-            text = sentence(result, failure)
-            add_result(element, "failure", text=text, type=failure.what.split()[0], message=text)
-        if not (result.is_fine or result.failures or result.errors):
-            add_result(element, "failure", type="complete", message="a step may get stuck")
-    return str(suites)
+    """Return JUnit's XML: a suite for all scenarios together, a case for each scenario."""
+    cases = [Case(result.name, _junit_results(result), result.file) for result in results]
+    return junit_document("kubectl spread simulate run", [Suite("scenarios", cases)])
+
+
+def _junit_results(result: ScenarioResult) -> list[Result]:
+    found = [Result("error", {"message": str(error)}) for error in result.errors]
+    for failure in result.failures:
+        text = sentence(result, failure)
+        found.append(Result("failure", {"type": failure.what.split()[0], "message": text}, text))
+    if not (result.is_fine or found):
+        found.append(Result("failure", {"type": "complete", "message": "a step may get stuck"}))
+    return found

@@ -7,6 +7,7 @@ from typing import Optional
 
 from kubectl_spread.lint.finding import DocumentFix, Finding, Place
 from kubectl_spread.report.check.report import CheckReport
+from kubectl_spread.report.check.text import region
 from kubectl_spread.report.documents import (
     API_VERSION,
     dumps,
@@ -106,12 +107,5 @@ def _fix(repair: Optional[DocumentFix]) -> Optional[Plain]:
 
 
 def _place(place: Place) -> Plain:
-    line, column = place.source.position(place.span.start)
-    end_line, end_column = place.source.position(place.span.end)
-    return {
-        "file": place.source.name,
-        "line": line,
-        "column": column,
-        "endLine": end_line,
-        "endColumn": end_column,
-    }
+    names = ("line", "column", "endLine", "endColumn")
+    return {"file": place.source.name, **dict(zip(names, region(place), strict=True))}

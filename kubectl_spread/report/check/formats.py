@@ -1,0 +1,273 @@
+"""Formats that other programs define: GitHub's commands, GitLab's code quality, JUnit's XML and SARIF."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from urllib.parse import quote
+
+from kubectl_spread import __version__
+from kubectl_spread.lint.finding import Finding, Place, RuleMeta, Safety, Severity
+from kubectl_spread.lint.registry import RULES
+from kubectl_spread.lint.rule import documentation
+from kubectl_spread.report import junit as xml
+from kubectl_spread.report.check.baseline import identity
+from kubectl_spread.report.check.diagnostics import Diagnostic, diagnostics, Topic
+from kubectl_spread.report.check.report import CheckReport
+from kubectl_spread.report.check.text import location, message, region, rendered_from
+from kubectl_spread.report.documents import Plain
+from kubectl_spread.report.rules import markdown
+from kubectl_spread.text.source import Span
+from kubectl_spread.text.wording import safe
+
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
+def github(report: CheckReport) -> str:
+    """Return workflow commands, which GitHub Actions shows at the lines of a pull request."""
+    return "\n".join(
+        f"::{_COMMANDS[item.severity]} {_command_fields(item)}::{_data(item.text)}" for item in diagnostics(report)
+    )
+
+
+def _command_fields(item: Diagnostic) -> str:
+    if item.topic is Topic.INPUT:
+        return f"file={_property(item.subject)}"
+    if item.finding is None:
+        return f"title={item.title}"
+    line, column, end_line, end_column = region(item.finding.place)
+    where = f"file={_property(item.subject)},line={line},endLine={end_line}"
+    if end_line == line:
+        where += f",col={column},endColumn={end_column}"  # GitHub takes columns on one line only
+    return f"{where},title={_property(item.title)}"
+
+
+def _data(text: str) -> str:
+    """Return a value as the runner reads it, without control characters except line breaks."""
+    escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return safe(escaped)
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+_GITLAB_SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
+_ABOUT_ROLLOUTS = "SPR402"
+
+
+def gitlab(report: CheckReport) -> str:
+    """Return a JSON list with an entry for each finding, and for each stuck rollout that no finding is about."""
+    entries = []
+    for finding, digest in zip(report.findings, _fingerprints(report.findings), strict=True):
+        line, _, end_line, _ = region(finding.place)
+        origin = rendered_from(finding.place)
+        entries.append({
+            "description": f"{finding.message} ({origin})" if origin else finding.message,
+            "check_name": finding.rule.code,
+            "fingerprint": digest,
+            "severity": _GITLAB_SEVERITIES[finding.rule.severity],
+            "location": {"path": os.path.relpath(finding.place.source.name), "lines": {"begin": line, "end": end_line}},
+        })  # fmt: skip
+    return json.dumps([*entries, *_rollout_entries(report)], indent=2)
+
+
+def _rollout_entries(report: CheckReport) -> Iterator[Plain]:
+    """Yield an entry for each stuck rollout of a workload whose place is known."""
+    if not any(item.is_stuck for item in report.rollouts):
+        return
+    from kubectl_spread.report.check import rollouts  # numpy: 80 ms
+
+    known = {tuple(item.object) for item in report.findings if item.rule.code == _ABOUT_ROLLOUTS}
+    for result in report.rollouts:
+        place = report.places.get(result.key)
+        if not result.is_stuck or place is None or (tuple(result.key) in known and not result.is_creation):
+            continue
+        yield {
+            "description": f"Rollout: {rollouts.sentence(result)}",
+            "check_name": "rollout",
+            "fingerprint": _digest((result.kind.value, place.file, *(text for key in result.keys for text in key))),
+            "severity": "major",
+            "location": {"path": os.path.relpath(place.file), "lines": {"begin": place.line, "end": place.line}},
+        }
+
+
+def _digest(parts: Iterable[str]) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _fingerprints(findings: Iterable[Finding]) -> list[str]:
+    """Return a digest of rule, file, object and field for each finding; equal ones are numbered."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    digests = []
+    for finding in findings:
+        parts = identity(finding, finding.place.source.name)
+        seen[parts] += 1
+        digests.append(_digest((*parts, str(seen[parts]))))
+    return digests
+
+
+def junit(report: CheckReport) -> str:
+    """Return a suite for each file, for all placements and for the cluster; a file without findings has passed.
+
+    Errors, warnings and workloads with pods that are not placed are failures. An info is the output of a case that
+    passed. Unread inputs are errors.
+    """
+    problems = list(diagnostics(report))
+    by_file: dict[str, list[xml.Case]] = {file: [] for file in report.files}
+    for item in problems:
+        if item.finding is not None and item.subject in by_file:
+            by_file[item.subject].append(_finding_case(item.finding))
+    suites = [xml.Suite(file, cases or [xml.Case("check")]) for file, cases in by_file.items()]
+    if report.placements:
+        placed = {item.subject: [_result(item)] for item in problems if item.topic is Topic.PLACEMENT}
+        keys = [placement.workload.key for placement in report.placements]
+        suites.append(xml.Suite("placement", [xml.Case(key, placed.get(key, ())) for key in keys]))
+    cases = [
+        xml.Case(f"{item.title} {item.subject}", [_result(item)]) for item in problems if item.topic is Topic.CLUSTER
+    ]
+    if cases or report.running is not None:
+        suites.append(xml.Suite("cluster", cases or [xml.Case("check")]))
+    suites += [
+        xml.Suite(error.source, [xml.Case("read", [xml.Result("error", {"message": error.message})])])
+        for error in report.errors
+    ]
+    return xml.document("kubectl spread check", suites)
+
+
+def _result(item: Diagnostic) -> xml.Result:
+    if item.severity is Severity.INFO:
+        return xml.Result("system-out", text=item.text)
+    return xml.Result("error" if item.is_unread else "failure", {"type": item.title, "message": item.text})
+
+
+def _finding_case(finding: Finding) -> xml.Case:
+    place, severity = location(finding.place), finding.rule.severity
+    lines = [place, rendered_from(finding.place), finding.path, finding.hint]
+    if severity is Severity.INFO:
+        lines.insert(0, f"{severity.value}: {finding.message}")
+    text = "\n".join(filter(None, lines))
+    failure = xml.Result("failure", {"type": severity.value, "message": finding.message}, text)
+    result = xml.Result("system-out", text=text) if severity is Severity.INFO else failure
+    return xml.Case(f"{finding.rule.code} {finding.rule.name} {place}", [result])
+
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_HOME = "https://github.com/kubectl-spread/kubectl-spread"
+_INDEX = {code: index for index, code in enumerate(RULES)}
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+
+
+def sarif(report: CheckReport) -> str:
+    """Return a log with one run and all rules, as code scanning reads it: results are findings only.
+
+    Each has a fingerprint that stays while lines move. `results` is always present. The notes of the invocation name
+    unread inputs, and pods without a node.
+    """
+    driver = {
+        "name": "kubectl-spread",
+        "semanticVersion": __version__,
+        "informationUri": _HOME,
+        "rules": [_sarif_rule(rule) for rule in RULES.values()],
+    }
+    others = [item for item in diagnostics(report) if item.finding is None]
+    others.sort(key=lambda item: item.topic is not Topic.INPUT)
+    invocation = {
+        "executionSuccessful": not any(item.is_unread for item in others),
+        "toolExecutionNotifications": [_notification(item) for item in others],
+    }
+    digests = _fingerprints(report.findings)
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [invocation],
+        "results": [_sarif_result(*pair) for pair in zip(report.findings, digests, strict=True)],
+    }
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _sarif_rule(rule: RuleMeta) -> Plain:
+    text = documentation(rule)
+    return {
+        "id": rule.code,
+        "name": rule.name,
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": text.partition("\n\n")[0]},
+        "help": {"text": text, "markdown": markdown(rule)},
+        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+    }
+
+
+def _notification(item: Diagnostic) -> Plain:
+    if item.topic is Topic.INPUT:
+        place = {"locations": [{"physicalLocation": _file(item.subject)}]}
+        return {"level": "error", "message": {"text": item.text}, **place}
+    level = "error" if item.is_unread else "note" if item.severity is Severity.INFO else "warning"
+    return {"level": level, "message": {"text": f"{item.title}: {item.text}"}}
+
+
+def _sarif_result(finding: Finding, fingerprint: str) -> Plain:
+    place: Plain = {"physicalLocation": _physical(finding.place)}
+    if finding.object.kind:
+        name = "/".join(part for part in finding.object if part)
+        place["logicalLocations"] = [{"fullyQualifiedName": f"{name}:{finding.path}", "kind": "object"}]
+    template = finding.place.template
+    return {
+        "ruleId": finding.rule.code,
+        "ruleIndex": _INDEX[finding.rule.code],
+        "level": _LEVELS[finding.rule.severity],
+        "message": {"text": message(finding)},
+        "locations": [place],
+        "relatedLocations": [
+            {"id": number, "physicalLocation": _physical(label.place), "message": {"text": label.text}}
+            for number, label in enumerate(finding.related)
+        ],
+        "partialFingerprints": {"kubectlSpread/v1": fingerprint},
+        **({"properties": {"template": template}} if template else {}),
+        **_sarif_fixes(finding),
+    }
+
+
+def _sarif_fixes(finding: Finding) -> Plain:
+    """Return the fix of a finding; empty if the text cannot be edited."""
+    if finding.repair is None:
+        return {}
+    from kubectl_spread.lint.fixing.apply_fixes import possible_edits
+
+    source = finding.repair.source
+    replacements = [
+        {
+            "deletedRegion": _physical(Place(source, Span(edit.start, edit.end)))["region"],
+            "insertedContent": {"text": edit.text},
+        }
+        for edit in possible_edits(finding.repair)
+    ]
+    if not replacements:
+        return {}
+    change = {**_file(source.name), "replacements": replacements}
+    fix = finding.repair.fix
+    safety = Safety.SAFE if fix.is_safe else Safety.UNSAFE
+    text = fix.title if fix.is_safe else f"{fix.title} (unsafe: it may change where pods run)"
+    described = {"description": {"text": text}, "artifactChanges": [change], "properties": {"safety": safety.value}}
+    return {"fixes": [described]}
+
+
+def _physical(place: Place) -> Plain:
+    names = ("startLine", "startColumn", "endLine", "endColumn")
+    return {**_file(place.source.name), "region": dict(zip(names, region(place), strict=True))}
+
+
+def _file(name: str) -> Plain:
+    """Return a file relative to the working directory, usually the repository's root; other files unchanged."""
+    path = os.path.relpath(name).replace(os.sep, "/")
+    if path.startswith("../"):
+        return {"artifactLocation": {"uri": _quoted(os.path.abspath(name).replace(os.sep, "/"))}}
+    return {"artifactLocation": {"uri": _quoted(path), "uriBaseId": "%SRCROOT%"}}
+
+
+def _quoted(path: str) -> str:
+    """Return a path as a URI; a byte that is not UTF-8 keeps its value."""
+    return quote(path, errors="surrogateescape")

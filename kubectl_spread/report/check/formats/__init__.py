@@ -1,1 +1,0 @@
-"""Formats of a check's result for programs."""
