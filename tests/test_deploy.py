@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 
 from kubectl_spread import __version__
 from kubectl_spread.cli.main import run
-from kubectl_spread.report.status import prometheus
+from kubectl_spread.report import prometheus
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"

@@ -13,7 +13,7 @@ from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.outputs import page_source
 from kubectl_spread.operations import replica_table
 from kubectl_spread.operations.simulate import SimulateInputs, SimulateRequest
-from kubectl_spread.report.simulation import replicas as report
+from kubectl_spread.report import replicas as report
 
 
 def run(

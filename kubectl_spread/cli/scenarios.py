@@ -10,9 +10,10 @@ from kubectl_spread.cli.console.stderr import flush
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.outputs import page_source
 from kubectl_spread.operations.scenarios import run_scenarios, ScenarioRequest
-from kubectl_spread.report.simulation import scenarios as report
-from kubectl_spread.report.simulation import text
-from kubectl_spread.report.simulation.scenarios import ScenarioResult
+from kubectl_spread.report import scenarios as report
+from kubectl_spread.report.scenarios import ScenarioResult
+from kubectl_spread.report.simulation import render
+from kubectl_spread.report.table import Style
 
 
 def run(request: ScenarioRequest, under_way: Progress, *, output: str, width: int, colour: bool) -> int:
@@ -49,6 +50,6 @@ def _print_end(found: list[ScenarioResult], output: str, *, width: int, colour: 
 
         click.echo(pages.render_scenarios(found, page_source(None)), nl=False)
     elif len(found) == 1 and found[0].simulation.steps:
-        click.echo(f"\n{text.render(found[0].simulation, width=width, colour=colour)}", color=True)
+        click.echo(f"\n{render(found[0].simulation, Style(width, colour))}", color=True)
     else:
         click.echo(f"\n{report.total(found)}")

@@ -140,9 +140,9 @@ class Poller:
 
 def _reading(found: StatusStream, start: float) -> Reading:
     """Return the metrics of a reading that began at a `time.monotonic()`."""
-    from kubectl_spread.report.status import policy, prometheus
+    from kubectl_spread.report import prometheus
 
-    rules = "" if found.policy is None else "".join(f"{line}\n" for line in policy.metrics(found.policy))
+    rules = "" if found.policy is None else "".join(f"{line}\n" for line in prometheus.metrics(found.policy))
     workloads = 0
 
     def counted() -> Iterator[WorkloadStatus]:

@@ -14,7 +14,7 @@ from kubectl_spread.kubectl.parsing import Command, parse, StepError
 from kubectl_spread.kubectl.workloads import MOST_REPLICAS, SCALED
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.operations.simulate import simulate, SimulateInputs, SimulationSetup, unreadable_first
-from kubectl_spread.report.simulation.replicas import ReplicaCountRow, ReplicaTable
+from kubectl_spread.report.replicas import ReplicaCountRow, ReplicaTable
 
 _RANGE = re.compile(r"([0-9]{1,20})\.\.([0-9]{1,20})\Z")
 _MOST_ROWS = 1000

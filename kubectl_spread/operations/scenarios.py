@@ -16,7 +16,7 @@ from kubectl_spread.kubectl.targets import require
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.operations.simulate import read_inputs, SimulateInputs, SimulateRequest, SimulationSetup
-from kubectl_spread.report.simulation.scenarios import ScenarioResult, UnmetExpectation
+from kubectl_spread.report.scenarios import ScenarioResult, UnmetExpectation
 from kubectl_spread.sources import scenario as scenarios
 from kubectl_spread.sources.files import setting_root
 from kubectl_spread.sources.scenario import Expectation, Scenario

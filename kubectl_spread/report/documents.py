@@ -70,9 +70,10 @@ def _parsed(fields: str) -> list[tuple[str, str, bool]]:
     parsed = []
     for text in fields.split():
         written, _, field = text.partition("=")
-        name = written.rstrip("?")
-        snake_case = re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
-        parsed.append((name, field or snake_case, written != name))
+        stem = written.rstrip("?")
+        snake_case = re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", stem)
+        camel_case = re.sub("_(.)", lambda letter: letter[1].upper(), stem)
+        parsed.append((camel_case, field or snake_case, written != stem))
     return parsed
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Optional, Union
 
+from kubectl_spread.report.wording import plural
 from kubectl_spread.text.wording import safe
 
 NARROWEST = 40
@@ -128,6 +129,13 @@ def table(rows: Sequence[tuple[str, ...]], width: Optional[int] = None, *, inden
         if max(map(len, lines)) <= room + len(indent):
             return lines
     return _blocks(cells, width, indent=indent)
+
+
+def domain_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, of: int, width: int) -> list[str]:
+    """Return a table of domains with their numbers of pods, and a line about those beyond its rows."""
+    lines = table([tuple(head), *map(tuple, rows)], width, indent="  ")
+    more = of - len(rows)
+    return [*lines, f"  and {plural(more, 'more domain')}"] if more else lines
 
 
 def _columns(cells: list[tuple[str, ...]], widths: list[int], gap: int, *, indent: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import NamedTuple, Optional
 from kubectl_spread.guarantee.policy.policy import GroupSpec, Policy, Regime
 from kubectl_spread.guarantee.prove import prove
 from kubectl_spread.guarantee.verdict import Effort, GroupResult, ProofStatus
-from kubectl_spread.report.guarantee.document import document
+from kubectl_spread.report.guarantee import document
 from tests.guarantee import cases, replay
 from tests.guarantee.twin import REGIMES, Twin
 

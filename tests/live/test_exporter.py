@@ -27,7 +27,7 @@ from kubectl_spread.exporter.polling import Poller
 from kubectl_spread.exporter.server import ExporterServer
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.operations.status import StatusRequest, workload_status
-from kubectl_spread.report.status import prometheus
+from kubectl_spread.report import prometheus
 from kubectl_spread.sources.live import transport as transports
 from kubectl_spread.sources.live.flags import Flags
 from kubectl_spread.sources.policy import file as policies

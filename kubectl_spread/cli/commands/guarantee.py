@@ -326,7 +326,7 @@ def _print(found: GuaranteeResult, output: str, *, colour: bool, is_wide: bool) 
     groups = [(item.result, item.recommendation) for item in found.groups]
     if output == "json":
         from kubectl_spread.report.documents import dumps
-        from kubectl_spread.report.guarantee.document import document
+        from kubectl_spread.report.guarantee import document
 
         made = document(
             found.policy,
@@ -339,7 +339,7 @@ def _print(found: GuaranteeResult, output: str, *, colour: bool, is_wide: bool) 
         )
         click.echo(dumps(made))
     elif output == "junit":
-        from kubectl_spread.report.guarantee.junit import junit
+        from kubectl_spread.report.guarantee import junit
 
         click.echo(junit(found.policy.name, [result for result, _ in groups], found.errors))
     elif output == "html":
@@ -352,7 +352,7 @@ def _print(found: GuaranteeResult, output: str, *, colour: bool, is_wide: bool) 
         )
         click.echo(shown_page, nl=False)
     else:
-        from kubectl_spread.report.guarantee import text
+        from kubectl_spread.report import guarantee as text
         from kubectl_spread.report.table import Style
 
         width = min(_WIDEST, shutil.get_terminal_size((_WIDTH, 24)).columns)

@@ -165,7 +165,7 @@ def _code(found: RebalanceResult) -> int:
 
 def _print_json(found: RebalanceResult) -> None:
     from kubectl_spread.report.documents import dumps
-    from kubectl_spread.report.rebalance.document import document
+    from kubectl_spread.report.rebalance import document
 
     unread = found.known.cluster.unread
     click.echo(dumps(document(found.rebalance, found.errors, unread, is_interrupted=found.is_interrupted)))
@@ -181,10 +181,11 @@ def _print_page(found: RebalanceResult) -> None:
 
 def _print(found: RebalanceResult, *, colour: bool, is_wide: bool) -> None:
     if found.rebalance.repairs:
-        from kubectl_spread.report.rebalance import text
+        from kubectl_spread.report.rebalance import render
+        from kubectl_spread.report.table import Style
 
         shown = found.rebalance._replace(is_cut_short=False) if found.is_interrupted else found.rebalance
-        click.echo(text.render(shown, width=_width(), colour=colour, is_wide=is_wide), color=True)
+        click.echo(render(shown, Style(_width(), colour, is_wide)), color=True)
     elif not found.missing:
         where = f" in {found.selection.namespace} namespace" if found.selection.namespace else ""
         click.echo(f"No violated constraint found{where}: there is nothing to rebalance.")

@@ -290,7 +290,7 @@ def _print(found: SimulateResult, style: _Style) -> None:
     unreadable = found.known.cluster.unread
     if style.output == "json":
         from kubectl_spread.report.documents import dumps
-        from kubectl_spread.report.simulation.document import document
+        from kubectl_spread.report.simulation import document
 
         click.echo(dumps(document(found.simulation, found.errors, unreadable)))
         return
@@ -300,10 +300,10 @@ def _print(found: SimulateResult, style: _Style) -> None:
         source = page_source(found.known)
         click.echo(pages.render(found.simulation, source, errors=found.errors, unread=unreadable), nl=False)
         return
-    from kubectl_spread.report.simulation import text
+    from kubectl_spread.report.simulation import render
+    from kubectl_spread.report.table import Style
 
-    rendered = text.render(found.simulation, width=_width(), colour=style.colour, is_wide=style.is_wide)
-    click.echo(rendered, color=True)
+    click.echo(render(found.simulation, Style(_width(), style.colour, style.is_wide)), color=True)
     if unreadable:
         from kubectl_spread.report import documents
 

@@ -168,13 +168,11 @@ def _print(found: StatusResult, output: Optional[str], *, shows_all: bool, has_h
     if output == "json":
         _print_json(found)
     elif output == "prometheus":
-        from kubectl_spread.report.status import prometheus
+        from kubectl_spread.report import prometheus
 
         click.echo(prometheus.text(found.statuses), nl=False)
         if found.policy is not None:
-            from kubectl_spread.report.status import policy
-
-            click.echo("\n".join(policy.metrics(found.policy)))
+            click.echo("\n".join(prometheus.metrics(found.policy)))
     elif output == "html":
         from kubectl_spread.report.pages import status as pages  # jinja2: 30 ms
 
@@ -204,10 +202,10 @@ def _print_policy(found: StatusResult, *, has_headers: bool, is_wide: bool) -> N
     """Print the rules of the policy below the table."""
     if found.policy is None:
         return
-    from kubectl_spread.report.status import policy
+    from kubectl_spread.report import status
 
     width = terminal.table_width() if has_headers and not is_wide else None
-    lines = policy.lines(found.policy, width, has_namespace=not found.selection.namespace)
+    lines = status.policy_lines(found.policy, width, has_namespace=not found.selection.namespace)
     gap = [""] if found.statuses and has_headers else []
     click.echo("\n".join([*gap, *lines[0 if has_headers else 1 :]]))
 
@@ -224,7 +222,7 @@ def _print_unread(found: StatusResult) -> None:
 
 def _print_json(found: StatusResult) -> None:
     from kubectl_spread.report.documents import dumps
-    from kubectl_spread.report.status.document import status_report
+    from kubectl_spread.report.status import status_report
 
     click.echo(dumps(status_report(found.statuses, found.errors, found.cluster.unread, found.policy)))
 
@@ -235,7 +233,7 @@ class _Shown:
     def __init__(
         self, output: Optional[str], *, has_namespace: bool, has_headers: bool, width: Optional[int] = None
     ) -> None:
-        from kubectl_spread.report.status import table
+        from kubectl_spread.report import status as table
 
         self._table = table
         self._columns = table.ColumnWidths(width)

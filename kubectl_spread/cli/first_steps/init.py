@@ -99,7 +99,7 @@ def _print_survey(plan: SetupPlan) -> None:
 
 
 def _print_diffs(plan: SetupPlan, *, colour: bool) -> None:
-    from kubectl_spread.report.check import diff
+    from kubectl_spread.report import diff
     from kubectl_spread.text.source import SourceFile
 
     for change in plan.changes:

@@ -60,7 +60,7 @@ def _nothing(count: Fixable) -> str:
 def show(request: CheckRequest, fixes: FixOptions, *, colour: bool) -> int:
     """Print the diff of every text that would change, and the errors; return the exit code."""
     from kubectl_spread.operations.fix import preview_fixes
-    from kubectl_spread.report.check.diff import render
+    from kubectl_spread.report.diff import render
 
     found = preview_fixes(request, unsafe=fixes.unsafe_fixes)
     for error in found.errors:

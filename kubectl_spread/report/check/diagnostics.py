@@ -68,7 +68,7 @@ def _worst_state(placement: Placement) -> str:
 
 
 def _placed(placement: Placement) -> str:
-    from kubectl_spread.report.check.placements import headline  # numpy: 80 ms
+    from kubectl_spread.report.check.workloads import headline  # numpy: 80 ms
 
     text = headline(placement, colour=False)
     return f"{text}: {safe(placement.refused[0].message)}" if placement.refused else text
@@ -77,9 +77,9 @@ def _placed(placement: Placement) -> str:
 def _of_cluster(report: CheckReport) -> Iterator[Diagnostic]:
     """Yield problems of running workloads and of rollouts, and the resources that may not be listed."""
     if report.running is not None:
-        from kubectl_spread.report.check import cluster  # numpy: 80 ms
+        from kubectl_spread.report.check import workloads  # numpy: 80 ms
 
-        for line in cluster.entries(report.running):
+        for line in workloads.entries(report.running):
             severity = Severity.ERROR if line.is_failure else Severity.INFO
             yield Diagnostic(Topic.CLUSTER, "Running", line.subject, line.text, severity)
     if any(result.is_stuck for result in report.rollouts):

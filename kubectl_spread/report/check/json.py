@@ -69,18 +69,18 @@ def _placements(report: CheckReport) -> list[Plain]:
     """Return the results for workloads that do not run yet."""
     if not report.placements:
         return []
-    from kubectl_spread.report.check import placements  # numpy: 80 ms
+    from kubectl_spread.report.check import workloads  # numpy: 80 ms
 
-    return placements.documents(report.placements)
+    return workloads.documents(report.placements)
 
 
 def _running(report: CheckReport) -> Plain:
     """Return the results for running workloads."""
     if report.running is None:
         return {"pending": [], "onMissingNodes": [], "notCreated": []}
-    from kubectl_spread.report.check import cluster  # numpy: 80 ms
+    from kubectl_spread.report.check import workloads  # numpy: 80 ms
 
-    return cluster.document(report.running)
+    return workloads.running_document(report.running)
 
 
 def _rollouts(report: CheckReport) -> Plain:

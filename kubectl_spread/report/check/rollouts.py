@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from kubectl_spread.engine.results.summary import StepSummary, Verdict
 from kubectl_spread.report.documents import form, Plain, plain, to_document
+from kubectl_spread.report.events import way_to_get_stuck
 from kubectl_spread.report.explain.reasons.cause import cause
-from kubectl_spread.report.simulation import text as story
-from kubectl_spread.report.simulation.text import share
 from kubectl_spread.report.table import paint
+from kubectl_spread.report.wording import share
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
@@ -142,7 +142,7 @@ def _way(result: RolloutResult) -> list[str]:
 def _sentences(result: RolloutResult) -> list[str]:
     """Return the events after the user's step."""
     played = result.played
-    return story.way_to_get_stuck(played, ())[1:] if played is not None and played.summary.witness else []
+    return way_to_get_stuck(played, ())[1:] if played is not None and played.summary.witness else []
 
 
 def _name(result: RolloutResult) -> str:

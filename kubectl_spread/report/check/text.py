@@ -145,8 +145,8 @@ def _blocks_after_findings(report: CheckReport) -> Iterator[list[str]]:
 
 def _placements(report: CheckReport) -> list[list[str]]:
     """Return a block for each placed workload, with its rollout, and then the creations that may get stuck."""
-    from kubectl_spread.report.check import placements as placement_text
     from kubectl_spread.report.check import rollouts
+    from kubectl_spread.report.check import workloads as placement_text
 
     out_of_reach = _out_of_reach(report.findings)
     left = {item.key: item for item in report.rollouts if not item.is_creation}
@@ -164,10 +164,10 @@ def _running(report: CheckReport, running: RunningResults) -> list[list[str]]:
     """Return the block about running workloads; none if there is nothing to say."""
     if not any(running) and not report.rollouts:
         return []
-    from kubectl_spread.report.check import cluster, rollouts  # numpy: 80 ms
+    from kubectl_spread.report.check import rollouts, workloads  # numpy: 80 ms
 
     colour = report.colour
-    return [[*cluster.lines(running, colour=colour), *rollouts.of_running(report.rollouts, colour=colour)]]
+    return [[*workloads.running_lines(running, colour=colour), *rollouts.of_running(report.rollouts, colour=colour)]]
 
 
 def _out_of_reach(findings: list[Finding]) -> dict[tuple[str, str, str], frozenset[str]]:
@@ -190,7 +190,7 @@ def render_concise(report: CheckReport) -> str:
     """Return `file:line:column: severity CODE message` lines, then a line for each workload that was placed."""
     lines = [_line(finding) for finding in report.findings]
     if report.placements:
-        from kubectl_spread.report.check.placements import headline  # numpy: 80 ms
+        from kubectl_spread.report.check.workloads import headline  # numpy: 80 ms
 
         lines += [headline(placement, colour=False) for placement in report.placements]
     if any(item.is_stuck for item in report.rollouts):

@@ -9,7 +9,7 @@ from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.explain.reported_message import MessageComparison, MessageStatus, ReportedMessage
 from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.report import table
-from kubectl_spread.report.check import placements
+from kubectl_spread.report.check import workloads
 from kubectl_spread.report.explain import constraints, forecast, nodes, scores, suggestions, verdict
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.explain.reasons import conflicts, preemption, reported_message
@@ -132,7 +132,7 @@ def headline(report: PodReport) -> str:
     if report.workload is not None:
         return _counts(report.workload)
     if report.placement is not None and report.placement.pending:
-        return f"{placements.headline(report.placement, colour=False)}."
+        return f"{workloads.headline(report.placement, colour=False)}."
     return ""
 
 

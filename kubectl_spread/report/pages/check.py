@@ -78,9 +78,9 @@ def _pending(report: CheckReport) -> int:
     placed = sum(len(placement.pending) + len(placement.refused) for placement in report.placements)
     if report.running is None:
         return placed
-    from kubectl_spread.report.check import cluster  # numpy: 80 ms
+    from kubectl_spread.report.check import workloads  # numpy: 80 ms
 
-    waiting = ((cluster.waiting_line(item).is_failure, item) for item in report.running.waiting)
+    waiting = ((workloads.waiting_line(item).is_failure, item) for item in report.running.waiting)
     return placed + sum(1 + len(item.explanation.others) for is_failure, item in waiting if is_failure)
 
 
@@ -119,11 +119,11 @@ def _tiles(report: CheckReport) -> Iterator[dict[str, Any]]:
 def _running_lines(running: Optional[RunningResults]) -> list[dict[str, str]]:
     if running is None or not any(running):
         return []
-    from kubectl_spread.report.check import cluster  # numpy: 80 ms
+    from kubectl_spread.report.check import workloads  # numpy: 80 ms
 
     return [
         {"label": item.label, "text": item.sentence, "tone": "bad" if item.is_failure else "warn"}
-        for item in cluster.entries(running)
+        for item in workloads.entries(running)
     ]
 
 

@@ -17,13 +17,14 @@ from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdi
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
-from kubectl_spread.report.guarantee import gaps, recommendation, words
+from kubectl_spread.report import proofs as words
+from kubectl_spread.report import recommendation
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.drawing import bars, Chart, draw, Drawing, DrawnNode, DrawnPod, Look, order, Shape
 from kubectl_spread.report.pages.moments import frames_of
 from kubectl_spread.report.pages.pods import notes_of
-from kubectl_spread.report.simulation.text import name
 from kubectl_spread.report.table import Style
+from kubectl_spread.report.wording import name
 from kubectl_spread.text.scalars import natural
 from kubectl_spread.text.wording import count_noun
 
@@ -207,7 +208,7 @@ def _group(result: GroupResult, found: Optional[Recommendation], cluster: Cluste
             for when, verdicts in words.answers(both)
         ],
         "rules": [_rule(verdicts, result, cluster) for verdicts in by_rule],
-        "notes": [gaps.sentence(gap) for gap in result.gaps],
+        "notes": [words.gap_sentence(gap) for gap in result.gaps],
         "recommendation": "\n\n".join("\n".join(block) for block in lines if block),
     }
 

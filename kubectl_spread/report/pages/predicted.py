@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster
-from kubectl_spread.report.check import placements as placement_text
 from kubectl_spread.report.check import rollouts
+from kubectl_spread.report.check import workloads as placement_text
 from kubectl_spread.report.check.report import CheckReport, PageFacts
 from kubectl_spread.report.pages import status
 from kubectl_spread.report.pages.pods import ClusterPods

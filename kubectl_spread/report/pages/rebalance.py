@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kubectl_spread.advice.rebalance.plan import ConstraintChange, Rebalance, Repair, RepairVerdict
@@ -14,16 +14,28 @@ from kubectl_spread.report import documents
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.drawing import bars, Chart, draw, Drawing, DrawnPod, Look, Shape
 from kubectl_spread.report.pages.pods import ClusterPods
-from kubectl_spread.report.rebalance import commands
-from kubectl_spread.report.rebalance.text import landing_nodes, RepairText, span
-from kubectl_spread.report.simulation.text import name
-from kubectl_spread.text.wording import count_noun
+from kubectl_spread.report.rebalance import (
+    alternative,
+    certainty,
+    commands,
+    eviction_warning,
+    landing_nodes,
+    obstacle_lines,
+    remedy_lines,
+    reservations,
+    restart_warning,
+    script_lines,
+    span,
+    verdict,
+    why_restart,
+)
+from kubectl_spread.report.wording import name
+from kubectl_spread.text.wording import count_noun, safe
 
 Plain = dict[str, Any]
 
 _STAYS = Look("stays")
 _LEAVES = Look("is evicted", Shape.TERMINATING, hue=4)
-_WHOLE = 1_000_000  # wide enough for any sentence in one line
 _TONES = {RepairVerdict.EVICT: "good", RepairVerdict.RESTART: "good", RepairVerdict.NO_PLAN: "bad"}
 
 
@@ -62,48 +74,39 @@ def _title(found: Rebalance) -> str:
 
 
 def _repair(item: Repair, cluster: Cluster, pods: ClusterPods) -> Plain:
-    text = RepairText(item, width=_WHOLE)
     plan = item.plan if item.verdict is RepairVerdict.EVICT else None
     restarts = item.restarts if item.verdict is RepairVerdict.RESTART else ()
     changes = restarts[-1].changes if restarts else plan.changes if plan else item.before
     evictions = () if plan is None else plan.evictions
-    lines = [] if plan is None else commands.of_plan(plan)
-    lines += [line for restart in restarts for line in commands.of_restart(restart)]
     return {
         "name": ", ".join(map(name, item.keys)),
-        "badge": text.verdict(),
+        "badge": verdict(item),
         "tone": _TONES[item.verdict],
-        "warning": list(_warning(text, item)),
+        "warning": list(_warning(item)),
         "steps": [(str(at), one.pod, one.node, landing_nodes(one)) for at, one in enumerate(evictions, 1)],
         "drawing": _drawing(item, cluster, pods),
         "charts": [chart for change in changes for chart in _charts(change, is_alone=len(item.keys) == 1)],
-        "sentences": list(_sentences(text, item)),
-        "commands": "\n".join(commands.script_lines(lines)),
-        "why": _points(text.obstacles()) if item.verdict is RepairVerdict.NO_PLAN else [],
-        "remedies": _points(text.remedies()) if item.verdict is RepairVerdict.NO_PLAN else [],
+        "sentences": [safe(line) for line in _sentences(item)],
+        "commands": "\n".join(script_lines(commands(item) if item.is_repaired else [])),
+        "why": list(map(safe, obstacle_lines(item))) if item.verdict is RepairVerdict.NO_PLAN else [],
+        "remedies": list(map(safe, remedy_lines(item))) if item.verdict is RepairVerdict.NO_PLAN else [],
     }
 
 
-def _warning(text: RepairText, item: Repair) -> Iterator[str]:
+def _warning(item: Repair) -> Iterator[str]:
     if item.verdict is RepairVerdict.RESTART:
-        yield from text.restart_warning(item.restarts)
+        yield restart_warning(item)
     elif item.verdict is RepairVerdict.EVICT and item.plan is not None and item.plan.evictions:
-        yield from text.warning(item.plan)
+        yield eviction_warning(item.plan)
 
 
-def _sentences(text: RepairText, item: Repair) -> Iterator[str]:
+def _sentences(item: Repair) -> Iterator[str]:
     if item.verdict is RepairVerdict.EVICT and item.plan is not None:
-        yield from text.certainty(item.plan)
-        yield from text.alternative(item.restarts)
-        yield from text.reservations(item.plan)
+        yield from certainty(item.plan, item)
+        yield from alternative(item)
+        yield from reservations(item.plan)
     elif item.verdict is RepairVerdict.RESTART:
-        yield from text.why_restart(item.restarts)
-
-
-def _points(lines: Iterable[str]) -> list[str]:
-    """Return the points of a list without its title; the last line can be a sentence instead."""
-    found = list(lines)
-    return [line.removeprefix("  - ") for line in (found if len(found) == 1 else found[1:])]
+        yield from why_restart(item)
 
 
 def _charts(change: ConstraintChange, *, is_alone: bool) -> Iterator[Chart]:

@@ -17,23 +17,22 @@ from kubectl_spread.engine.results.summary import (
 )
 from kubectl_spread.engine.state import EventKind
 from kubectl_spread.errors import SourceError
-from kubectl_spread.report import documents
+from kubectl_spread.report import documents, replicas, scenarios
+from kubectl_spread.report.events import EventNames
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.moments import Artist, frames_of
-from kubectl_spread.report.simulation import replicas, scenarios
-from kubectl_spread.report.simulation.scenarios import ScenarioResult
-from kubectl_spread.report.simulation.text import (
+from kubectl_spread.report.scenarios import ScenarioResult
+from kubectl_spread.report.simulation import (
     certainty,
     depends_on,
-    EventNames,
-    name,
+    NOT_ROLLED_OUT,
     numbers,
-    plural,
-    pods,
-    share,
+    refusals,
     skew,
     VERDICTS,
+    waiting_pods,
 )
+from kubectl_spread.report.wording import name, plural, pods
 
 _TONES = {
     Verdict.COMPLETES: "good",
@@ -167,8 +166,8 @@ def _step(step: PlayedStep, number: int, room: int, *, has_run: bool) -> Plain:
         "workloads": [_workload(item, summary) for item in concerned],
         "is_quiet": not concerned and not step.refusal and bool(summary.endings),
         "others": [name(item.key) for item in summary.workloads if _was_stuck(item)],
-        "waiting": list(_waiting(summary)),
-        "refused": list(_refused(summary)),
+        "waiting": [{"who": waiting_pods(item, summary), "message": item.message} for item in summary.waiting],
+        "refused": list(refusals(summary)),
         "lost": summary.lost,
         "certainty": certainty(summary),
         **_pictures(step, concerned, room, has_run=has_run),
@@ -188,7 +187,7 @@ def _workload(item: WorkloadSummary, step: StepSummary) -> Plain:
             "numbers": f"{pods(item.restarted)} gone",
             "skews": [],
         }
-    paused = "; it is paused, so its changed template is not rolled out" if item.is_paused else ""
+    paused = f"; it is paused, so {NOT_ROLLED_OUT}" if item.is_paused else ""
     return {
         "name": name(item.key),
         "badge": VERDICTS[item.verdict],
@@ -196,19 +195,6 @@ def _workload(item: WorkloadSummary, step: StepSummary) -> Plain:
         "numbers": f"{numbers(item, step)}{paused}",
         "skews": [f"{spread.topology_key}: {skew(spread, step)}" for spread in item.spreads],
     }
-
-
-def _waiting(summary: StepSummary) -> Iterator[Plain]:
-    for item in summary.waiting:
-        whose = f"{pods(item.pods)} of {name(item.owner)}" if item.owner is not None else f"pod {item.pod}"
-        found = share(item.outcomes, len(summary.endings))
-        yield {"who": f"{whose}, {found}" if found else whose, "message": item.message}
-
-
-def _refused(summary: StepSummary) -> Iterator[str]:
-    for item in summary.refused:
-        found = share(item.outcomes, len(summary.endings))
-        yield f"{item.pod} on {item.node}{f', {found}' if found else ''}: {item.cause}"
 
 
 def _pictures(step: PlayedStep, concerned: Sequence[WorkloadSummary], room: int, *, has_run: bool) -> Plain:

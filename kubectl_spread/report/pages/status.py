@@ -7,11 +7,10 @@ from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Cluster, Unread
 from kubectl_spread.report import documents
+from kubectl_spread.report import status as table
 from kubectl_spread.report.pages import drawing, page
 from kubectl_spread.report.pages.drawing import draw
 from kubectl_spread.report.pages.pods import ClusterPods, map_key
-from kubectl_spread.report.status import policy as policy_text
-from kubectl_spread.report.status import table
 from kubectl_spread.simulate.running.policies import PolicyStatus
 from kubectl_spread.simulate.running.status import ConstraintState, WorkloadStatus
 from kubectl_spread.text.wording import count_noun
@@ -57,10 +56,10 @@ def render(
 def _policy(found: PolicyStatus) -> dict[str, Any]:
     """Return the rules of a policy on the running pods, as a table."""
     is_violated = any(item.is_violated for group in found.groups for item in group.rules)
-    cells = policy_text.rows(found, has_namespace=True)
+    cells = table.policy_rows(found, has_namespace=True)
     state = "violated" if is_violated else "ok" if cells else "its groups match none of these workloads"
     title = f"Policy {found.policy.name}: {state}"
-    return {"title": title, "header": policy_text.HEADER, "rows": cells}
+    return {"title": title, "header": table.POLICY_HEADER, "rows": cells}
 
 
 def most_pictures(cluster: Cluster) -> int:

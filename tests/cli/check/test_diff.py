@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kubectl_spread.cli.main import run
-from kubectl_spread.report.check.diff import render
+from kubectl_spread.report.diff import render
 from kubectl_spread.text.source import SourceFile
 
 BAD = """\

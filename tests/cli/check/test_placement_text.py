@@ -12,7 +12,7 @@ import pytest
 from kubectl_spread import schemas
 from kubectl_spread.cli.main import run
 from kubectl_spread.objects.workloads.workload import workload
-from kubectl_spread.report.check.placements import headline
+from kubectl_spread.report.check.workloads import headline
 from kubectl_spread.simulate.placement import Certainty, Placement
 
 Printed = Callable[[str, str, str], list[str]]

@@ -5,9 +5,11 @@ Source: prometheus/docs, content/docs/instrumenting/exposition_formats.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, Optional
 
+from kubectl_spread.guarantee.policy.wording import rule_text
+from kubectl_spread.simulate.running.policies import PolicyStatus
 from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, WorkloadStatus
 from kubectl_spread.text.wording import safe
 
@@ -64,9 +66,9 @@ def text(statuses: Iterable[WorkloadStatus]) -> str:
     Each status is read once, so that only the samples stay in memory, however many workloads a cluster has.
     """
     samples: dict[str, list[str]] = {
-        **{metric.name: [*head(metric.name, metric.help)] for metric in _OF_CONSTRAINTS},
-        _DOMAIN_PODS: [*head(_DOMAIN_PODS, _ABOUT_DOMAINS)],
-        **{name: [*head(name, about)] for name, about, _ in _OF_WORKLOADS},
+        **{metric.name: [*_head(metric.name, metric.help)] for metric in _OF_CONSTRAINTS},
+        _DOMAIN_PODS: [*_head(_DOMAIN_PODS, _ABOUT_DOMAINS)],
+        **{name: [*_head(name, about)] for name, about, _ in _OF_WORKLOADS},
     }
     for status in statuses:
         of_workload = _labels_text(status.key._asdict())
@@ -88,7 +90,7 @@ def _add_constraint(samples: dict[str, list[str]], labels: str, item: Constraint
         samples[_DOMAIN_PODS].append(_sample(_DOMAIN_PODS, of_domain, pods))
 
 
-def head(name: str, about: str) -> tuple[str, str]:
+def _head(name: str, about: str) -> tuple[str, str]:
     """Return the two lines before the samples of a metric."""
     return f"# HELP {name} {about}", f"# TYPE {name} gauge"
 
@@ -102,11 +104,6 @@ def _labels(item: ConstraintStatus) -> dict[str, str]:
     }
 
 
-def sample(name: str, labels: dict[str, str], value: int) -> str:
-    """Return a sample with its labels."""
-    return _sample(name, _labels_text(labels), value)
-
-
 def _sample(name: str, labels: str, value: int) -> str:
     return f"{name}{{{labels}}} {value}"
 
@@ -118,3 +115,35 @@ def _labels_text(labels: dict[str, str]) -> str:
 def _escaped(text: str) -> str:
     """Replace control characters, except line breaks, which the format escapes itself."""
     return "\n".join(map(safe, text.split("\n"))).translate(_ESCAPED)
+
+
+_OF_POLICIES = (
+    (
+        "kubectl_spread_policy_violated",
+        "1 if the running pods violate the rule, else 0.",
+        lambda item: int(item.is_violated),
+    ),
+    (
+        "kubectl_spread_policy_value",
+        "Pods in the fullest domain, domains in use, pods left after a loss, or Pending pods.",
+        lambda item: item.number,
+    ),
+    ("kubectl_spread_policy_limit", "The most or the least that the rule allows.", lambda item: item.limit),
+)
+
+
+def metrics(found: PolicyStatus) -> Iterator[str]:
+    """Yield the metrics of a policy, the samples of each together."""
+    for name, about, value in _OF_POLICIES:
+        yield from _head(name, about)
+        for group in found.groups:
+            for item in group.rules:
+                labels = {
+                    "policy": found.policy.name,
+                    "namespace": group.namespace,
+                    "group": group.name,
+                    "rule": item.rule.kind.value,
+                    "topology_key": item.rule.topology_key,
+                    "text": rule_text(item.rule),
+                }
+                yield _sample(name, _labels_text(labels), value(item))

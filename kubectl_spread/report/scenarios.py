@@ -10,9 +10,10 @@ from kubectl_spread.errors import SpreadError
 from kubectl_spread.report.documents import API_VERSION, error_documents, form, Plain, plain
 from kubectl_spread.report.junit import Case, Result, Suite
 from kubectl_spread.report.junit import document as junit_document
-from kubectl_spread.report.simulation.document import document as simulation_document
-from kubectl_spread.report.simulation.text import plural, VERDICTS
+from kubectl_spread.report.simulation import document as simulation_document
+from kubectl_spread.report.simulation import VERDICTS
 from kubectl_spread.report.table import paint, wrap
+from kubectl_spread.report.wording import plural
 from kubectl_spread.text.wording import safe
 
 

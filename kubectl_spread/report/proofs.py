@@ -1,4 +1,4 @@
-"""Sentences about rules, proofs and events."""
+"""Sentences about proofs: bounds, violations, the events of a way, and what is not followed."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 
 from kubectl_spread.guarantee.bound import Bound, BoundKind
 from kubectl_spread.guarantee.event import TransitionKind
+from kubectl_spread.guarantee.gap import Gap, GapKind
 from kubectl_spread.guarantee.policy.policy import Regime
 from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
 from kubectl_spread.guarantee.policy.wording import domain, violation_text
 from kubectl_spread.guarantee.verdict import Method, ProofStatus, RuleVerdict
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
-from kubectl_spread.text.wording import comma_list, count_noun, safe
+from kubectl_spread.report.wording import find_no_node, pods_by_domain, without_repeats
+from kubectl_spread.text.wording import comma_list, count_noun
 
 VERDICTS = {
     ProofStatus.PROVED: "proved",
@@ -28,6 +30,7 @@ REGIMES = {
 }
 SETTLED, MOVING = "once settled", "while pods move"
 _MOST_DOMAINS = 12
+_MOST_OTHERS = 3  # names of other workloads
 
 
 def policy_verdict(verdict: ProofStatus, settled: ProofStatus) -> str:
@@ -126,14 +129,7 @@ def surge(witness: Witness) -> str:
 
 def story(witness: Witness) -> list[str]:
     """Return the events of a way, one sentence each; equal ones that follow each other are merged."""
-    found: list[tuple[str, int]] = []
-    for event in witness.events:
-        sentence = _SENTENCES[event.kind](event)
-        if found and found[-1][0] == sentence:
-            found[-1] = (sentence, found[-1][1] + 1)
-        else:
-            found.append((sentence, 1))
-    lines = [sentence if times == 1 else f"{sentence[:-1]} ({times} times)." for sentence, times in found]
+    lines = without_repeats(map(sentence, witness.events))
     return lines if witness.evaluation.rule.is_momentary else [*lines, *waiting_sentences(witness)]
 
 
@@ -144,15 +140,13 @@ def sentence(event: WitnessEvent) -> str:
 
 def waiting_sentences(witness: Witness) -> list[str]:
     """Return a sentence for each workload whose pods stay Pending."""
-    return [f"{count_noun(item.number, 'pod')} of {item.owner.name} {_finds(item.number)}" for item in witness.waiting]
-
-
-def _finds(number: int) -> str:
-    return "finds no node, and stays Pending." if number == 1 else "find no node, and stay Pending."
+    return [
+        f"{count_noun(item.number, 'pod')} of {item.owner.name} {find_no_node(item.number)}" for item in witness.waiting
+    ]
 
 
 def _pod(event: WitnessEvent) -> str:
-    name = "" if event.owner is None else event.owner.name
+    name = _owner(event)
     if event.ordinal >= 0:
         return f"the new pod {name}-{event.ordinal}" if event.is_new else f"pod {name}-{event.ordinal}"
     return f"a {'new ' if event.is_new else ''}pod of {name}"
@@ -166,54 +160,47 @@ def _capital(text: str) -> str:
 
 
 def _where(event: WitnessEvent) -> str:
-    if not event.is_loss:
-        return f"node {comma_list(event.domains, most=3)}"
-    noun = domain(event.topology_key, plural=len(event.domains) > 1)
+    noun = domain(event.topology_key, plural=len(event.domains) > 1) if event.is_loss else "node"
     return f"{noun} {comma_list(event.domains, most=3)}"
 
 
 def _disrupted(event: WitnessEvent) -> str:
-    if not event.is_loss:
-        return f"{_capital(_where(event))} is drained."
-    return f"{_capital(_where(event))} {'are' if len(event.domains) > 1 else 'is'} lost."
+    verb = f"{'are' if len(event.domains) > 1 else 'is'} lost" if event.is_loss else "is drained"
+    return f"{_capital(_where(event))} {verb}."
 
 
-def _deleted_pods(event: WitnessEvent) -> str:
-    return f"pod{'s' if len(event.nodes) > 1 else ''} on {comma_list(event.nodes, most=99)}"
-
-
-def _shard(event: WitnessEvent) -> str:
-    return "" if event.owner is None else f"{event.owner.kind} {event.owner.name}"
+def _owner(event: WitnessEvent) -> str:
+    return event.owner.name if event.owner else ""
 
 
 def _removed(event: WitnessEvent) -> str:
     if event.number > 1 and not event.node:
-        name = "" if event.owner is None else event.owner.name
-        return f"{event.number} old pods of {name} are deleted: on {comma_list(event.nodes, most=99)}."
-    if not event.node:
-        return f"{_capital(_pod(event))}, which is Pending, is deleted by the scale-down."
-    return f"{_capital(_pod(event))} on {event.node} is deleted by the scale-down."
+        return f"{event.number} old pods of {_owner(event)} are deleted: on {comma_list(event.nodes, most=99)}."
+    where = f" on {event.node} is" if event.node else ", which is Pending, is"
+    return f"{_capital(_pod(event))}{where} deleted by the scale-down."
+
+
+def _scaled(event: WitnessEvent) -> str:
+    pods = f"pod{'s' if len(event.nodes) > 1 else ''} on {comma_list(event.nodes, most=99)}"
+    deleted = f", which deletes the {pods}" if event.nodes else ""
+    return f"{_owner(event)} is scaled to {event.number}{deleted}."
 
 
 _SENTENCES: dict[TransitionKind, Callable[[WitnessEvent], str]] = {
     TransitionKind.PLACED: lambda event: f"{_capital(_pod(event))} goes to {event.node}.",
     TransitionKind.RESTARTED: lambda event: f"{_capital(_pod(event))} on {event.node} is deleted, and created again.",
     TransitionKind.ROLLED: lambda event: (
-        f"A rollout of {event.owner.name if event.owner else ''} begins"
+        f"A rollout of {_owner(event)} begins"
         + (f", and keeps {count_noun(event.kept, 'old pod')}." if event.kept >= 0 else ".")
     ),
     TransitionKind.SHRUNK: lambda event: (
-        f"The rollout of {event.owner.name if event.owner else ''} keeps {count_noun(event.number, 'old pod')}, and "
-        "replaces the others."
+        f"The rollout of {_owner(event)} keeps {count_noun(event.number, 'old pod')}, and replaces the others."
     ),
     TransitionKind.REMOVED: _removed,
-    TransitionKind.FINISHED: lambda event: f"The rollout of {event.owner.name if event.owner else ''} ends.",
-    TransitionKind.SCALED: lambda event: (
-        f"{event.owner.name if event.owner else ''} is scaled to {event.number}"
-        + (f", which deletes the {_deleted_pods(event)}." if event.nodes else ".")
-    ),
-    TransitionKind.CREATED: lambda event: f"{_shard(event)} is created.",
-    TransitionKind.DELETED: lambda event: f"{_shard(event)} is deleted.",
+    TransitionKind.FINISHED: lambda event: f"The rollout of {_owner(event)} ends.",
+    TransitionKind.SCALED: _scaled,
+    TransitionKind.CREATED: lambda event: f"{_who(event)} is created.",
+    TransitionKind.DELETED: lambda event: f"{_who(event)} is deleted.",
     TransitionKind.DISRUPTED: _disrupted,
     TransitionKind.EVICTED: lambda event: f"{_capital(_pod(event))} is evicted from {event.node}.",
     TransitionKind.RETURNED: lambda event: f"{_capital(_where(event))} takes pods again.",
@@ -222,11 +209,70 @@ _SENTENCES: dict[TransitionKind, Callable[[WitnessEvent], str]] = {
 
 def counts_text(counts: dict[str, int]) -> str:
     """Return pods per domain: `a=3 b=2 c=1`."""
-    shown = [f"{safe(value)}={number}" for value, number in counts.items() if number or len(counts) <= _MOST_DOMAINS]
-    more = len(shown) - _MOST_DOMAINS
-    return " ".join(shown[:_MOST_DOMAINS]) + (f" and {more} more" if more > 0 else "")
+    if len(counts) > _MOST_DOMAINS:
+        counts = {value: number for value, number in counts.items() if number}
+    more = len(counts) - _MOST_DOMAINS
+    return pods_by_domain(dict([*counts.items()][:_MOST_DOMAINS])) + (f" and {more} more" if more > 0 else "")
 
 
 def regimes_text(regimes: Sequence[Regime]) -> str:
     """Return names of regimes with commas."""
     return ", ".join(REGIMES[item] for item in regimes)
+
+
+def gap_sentence(gap: Gap) -> str:
+    """Return a gap as a sentence that begins with the workload."""
+    return _GAPS[gap.kind](gap)
+
+
+def _who(item: Gap | WitnessEvent) -> str:
+    return "" if item.owner is None else f"{item.owner.kind} {item.owner.name}"
+
+
+def _others(gap: Gap) -> str:
+    return comma_list([f"{key.kind} {key.name}" for key in gap.others], most=_MOST_OTHERS)
+
+
+_GAPS: dict[GapKind, Callable[[Gap], str]] = {
+    GapKind.FEATURE: lambda gap: f"{_who(gap)}: {gap.what}",
+    GapKind.VOLUMES: lambda gap: (
+        f"{_who(gap)}: volumes can keep a pod in the zone of its first node. Whether such a pod finds a node again, "
+        "and violations that need it in another zone, are not decided"
+    ),
+    GapKind.CLAIMS: lambda gap: (
+        f"{_who(gap)}: its claims can keep its pods in the zones of their volumes. Whether the pods find nodes, and "
+        "violations that need them in other zones, are not decided"
+    ),
+    GapKind.AFFINITY: lambda gap: (
+        f"{_who(gap)}: required pod affinity. Whether the pods find nodes, and violations, are not decided"
+    ),
+    GapKind.SCHEDULER: lambda gap: f"{_who(gap)}: the scheduler {gap.what} places the pods, and its rules are unknown",
+    GapKind.NODE_NAME: lambda gap: f"{_who(gap)}: spec.nodeName sends all pods to {gap.what}, past the scheduler",
+    GapKind.RUNNING: lambda gap: (
+        f"{_who(gap)}: its running pods do not match its template and replicas, as during a rollout"
+    ),
+    GapKind.COUNTED: lambda gap: f"{_who(gap)}: its constraints also count pods of {_others(gap)}, which come and go",
+    GapKind.APART: lambda gap: (
+        f"{_who(gap)}: anti-affinity or a host port keeps its pods away from pods of {_others(gap)}, which come and go"
+    ),
+    GapKind.ROOM: lambda gap: f"pods of {_others(gap)} have no node yet, and may take the room of the group's pods",
+    GapKind.PREEMPTION: lambda gap: f"{_who(gap)}: its pods may preempt pods of lower priority",
+    GapKind.STAYING: lambda gap: (
+        f"{count_noun(gap.number, 'running pod')} of other workloads: they are assumed to stay where they are"
+    ),
+    GapKind.ONE_ROLLOUT: lambda gap: f"{_others(gap)}: a rollout is taken to end before the next one begins",
+    GapKind.TERMINATING: lambda gap: (
+        f"{_who(gap)}: Terminating pods do not count. A deleted pod can run for up to {gap.number} s more, and its "
+        "replacement can start in the same domain"
+    ),
+    GapKind.LOST_ORDINALS: lambda gap: (
+        f"{_who(gap)}: its pods on lost nodes stay Terminating. They are replaced once the Nodes are deleted or "
+        "marked out of service, which is assumed"
+    ),
+    GapKind.SAME_CONSTRAINTS: lambda gap: (
+        f"other constraints for other numbers of shards: {_others(gap)} and new shards keep those of the manifests"
+    ),
+    GapKind.NO_RANGE: lambda gap: (
+        f"scaling of {_others(gap)}: the number of replicas has no range; name one with --replicas MIN..MAX"
+    ),
+}

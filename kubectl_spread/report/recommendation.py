@@ -14,7 +14,7 @@ from kubectl_spread.guarantee.recommendation.constraints import Hard
 from kubectl_spread.guarantee.recommendation.result import Formula, Option, Recommendation, RefusedCandidate
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.report.guarantee import words
+from kubectl_spread.report import proofs as words
 from kubectl_spread.report.table import Style, table, wrap
 from kubectl_spread.text import emit
 from kubectl_spread.text.wording import comma_list, count_noun

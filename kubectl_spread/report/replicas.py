@@ -8,9 +8,9 @@ from kubectl_spread.engine.results.summary import PlayedStep, Verdict, WorkloadS
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.report.documents import API_VERSION, error_documents, Plain, to_document
-from kubectl_spread.report.simulation.document import over_outcomes
-from kubectl_spread.report.simulation.text import name, VERDICTS
+from kubectl_spread.report.simulation import over_outcomes, VERDICTS
 from kubectl_spread.report.table import table, wrap
+from kubectl_spread.report.wording import name
 
 
 class ReplicaCountRow(NamedTuple):

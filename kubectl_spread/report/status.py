@@ -1,15 +1,30 @@
-"""The table of `status`, in kubectl's manner."""
+"""The answer of `status`, in kubectl's manner and as JSON; the schema is schemas/status-report.json."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple, Optional
 
+from kubectl_spread.cluster.snapshot import Unread
+from kubectl_spread.errors import SourceError
+from kubectl_spread.guarantee.policy.evaluate import Evaluation
+from kubectl_spread.guarantee.policy.rule import RuleKind
+from kubectl_spread.guarantee.policy.wording import domain, preposition, rule_text
 from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
+from kubectl_spread.report.documents import (
+    API_VERSION,
+    error_documents,
+    form,
+    origin,
+    Plain,
+    to_document,
+    unread_documents,
+)
 from kubectl_spread.report.explain.constraints import selector_text
 from kubectl_spread.report.table import table
+from kubectl_spread.simulate.running.policies import GroupStatus, PolicyStatus
 from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, WorkloadStatus
-from kubectl_spread.text.wording import safe
+from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 _SHORT = {HOSTNAME: "hostname", ZONE: "zone", REGION: "region"}
 _WIDEST_COUNTS = 24
@@ -114,10 +129,6 @@ def state_text(state: Optional[ConstraintState], status: WorkloadStatus) -> str:
     return ", ".join(filter(None, (stands, *troubles)))
 
 
-def _words(state: ConstraintState) -> str:
-    return _STATUS_WORDS.get(state, state.value)
-
-
 def counts_text(item: ConstraintStatus, *, is_wide: bool) -> str:
     """Return `a=2 b=1 c=0`, or `0..2` if that is too long."""
     domains = item.counts.domains
@@ -141,3 +152,86 @@ def _since(item: ConstraintStatus, status: WorkloadStatus) -> str:
     if status.pending_since:
         return status.pending_since
     return f"after {item.not_before}" if item.not_before else ""
+
+
+POLICY_HEADER = ("GROUP", "RULE", "STATUS", "PODS")
+
+
+def policy_lines(found: PolicyStatus, width: Optional[int], *, has_namespace: bool) -> list[str]:
+    """Return a table with a row for each rule of each group."""
+    body = policy_rows(found, has_namespace=has_namespace)
+    if not body:
+        return [f"Policy {found.policy.name}: its groups match none of these workloads"]
+    return table([POLICY_HEADER, *body], width)
+
+
+def policy_rows(found: PolicyStatus, *, has_namespace: bool) -> list[tuple[str, ...]]:
+    """Return the cells of each rule of each group."""
+    rows = []
+    for group in found.groups:
+        name = f"{group.namespace}/{group.name}" if has_namespace else group.name
+        rows += [(name, rule_text(item.rule), _rule_state(item), _rule_numbers(item)) for item in group.rules]
+    return rows
+
+
+def _rule_state(item: Evaluation) -> str:
+    if item.is_violated:
+        return "violated"
+    return f"ok ({item.terminating} terminating not counted)" if item.terminating else "ok"
+
+
+def _rule_numbers(item: Evaluation) -> str:
+    key = item.rule.topology_key
+    where = f" ({comma_list(item.domains, most=3)})" if item.domains else ""
+    one = f"{preposition(key)} one {domain(key)}{where}" if key else ""
+    if item.rule.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT):
+        return f"{item.number} of {item.pods} {one}, {item.limit} allowed"
+    if item.rule.kind is RuleKind.MIN_DOMAINS:
+        return f"{item.number} of {item.limit} {domain(key, plural=True)}{where}"
+    if item.rule.kind is RuleKind.SEPARATE:
+        return f"{item.number} of one workload {one}"
+    if item.rule.kind is RuleKind.SURVIVE:
+        return f"{item.number} left without {domain(key)}{where}, {item.limit} required"
+    return f"{count_noun(item.number, 'pod')} Pending"
+
+
+form(GroupStatus, "name namespace workloads running replicas=wanted rules")
+form(
+    Evaluation,
+    "rule=rule.kind text topologyKey?=rule.topology_key violated domains number limit terminating",
+    text=lambda item: rule_text(item.rule),
+)
+
+
+def status_report(
+    statuses: Iterable[WorkloadStatus],
+    errors: Iterable[SourceError] = (),
+    unread: Iterable[Unread] = (),
+    policy: Optional[PolicyStatus] = None,
+) -> Plain:
+    """Return a StatusReport; `policy` is the state of a policy, if one is given."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "StatusReport",
+        "workloads": [to_document(item) for item in statuses],
+        "errors": error_documents(errors),
+        "unread": unread_documents(unread),
+        **({} if policy is None else {"policy": to_document(policy, "name=policy.name kept groups")}),
+    }
+
+
+form(
+    WorkloadStatus,
+    "object=key replicas=wanted running terminating pending pendingSince? onMissingNodes=lost notCreated "
+    "notCreatedBecause=uncreated.message constraints",
+    pending=lambda status: [to_document(pod, "pod=name message since?=refused_since") for pod in status.pending],
+    notCreated=lambda status: 0 if status.uncreated is None else status.uncreated.number,
+)
+form(
+    ConstraintStatus,
+    "index=position origin topologyKey maxSkew whenUnsatisfiable minDomains selector selfMatch globalMinimum domains "
+    "skew status=state uncounted reason notBefore?",
+    origin=origin,
+    selector=lambda item: None if item.selector is None else selector_text(item.selector),
+    uncounted=lambda item: [] if item.uncounted is None else item.uncounted.pods,
+)

@@ -1,0 +1,312 @@
+"""The answer of `guarantee`, for people, as JUnit's XML and as JSON; the schema is schemas/guarantee-report.json."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Unread
+from kubectl_spread.errors import SourceError
+from kubectl_spread.guarantee.bound import Bound
+from kubectl_spread.guarantee.gap import GapKind
+from kubectl_spread.guarantee.policy.policy import Policy, Regime
+from kubectl_spread.guarantee.policy.rule import PolicyRule, RuleKind
+from kubectl_spread.guarantee.policy.wording import domain, rule_text
+from kubectl_spread.guarantee.recommendation.constraints import Hard
+from kubectl_spread.guarantee.recommendation.result import (
+    Formula,
+    Option,
+    Recommendation,
+    RefusedCandidate,
+    ShardLimit,
+    ShardRecommendation,
+)
+from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeResult, RuleVerdict, worst
+from kubectl_spread.guarantee.witness import StuckPods, Witness, WitnessEvent
+from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.report import proofs as words
+from kubectl_spread.report import recommendation
+from kubectl_spread.report.documents import (
+    API_VERSION,
+    error_documents,
+    form,
+    Plain,
+    plain,
+    to_document,
+    unread_documents,
+)
+from kubectl_spread.report.junit import Case, Result, Suite
+from kubectl_spread.report.junit import document as junit_document
+from kubectl_spread.report.table import paint, Style, table, wrap
+from kubectl_spread.report.wording import name, numbered
+from kubectl_spread.text.wording import comma_list, count_noun
+
+_STYLES = {
+    ProofStatus.PROVED: "green",
+    ProofStatus.REFUTED: "red",
+    ProofStatus.UNDECIDED: "yellow",
+    ProofStatus.NOT_APPLICABLE: "yellow",
+}
+_MOST_WORKLOADS = 5
+_MOST_SENTENCES = 40
+_ENDS = 15  # of a long way, from its beginning and from its end
+
+
+def render(title: str, groups: Sequence[tuple[GroupResult, Recommendation | None]], style: Style) -> str:
+    """Return the answer; `title` is the policy's name."""
+    blocks: list[list[str]] = []
+    verdict = worst([result.verdict for result, _ in groups])
+    answer = words.policy_verdict(verdict, worst([result.settled_verdict for result, _ in groups]))
+    blocks.append([f"Policy {title}: {paint(answer, _STYLES[verdict], colour=style.colour)}"])
+    first: dict[str, str] = {}
+    for result, found in groups:
+        blocks += [block for block in _group(result, style) if block]
+        if found is None:
+            continue
+        advice = [block for block in recommendation.blocks(found, result, style) if block]
+        same = first.setdefault(_nameless(advice, result), result.name)
+        if same != result.name and not style.is_wide:
+            advice = [
+                wrap(f"Recommended constraints for {result.name}: those for {same}, with its own labels.", style.width)
+            ]
+        blocks += advice
+    return "\n\n".join("\n".join(block) for block in blocks)
+
+
+def _nameless(blocks: list[list[str]], result: GroupResult) -> str:
+    """Return a text without the names of a group and its workloads, which equal workloads have in their labels."""
+    text = " ".join(" ".join(line for block in blocks for line in block).split())  # Names decide where lines end.
+    for name_ in sorted({result.name, *(key.name for key in result.workloads)}, key=len, reverse=True):
+        text = text.replace(name_, "*")
+    return text
+
+
+def _group(result: GroupResult, style: Style) -> Iterator[list[str]]:
+    workloads = comma_list([name(key) for key in result.workloads], most=10_000 if style.is_wide else _MOST_WORKLOADS)
+    yield wrap(f"Group {result.name}: {workloads}; {count_noun(result.pods, 'pod')}", style.width, hanging="  ")
+    yield _overview(result, style)
+    for at in range(len(result.results[0].rules) if result.results else 0):
+        yield list(_rule([(item.regime, item.rules[at]) for item in result.results], style))
+    if result.neighbours:
+        names = comma_list([name(key) for key in result.neighbours], most=10_000 if style.is_wide else _MOST_WORKLOADS)
+        sentence = f"Simulated with it, because its pods decide where these pods can go: {names}"
+        yield wrap(sentence, style.width, hanging="  ")
+    if result.gaps:
+        notes = map(words.gap_sentence, result.gaps)
+        yield ["Not simulated:", *[line for note in notes for line in wrap(note, style.width, indent="  ")]]
+
+
+def _overview(result: GroupResult, style: Style) -> list[str]:
+    head = ("rule", *[words.REGIMES[item.regime] for item in result.results])
+    rows = [head]
+    for at, first in enumerate(result.results[0].rules if result.results else ()):
+        for when, verdicts in words.answers([(item.regime, item.rules[at]) for item in result.results]):
+            title = f"  {when}" if when == words.MOVING else ", ".join(filter(None, (rule_text(first.rule), when)))
+            rows.append((title, *[words.VERDICTS[item.verdict] for _, item in verdicts]))
+    return table(rows, style.width, indent="  ")
+
+
+def _rule(found: words.Verdicts, style: Style) -> Iterator[str]:
+    """Yield how a rule was decided; nothing if there is no verdict."""
+    if any(item.verdict is not ProofStatus.NOT_APPLICABLE for _, item in found):
+        yield f"{rule_text(found[0][1].rule)}:"
+    for when, verdicts in words.answers(found):
+        # While pods move, other verdicts are as once settled.
+        shown = [
+            pair for pair in verdicts if when != words.MOVING or pair[1].verdict is not pair[1].once_settled.verdict
+        ]
+        yield from _answer(shown, f"{when}, " if when else "", style)
+
+
+def _answer(found: words.Verdicts, when: str, style: Style) -> Iterator[str]:
+    """Yield how a rule was decided in each regime: proofs of equal words together, and the witness."""
+    regimes_by_text: dict[str, list[Regime]] = {}
+    refuted = next((item for _, item in found if item.verdict is ProofStatus.REFUTED), None)
+    for regime, item in found:
+        if item.verdict is ProofStatus.PROVED:
+            regimes_by_text.setdefault(f"proved: {words.proof(item)}", []).append(regime)
+        elif item.verdict is ProofStatus.UNDECIDED:
+            regimes_by_text.setdefault(_undecided(item), []).append(regime)
+        elif item.verdict is ProofStatus.REFUTED:
+            regimes_by_text.setdefault("refuted", []).append(regime)
+    for text, regimes in regimes_by_text.items():
+        head = f"{when}{words.regimes_text(regimes)}: "
+        if text != "refuted" or refuted is None or refuted.witness is None:
+            yield from wrap(head + text, style.width, indent="  ", hanging="  ")
+            continue
+        yield from wrap(f"{head}refuted: {words.violation(refuted.witness)}", style.width, indent="  ", hanging="  ")
+        yield from _witness(refuted, style)
+
+
+def _undecided(item: RuleVerdict) -> str:
+    if not item.states:
+        return "not decided: it depends on something that is not simulated; see below"
+    return f"not decided: no violation in {item.states:,} visited states, and there are more"
+
+
+def _witness(item: RuleVerdict, style: Style) -> Iterator[str]:
+    witness = item.witness
+    if witness is None:
+        return
+    if witness.from_running and not witness.events:
+        yield from wrap("The pods that run now violate it.", style.width, indent="    ")
+        yield from _counts(witness, style)
+        return
+    how = "The shortest way there" if witness.is_shortest else "A way there"
+    begin = "starting with the running pods" if witness.from_running else "starting without pods"
+    if words.coincidence(witness):
+        yield from wrap(words.coincidence(witness), style.width, indent="    ")
+    yield from wrap(f"{how}, {begin}:", style.width, indent="    ")
+    most = None if style.is_wide else _MOST_SENTENCES
+    for line in numbered(words.story(witness), most=most, ends=_ENDS, where="--wide prints all of them"):
+        yield from wrap(line, style.width, indent="    ", hanging="   ")
+    yield from _counts(witness, style)
+
+
+def _counts(witness: Witness, style: Style) -> Iterator[str]:
+    for key, counts in witness.counts.items():
+        when = "at the end" if witness.events else "now"
+        sentence = f"Pods by {domain(key)} {when}: {words.counts_text(counts)}."
+        yield from wrap(sentence, style.width, indent="    ", hanging="  ")
+    if words.surge(witness):
+        yield from wrap(words.surge(witness), style.width, indent="    ")
+
+
+def junit(title: str, groups: Sequence[GroupResult], errors: Iterable[SourceError] = ()) -> str:
+    """Return the document; a rule that is not decided is skipped, with the reason."""
+    suites = [
+        Suite(
+            group.name,
+            [_case(verdict, words.REGIMES[item.regime]) for item in group.results for verdict in item.rules],
+            ("failures", "skipped"),
+        )
+        for group in groups
+    ]
+    problems = [Case("input", [Result("error", {"message": str(error)})]) for error in errors]
+    if problems:
+        suites.append(Suite("inputs", problems, ("errors",)))
+    return junit_document(f"kubectl spread guarantee {title}", suites)
+
+
+def _case(verdict: RuleVerdict, regime: str) -> Case:
+    name = f"{rule_text(verdict.rule)}: {regime}"
+    if verdict.verdict is ProofStatus.REFUTED and verdict.witness is not None:
+        settled = verdict.once_settled
+        witness = settled.witness or verdict.witness
+        answer = f"{words.VERDICTS[settled.verdict]} {words.SETTLED}; {words.MOVING}: " if not settled.witness else ""
+        attributes = {"type": verdict.rule.kind.value, "message": f"{answer}{words.violation(witness)}"}
+        way = "\n".join(filter(None, [words.coincidence(witness), *words.story(witness)]))
+        return Case(name, [Result("failure", attributes, way)])
+    if verdict.verdict is ProofStatus.UNDECIDED:
+        why = f"after {verdict.states:,} states" if verdict.states else _NOT_SIMULATED
+        return Case(name, [Result("skipped", {"message": f"not decided {why}"})])
+    if verdict.verdict is ProofStatus.NOT_APPLICABLE:
+        return Case(name, [Result("skipped", {"message": "the number of replicas has no range"})])
+    return Case(name)
+
+
+_NOT_SIMULATED = "because it depends on something that is not simulated"
+
+
+def document(
+    policy: Policy,
+    groups: Sequence[tuple[GroupResult, Optional[Recommendation]]],
+    *,
+    verdict: ProofStatus,
+    errors: Iterable[SourceError] = (),
+    skipped: Iterable[ObjectKey] = (),
+    unread: Iterable[Unread] = (),
+    is_interrupted: bool = False,
+) -> Plain:
+    """Return a GuaranteeReport."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "GuaranteeReport",
+        "policy": to_document(policy, "name file?"),
+        "verdict": verdict.value,
+        "settledVerdict": worst([result.settled_verdict for result, _ in groups]).value,
+        "interrupted": is_interrupted,
+        "groups": [
+            to_document(result) if found is None else {**to_document(result), "recommendation": to_document(found)}
+            for result, found in groups
+        ],
+        "skipped": plain(list(skipped)),
+        "errors": error_documents(errors),
+        "unread": unread_documents(unread),
+    }
+
+
+def _rule_document(rule: PolicyRule) -> Plain:
+    """Return a rule with its text, and the fields that its kind has."""
+    fields = ["kind text"]
+    if rule.topology_key:
+        fields.append("topologyKey")
+    if rule.amount.text and rule.kind is not RuleKind.SEPARATE:
+        fields.append("amount")
+    if rule.kind is RuleKind.MAX_SHARE:
+        fields.append("strict")
+    if rule.kind is RuleKind.SURVIVE:
+        fields.append("lost")
+    return to_document(rule, " ".join(fields), text=rule_text(rule), amount=rule.amount.text)
+
+
+form(
+    GroupResult,
+    "name verdict settledVerdict workloads pods regimes=results neighbours unscaled notes",
+    unscaled=lambda group: [key for gap in group.gaps if gap.kind is GapKind.NO_RANGE for key in gap.others],
+    notes=lambda group: [words.gap_sentence(gap) for gap in group.gaps],
+)
+form(RegimeResult, "regime verdict settledVerdict rules")
+_ANSWER = "verdict method limit states bound proof firstRegime=regime witness"
+form(
+    RuleVerdict,
+    f"rule {_ANSWER} settled",
+    rule=lambda item: _rule_document(item.rule),
+    proof=lambda item: words.proof(item) if item.verdict is ProofStatus.PROVED else None,
+    settled=lambda item: to_document(item.once_settled, _ANSWER),
+)
+form(Bound, "kind most pods topologyKey? domains maxSkew times part")
+form(
+    Witness,
+    "shortest settled chances coincidence fromRunning violation domains=evaluation.domains number=evaluation.number "
+    "limit=evaluation.limit pods=evaluation.pods surge counts pending=waiting events text",
+    violation=words.violation,
+    text=words.story,
+)
+form(StuckPods, "object=owner pods=number")
+form(
+    WitnessEvent,
+    "kind object=owner ordinal newRevision=new node? number nodes topologyKey? domains lost=loss kept",
+    ordinal=lambda event: event.ordinal if event.ordinal >= 0 else None,
+    kept=lambda event: event.kept if event.kept >= 0 else None,
+)
+form(
+    Recommendation,
+    "relaxed rules tried whyNot? formulas impossible refused attempts exhaustive timedOut=cut_off "
+    "exceptInRollouts=beside_rollouts options shards=by_shards",
+    rules=lambda found: list(map(_rule_document, found.rules)),
+)
+form(ShardRecommendation, "shards pods limits recommendation")
+form(ShardLimit, "rule most", rule=lambda item: _rule_document(item.rule))
+form(RefusedCandidate, "constraints regime verdict")
+form(
+    Formula,
+    "rule pods most provedMaxSkew?=proved neededDomains=needs domains",
+    rule=lambda item: _rule_document(item.rule),
+)
+form(
+    Hard,
+    "topologyKey maxSkew minDomains? nodeTaintsPolicy matchLabelKeys",
+    nodeTaintsPolicy=lambda item: "Honor" if item.honors_taints else None,
+    matchLabelKeys=lambda item: ["pod-template-hash"] if item.by_revision else [],
+)
+form(
+    Option,
+    "constraints soft antiAffinity=apart patches commands neededDomains=needs regimes=result.results "
+    "newVolumes=volumes changes lostPodsReplaced",
+    patches=lambda option: [
+        {"object": key, "patch": {"spec": {"template": {"spec": spec}}}} for key, spec in option.patches
+    ],
+    commands=recommendation.commands,
+    lostPodsReplaced=lambda option: [{"topologyKey": key, "verdict": verdict} for key, verdict in option.cost.replaced],
+)

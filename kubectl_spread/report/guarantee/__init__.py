@@ -1,1 +1,0 @@
-"""Verdicts of `guarantee`, for people and for programs."""

@@ -1,0 +1,454 @@
+"""The answer of `rebalance`, for people and as JSON; the schema is schemas/rebalance-plan.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from shlex import quote
+
+from kubectl_spread.advice.rebalance.plan import (
+    ConstraintChange,
+    Coverage,
+    DomainChange,
+    Eviction,
+    EvictionPlan,
+    Obstacle,
+    ObstacleKind,
+    Rebalance,
+    Remedy,
+    Repair,
+    RepairVerdict,
+    RestartPlan,
+    UnclearBudget,
+)
+from kubectl_spread.cluster.snapshot import Unread
+from kubectl_spread.engine.results.certainty import Basis
+from kubectl_spread.errors import SourceError
+from kubectl_spread.objects.keys import ObjectKey, Range
+from kubectl_spread.objects.selectors.labels import HOSTNAME
+from kubectl_spread.report import obstacles
+from kubectl_spread.report.documents import (
+    API_VERSION,
+    error_documents,
+    form,
+    origin,
+    Plain,
+    to_document,
+    unread_documents,
+)
+from kubectl_spread.report.table import domain_table, paint, Style, table, wrap
+from kubectl_spread.report.wording import names, plural, pods_by_domain, series
+
+_MOST_DOMAINS = 12
+_MOST_NODES = 4
+_MOST_EVICTIONS = 40
+_UNTRIED = (  # obstacles with which not every remedy is tried
+    ObstacleKind.CONTROLLER,
+    ObstacleKind.ABSENT,
+    ObstacleKind.UNKNOWN_CLAIMS,
+    ObstacleKind.UNSETTLED,
+    ObstacleKind.UNCOUNTED,
+    ObstacleKind.NO_DOMAIN,
+    ObstacleKind.TOO_MANY,
+    ObstacleKind.GAVE_UP,
+)
+_STYLES = {RepairVerdict.EVICT: "green", RepairVerdict.RESTART: "green", RepairVerdict.NO_PLAN: "red"}
+_PATIENCE = "10m"
+
+
+def render(found: Rebalance, style: Style) -> str:
+    """Return the answer; in a wide style long lists are complete."""
+    blocks = [lines for item in found.repairs for lines in map(list, _blocks(item, style)) if lines]
+    if found.is_cut_short:
+        reason = "; --timeout gives it more time" if found.is_late else ", to keep the answer quick"
+        blocks.append([f"A search was cut short{reason}."])
+    if found.notes:
+        blocks.append(_wrapped(["Not simulated:", *(f"  {note}" for note in found.notes)], style))
+    return "\n\n".join("\n".join(block) for block in blocks)
+
+
+def _wrapped(lines: Iterable[str], style: Style) -> list[str]:
+    """Return lines in the width of the style; an indented line goes on two columns further to the right."""
+    wrapped = []
+    for line in lines:
+        indent = line[: len(line) - len(line.lstrip(" "))]
+        wrapped += wrap(line.lstrip(" "), style.width, indent=indent, hanging="  " if indent else "")
+    return wrapped
+
+
+def _blocks(item: Repair, style: Style) -> Iterator[Iterable[str]]:
+    """Yield the parts of the answer for workloads that are repaired together; parts without lines are left out."""
+    yield [
+        f"{names(item.keys)}: {paint(verdict(item), _STYLES[item.verdict], colour=style.colour)}",
+        *_wrapped((f"  {_whose(change, item)}{_violation(change, style)}" for change in item.before), style),
+    ]
+    if item.verdict is RepairVerdict.EVICT and item.plan is not None:
+        plan = item.plan
+        if plan.evictions:
+            yield [*_wrapped([eviction_warning(plan)], style), *_eviction_table(plan, style)]
+        for change in plan.changes:
+            yield _change(change, item, style)
+        yield _wrapped(certainty(plan, item), style)
+        yield _wrapped(alternative(item), style)
+        if plan.evictions:
+            yield _wrapped(reservations(plan), style)
+            yield _script(commands(item), style)
+    elif item.verdict is RepairVerdict.RESTART:
+        yield _wrapped([restart_warning(item)], style)
+        yield _wrapped(why_restart(item), style)
+        for change in item.restarts[-1].changes:
+            yield _change(change, item, style)
+        yield _wrapped([_covered(item.restarts[-1].coverage, (), "")], style)
+        yield _script(commands(item), style)
+    else:
+        yield _wrapped(["Why:", *(f"  - {line}" for line in obstacle_lines(item))], style)
+        remedies = remedy_lines(item)
+        if item.remedies:
+            remedies = ["What would help, each simulated:", *(f"  - {line}" for line in remedies)]
+        yield _wrapped(remedies, style)
+
+
+def _script(lines: list[str], style: Style) -> list[str]:
+    end = wrap("If one of them fails, those after it do not run. Make a new plan then.", style.width)
+    return ["Commands:", *(f"  {line}" for line in script_lines(lines)), *end]
+
+
+def verdict(item: Repair) -> str:
+    """Return the result in a few words."""
+    if item.verdict is RepairVerdict.RESTART:
+        return "a rollout restart repairs it"
+    if item.verdict is RepairVerdict.NO_PLAN or item.plan is None:
+        is_open = any(obstacle.kind is ObstacleKind.GAVE_UP for obstacle in item.obstacles)
+        return "no plan found in the time given" if is_open else "no plan"
+    if not item.plan.evictions:
+        return "repaired without an eviction, once the cluster settles"
+    return f"{plural(len(item.plan.evictions), 'eviction')} repair{'s' * (len(item.plan.evictions) == 1)} it"
+
+
+def _whose(change: ConstraintChange, item: Repair) -> str:
+    return f"{change.owner.name}: " if len(item.keys) > 1 else ""
+
+
+def reservations(plan: EvictionPlan) -> Iterator[str]:
+    """Yield reservations about the plan: uncertain facts, and changes that must end before."""
+    if plan.unsettled:
+        yield (
+            f"Wait first: a rollout or another change of {names(plan.unsettled)} is under way, and this plan begins "
+            "when it is over."
+        )
+    doubts = [obstacles.unclear_budget(item) for item in plan.unclear_budgets]
+    doubts += [] if plan.has_all_budgets else ["These cluster facts may lack PodDisruptionBudgets."]
+    if doubts:
+        yield (
+            f"{' '.join(doubts)} The commands ask the API server, which refuses an eviction that a budget does not "
+            "allow."
+        )
+    if plan.autoscaled:
+        yield (
+            f"A HorizontalPodAutoscaler may change the replicas of {names(plan.autoscaled)} in the meantime. Make a "
+            "new plan then."
+        )
+
+
+def eviction_warning(plan: EvictionPlan) -> str:
+    """Return a warning with the number of pods that the plan deletes, and those that lose data."""
+    number = len(plan.evictions)
+    what = "1 running pod" if number == 1 else f"{number} running pods, one after the other"
+    patience = "" if number == 1 else "Continue only once the new pod is ready. "
+    losing = [item for item in plan.evictions if item.volatile]
+    losses = ""
+    if losing:
+        volumes = series(sorted({volume for item in losing for volume in item.volatile}))
+        more = f" and {len(losing) - _MOST_NODES} more" if len(losing) > _MOST_NODES else ""
+        pods = series([item.pod for item in losing[:_MOST_NODES]])
+        losses = f"The data of these pods in {volumes} (emptyDir or ephemeral) is lost: {pods}{more}."
+    return f"This plan deletes {what}. Nothing was deleted yet. {patience}{losses}".rstrip()
+
+
+def _eviction_table(plan: EvictionPlan, style: Style) -> list[str]:
+    shown = plan.evictions if style.is_wide else plan.evictions[:_MOST_EVICTIONS]
+    rows = [(str(at), item.pod, item.node, landing_nodes(item)) for at, item in enumerate(shown, 1)]
+    lines = table([("#", "POD", "NODE", "THE NEW POD GOES TO"), *rows], style.width, indent="  ")
+    left = len(plan.evictions) - len(shown)
+    return [*lines, f"  and {plural(left, 'more eviction')}; --wide lists all"] if left else lines
+
+
+def _change(change: ConstraintChange, item: Repair, style: Style) -> list[str]:
+    head = (f"{_whose(change, item)}{change.topology_key}", "before", "after")
+    rows = [(domain.value or '""', str(domain.before), span(domain.after)) for domain in _shown(change, style)]
+    after = "" if change.skew_after is None else f" before, {change.skew_after} after"
+    sentence = f"  Skew {change.skew}{after}; maxSkew is {change.max_skew}{_min_domains(change)}."
+    lines = domain_table(head, rows, of=len(change.domains), width=style.width)
+    return [*lines, *_wrapped([sentence], style)]
+
+
+def certainty(plan: EvictionPlan, item: Repair) -> Iterator[str]:
+    """Yield what was visited, and what holds."""
+    yield _covered(plan.coverage, plan.evictions, "No other pod is moved.")
+    if not plan.evictions:
+        return
+    smallest = "No shorter list of evictions is enough."
+    if not plan.is_smallest:
+        are = "is" if plan.at_least == 1 else "are"
+        needed = f"At least {plural(plan.at_least, 'eviction')} {are} needed"
+        smallest = f"{needed}; no list shorter than this one was found."
+    parts = [f"{number} of {plural(item.wanted[key], 'pod')}" for key, number in plan.fewest_ready.items()]
+    if len(parts) > 1:
+        parts = [f"{part} of {key.name}" for part, key in zip(parts, plan.fewest_ready, strict=True)]
+    stay = "stays" if list(plan.fewest_ready.values()) == [1] else "stay"
+    yield f"{smallest} At least {series(parts)} {stay} ready on the way."
+
+
+def alternative(item: Repair) -> Iterator[str]:
+    """Yield the effect of a rollout restart instead of evictions."""
+    if item.restarts and item.plan is not None:
+        coverage = item.restarts[-1].coverage
+        holds = "in the outcomes that were simulated; others are possible."
+        if coverage.is_exact:
+            holds = f"in every outcome ({plural(coverage.states, 'state')} visited)."
+        yield (
+            f"A rollout restart repairs it, too: it replaces all {plural(_restarted(item), 'pod')}, and "
+            f"{_fewest_ready(item)} stay ready on the way. The constraints hold afterwards {holds}"
+        )
+
+
+def _restarted(item: Repair) -> int:
+    return sum(restart.pods for restart in item.restarts)
+
+
+def _fewest_ready(item: Repair) -> int:
+    return min(restart.fewest_ready for restart in item.restarts)
+
+
+def restart_warning(item: Repair) -> str:
+    """Return a warning with the number of pods that the restarts replace, and whether they lose data."""
+    number = _restarted(item)
+    volumes = sorted({volume for restart in item.restarts for volume in restart.volatile})
+    losses = f" The data of its pods in {series(volumes)} (emptyDir or ephemeral) is lost." if volumes else ""
+    what = "the running pod" if number == 1 else f"all {number} running pods"
+    return f"This plan replaces {what}. Nothing was replaced yet.{losses}"
+
+
+def why_restart(item: Repair) -> Iterator[str]:
+    """Yield why a rollout restart is better than evictions."""
+    ready, pods = _fewest_ready(item), plural(sum(item.wanted.values()), "pod")
+    if item.plan is not None:
+        number, left = len(item.plan.evictions), sum(item.plan.fewest_ready.values())
+        yield (
+            f"Why not evict: {plural(number, 'eviction')} would repair it, too, but leave only {left} of {pods} ready "
+            f"on the way. The rollout creates new pods first: {ready} stay ready."
+        )
+        return
+    yield "Why not evict:"
+    yield from (f"  - {line}" for line in obstacle_lines(item))
+    yield f"The rollout keeps at least {ready} of {pods} ready."
+
+
+def obstacle_lines(item: Repair) -> list[str]:
+    """Return why there is no list of evictions."""
+    return list(map(obstacles.obstacle, item.obstacles))
+
+
+def remedy_lines(item: Repair) -> list[str]:
+    """Return what would help; a sentence if nothing does."""
+    if item.remedies or any(obstacle.kind in _UNTRIED for obstacle in item.obstacles):
+        return list(map(obstacles.remedy, item.remedies))
+    return ["No node to add, no cordon to remove and no weaker constraint was found that makes a plan possible."]
+
+
+def _violation(change: ConstraintChange, style: Style) -> str:
+    shown = _shown(change, style)
+    left = len(change.domains) - len(shown)
+    more = f" and {plural(left, 'more domain')}" if left else ""
+    counts = pods_by_domain({item.value: item.before for item in shown})
+    return (
+        f"{change.topology_key} ({change.when_unsatisfiable}): {counts}{more}; "
+        f"skew {change.skew}, maxSkew {change.max_skew}{_min_domains(change)}"
+    )
+
+
+def _min_domains(change: ConstraintChange) -> str:
+    if change.min_domains is None or len(change.domains) >= change.min_domains:
+        return ""
+    return f", with fewer than minDomains ({change.min_domains}) domains, so that the minimum is 0"
+
+
+def _shown(change: ConstraintChange, style: Style) -> Sequence[DomainChange]:
+    """Return the domains to list; of many, the changed ones come first, then the fullest."""
+    if style.is_wide or len(change.domains) <= _MOST_DOMAINS:
+        return change.domains
+    ranked = sorted(
+        change.domains, key=lambda item: (item.after in (None, Range(item.before, item.before)), -item.before)
+    )
+    chosen = set(ranked[:_MOST_DOMAINS])
+    return [item for item in change.domains if item in chosen]
+
+
+def span(number: Range | None) -> str:
+    """Return `2`, or `1 to 2`; empty without a plan."""
+    return "" if number is None else str(number)
+
+
+def landing_nodes(item: Eviction) -> str:
+    """Return the nodes on which the new pod may land; their domain instead of many names."""
+    if len(item.nodes) <= _MOST_NODES:
+        return series(item.nodes, "or")
+    places = {key: values for key, values in item.places.items() if key != HOSTNAME and values}
+    if not places:
+        return f"one of {len(item.nodes)} nodes"
+    key = min(places, key=lambda key: (len(places[key]), key))
+    return f"one of {len(item.nodes)} nodes in {series(places[key][:_MOST_NODES], 'or')}"
+
+
+def _covered(coverage: Coverage, evictions: Sequence[Eviction], more: str) -> str:
+    visited = f"({plural(coverage.states, 'state')} visited)"
+    if coverage.is_exact:
+        where = f" in all {coverage.outcomes:,} outcomes"
+        if coverage.outcomes == 1:
+            is_alike = any(len(item.nodes) > 1 for item in evictions)
+            where = ", whichever of several equal nodes takes a pod" if is_alike else ", in the only possible outcome"
+        return f"The constraints hold afterwards{where} {visited}. {more}".rstrip()
+    every = f"all {coverage.outcomes:,} outcomes that were simulated"
+    outcomes = "the only outcome that was simulated" if coverage.outcomes == 1 else every
+    if coverage.is_in_motion:
+        return (
+            f"The constraints hold afterwards in {outcomes} {visited}. But these cluster facts are of a moment in "
+            "which pods are created or deleted, so other outcomes are possible. Wait until this is over, and make a "
+            "new plan."
+        )
+    if coverage.basis is Basis.NOT_SIMULATED:
+        return f"The constraints hold afterwards in {outcomes} {visited}. What is not simulated can change this."
+    return (
+        f"The constraints hold afterwards in {every} {visited}. Not every state was visited, so other outcomes are "
+        "possible."
+    )
+
+
+def commands(item: Repair) -> list[str]:
+    """Return the commands of kubectl 1.36 for a POSIX shell that carry out the recommended plan; none is ever run."""
+    if item.verdict is RepairVerdict.RESTART:
+        return [command for restart in item.restarts for command in restart_commands(restart)]
+    if item.plan is None:
+        return []
+    return [command for eviction in item.plan.evictions for command in eviction_commands(eviction, item.plan)]
+
+
+def eviction_commands(eviction: Eviction, plan: EvictionPlan) -> Iterator[str]:
+    """Yield the commands of kubectl 1.36 for an eviction; the last one waits until the new pod is ready.
+
+    A pod that a budget may select is evicted, so that the API server asks the budget once more. Any other pod is
+    deleted. kubectl 1.36 has no command for one eviction, so the request is sent to the pod's subresource.
+    """
+    name, namespace, key = eviction.pod, eviction.owner.namespace, eviction.owner
+    if eviction.asks_budgets:
+        text = quote(json.dumps(_request(eviction), separators=(",", ":")))
+        yield f"echo {text} | kubectl create -f - --raw {quote(f'/api/v1/namespaces/{namespace}/pods/{name}/eviction')}"
+        yield _until_gone(eviction)
+    else:
+        yield f"kubectl delete pod {quote(name)} -n {quote(namespace)}"
+    yield _until_rolled_out(key) if key in plan.rolled_out else _until_ready(key, plan.ready[key])
+
+
+def _request(eviction: Eviction) -> Plain:
+    """Return the body of the request; a uid refuses a later pod of the same name, which StatefulSets create."""
+    request: Plain = {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": eviction.pod, "namespace": eviction.owner.namespace},
+    }
+    if eviction.uid and eviction.owner.kind == "StatefulSet":
+        request["deleteOptions"] = {"preconditions": {"uid": eviction.uid}}
+    return request
+
+
+def _until_gone(eviction: Eviction) -> str:
+    """Return a command that waits for the end of a pod; `kubectl wait` does not tell two pods of one name apart."""
+    pod, namespace = quote(eviction.pod), quote(eviction.owner.namespace)
+    if eviction.uid and eviction.owner.kind == "StatefulSet":
+        uid = f"kubectl get pod {pod} -n {namespace} --ignore-not-found -o 'jsonpath={{.metadata.uid}}'"
+        return f'while [ "$({uid})" = {quote(eviction.uid)} ]; do sleep 1; done'
+    return f"kubectl wait --for=delete {quote(f'pod/{eviction.pod}')} -n {namespace} --timeout={_PATIENCE}"
+
+
+def _until_rolled_out(key: ObjectKey) -> str:
+    return f"kubectl rollout status {_target(key)} -n {quote(key.namespace)} --timeout={_PATIENCE}"
+
+
+def _until_ready(key: ObjectKey, ready: int) -> str:
+    """Return a command for a workload whose rollout never ends: paused, on deletion, or with Pending pods."""
+    condition = quote(f"jsonpath={{.status.readyReplicas}}={ready}")
+    return f"kubectl wait --for={condition} {_target(key)} -n {quote(key.namespace)} --timeout={_PATIENCE}"
+
+
+def _target(key: ObjectKey) -> str:
+    return quote(f"{key.kind.lower()}/{key.name}")
+
+
+def restart_commands(restart: RestartPlan) -> list[str]:
+    """Return the commands of a rollout restart."""
+    restarted = f"kubectl rollout restart {_target(restart.key)} -n {quote(restart.key.namespace)}"
+    return [restarted, _until_rolled_out(restart.key)]
+
+
+def script_lines(lines: list[str]) -> list[str]:
+    """Return the lines of a script in which no command runs after one that failed."""
+    return [*(f"{line} &&" for line in lines[:-1]), *lines[-1:]]
+
+
+def document(
+    found: Rebalance,
+    errors: Iterable[SourceError] = (),
+    unread: Iterable[Unread] = (),
+    *,
+    is_interrupted: bool = False,
+) -> Plain:
+    """Return a RebalancePlan."""
+    return to_document(
+        found,
+        "apiVersion kind repaired=fine interrupted cutShort checked repairs notes errors unread",
+        apiVersion=API_VERSION,
+        kind="RebalancePlan",
+        interrupted=is_interrupted,
+        checked=len(found.checked),
+        errors=error_documents(errors),
+        unread=unread_documents(unread),
+    )
+
+
+_COVERAGE = "exact=coverage.exact outcomes=coverage.outcomes states=coverage.states"
+form(
+    Repair,
+    "objects=keys verdict violated=before plan restarts obstacles remedies commands",
+    commands=commands,
+)
+form(
+    EvictionPlan,
+    "evictions atLeast smallest fewestReady waitsFor=unsettled autoscaled budgetsKnown unclearBudgets "
+    f"inMotion=coverage.in_motion constraints=changes {_COVERAGE}",
+    evictions=lambda plan: [to_document(item, commands=list(eviction_commands(item, plan))) for item in plan.evictions],
+    fewestReady=lambda plan: [{"object": key, "pods": number} for key, number in plan.fewest_ready.items()],
+    budgetsKnown=lambda plan: plan.has_all_budgets and not plan.unclear_budgets,
+)
+form(UnclearBudget, "namespace name message", message=obstacles.unclear_budget)
+form(
+    Eviction,
+    "object=owner pod node landsOn=nodes landsIn=places budget? asksBudgets lostVolumes=volatile commands",
+)
+form(
+    RestartPlan,
+    f"object=key pods fewestReady lostVolumes=volatile constraints=changes commands {_COVERAGE}",
+    commands=restart_commands,
+)
+form(
+    ConstraintChange,
+    "object=owner index=position origin topologyKey maxSkew whenUnsatisfiable minDomains violated skew domains",
+    origin=origin,
+    skew=lambda change: {"before": change.skew, "after": change.skew_after},
+)
+form(Obstacle, "reason=kind object=owner pods topologyKeys number message? text", text=obstacles.obstacle)
+form(
+    Remedy,
+    "change=kind object=owner topologyKey? nodes likeNode?=like budget?=name number index evictions rollout exact text",
+    index=lambda remedy: remedy.position if remedy.is_rollout else None,
+    text=obstacles.remedy,
+)

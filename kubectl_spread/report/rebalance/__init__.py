@@ -1,1 +1,0 @@
-"""Plans of evictions for people and for programs."""

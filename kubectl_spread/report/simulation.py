@@ -1,0 +1,406 @@
+"""The answer of `simulate`, for people and as JSON; the schema is schemas/simulation.json."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Optional
+
+from kubectl_spread.cluster.snapshot import Unread
+from kubectl_spread.engine.results.answer import TraceEvent
+from kubectl_spread.engine.results.summary import (
+    BlockedEviction,
+    Ending,
+    PendingPods,
+    PlayedStep,
+    Simulation,
+    StepSummary,
+    Verdict,
+    WorkloadSpread,
+    WorkloadSummary,
+)
+from kubectl_spread.engine.state import EventKind
+from kubectl_spread.errors import SourceError
+from kubectl_spread.objects.keys import ObjectKey, Range
+from kubectl_spread.report.documents import (
+    API_VERSION,
+    error_documents,
+    form,
+    Plain,
+    plain,
+    to_document,
+    unread_documents,
+)
+from kubectl_spread.report.events import places_before, way_to_get_stuck
+from kubectl_spread.report.table import domain_table, paint, Style, wrap
+from kubectl_spread.report.wording import name, numbered, plural, pods, pods_by_domain, share
+
+VERDICTS = {
+    Verdict.COMPLETES: "completes",
+    Verdict.NOT_KNOWN: "not known",
+    Verdict.MAY_GET_STUCK: "may get stuck",
+    Verdict.GETS_STUCK: "gets stuck",
+}
+_STYLES = {
+    Verdict.COMPLETES: "green",
+    Verdict.NOT_KNOWN: "yellow",
+    Verdict.MAY_GET_STUCK: "yellow",
+    Verdict.GETS_STUCK: "red",
+}
+_MOST_DOMAINS = 12
+_MOST_WORKLOADS = 2  # with a table each; of more there is one table for all together
+_MOST_SENTENCES = 40
+_ENDS = 15  # of a long story, from its beginning and from its end
+_MOST_ENDINGS = 100  # in JSON
+
+
+def render(simulation: Simulation, style: Style) -> str:
+    """Return the answer; in a wide style long lists are complete."""
+    blocks: list[list[str]] = []
+    for at, step in enumerate(simulation.steps):
+        number = f"Step {at + 1}: " if len(simulation.steps) > 1 else ""
+        blocks.append([f"{number}{step.text}: {_verdict(step, colour=style.colour)}"])
+        blocks += [lines for lines in map(list, _step_blocks(step, simulation.steps[:at], style)) if lines]
+    if simulation.is_interrupted:
+        blocks.append(wrap("The search was interrupted: this is what is known so far.", style.width))
+    gaps = {text for step in simulation.steps for text in step.summary.gaps}
+    notes = [note for note in simulation.notes if note not in gaps]
+    if notes:
+        blocks.append(["Not simulated:", *_indented(notes, style)])
+    return "\n\n".join("\n".join(block) for block in blocks)
+
+
+def _verdict(step: PlayedStep, *, colour: bool) -> str:
+    if step.refusal:
+        return paint("kubectl stops before the command is complete", "red", colour=colour)
+    return _painted(step.summary.verdict, colour=colour)
+
+
+def _painted(verdict: Verdict, *, colour: bool) -> str:
+    return paint(VERDICTS[verdict], _STYLES[verdict], colour=colour)
+
+
+def _paragraphs(texts: Iterable[str], style: Style) -> list[str]:
+    return [line for text in texts if text for line in wrap(text, style.width, hanging="  ")]
+
+
+def _indented(texts: Iterable[str], style: Style) -> list[str]:
+    return [line for text in texts if text for line in wrap(text, style.width, indent="  ", hanging="  ")]
+
+
+def _step_blocks(played: PlayedStep, before: tuple[PlayedStep, ...], style: Style) -> Iterator[Iterable[str]]:
+    """Yield the parts of the answer about a step; parts without lines are left out."""
+    step = played.summary
+    concerned = [item for item in step.workloads if item.is_concerned]
+    is_brief = bool(step.together) and sum(not item.is_deleted for item in concerned) > _MOST_WORKLOADS
+    yield _paragraphs(map(depends_on, step.gaps), style)
+    yield _paragraphs(played.refusal.splitlines(), style)
+    yield _paragraphs(played.notes, style)
+    for item in concerned:
+        yield _workload(item, step, style, has_domains=style.is_wide or not is_brief)
+    if step.together:
+        yield ["All of them together", *(line for spread in step.together for line in _spread(spread, step, style))]
+    yield _paragraphs((f"pod {pod} goes to {' or '.join(nodes)}" for pod, nodes in step.scheduled), style)
+    if step.endings and not (concerned or played.refusal or step.scheduled):
+        yield ["No workload changes."]
+    stuck = [
+        name(item.key) for item in step.workloads if not item.is_concerned and item.verdict is not Verdict.COMPLETES
+    ]
+    if stuck:
+        yield wrap(f"Already incomplete before this step, and not changed by it: {', '.join(stuck)}", style.width)
+    if step.waiting:
+        yield ["Pending:", *(line for item in step.waiting for line in _waiting(item, step, style))]
+    if step.refused:
+        yield ["Evictions that stay refused:", *_indented(refusals(step), style), *_cordoned(played, style)]
+    if step.lost:
+        yield _paragraphs([f"Gone, and no controller creates them again: {', '.join(step.lost)}"], style)
+    if step.witness:
+        yield _way(played, before, style)
+    yield wrap(certainty(step), style.width)
+
+
+def depends_on(gap: str) -> str:
+    """Return a line about something that makes the verdict `not known`."""
+    return f"not simulated, and the outcome depends on it: {gap}"
+
+
+def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_domains: bool) -> Iterator[str]:
+    if item.is_deleted:
+        yield f"{name(item.key)} is deleted; {pods(item.restarted)} gone"
+        return
+    paused = ""
+    if item.is_paused:  # a Deployment without any ReplicaSet creates no pods
+        has_pods = item.updated.most or item.ready.most
+        paused = f"; it is paused, so {NOT_ROLLED_OUT if has_pods else 'it creates no pods'}"
+    yield f"{name(item.key)} {_painted(item.verdict, colour=style.colour)}{paused}"
+    yield from _indented([numbers(item, step)], style)
+    if item.has_failed:
+        yield "  the Job fails: Job has reached the specified backoff limit"  # the message of its condition
+    if item.refusal:
+        yield from _indented([f"the API server refuses new pods: {item.refusal}"], style)
+    for spread in item.spreads if has_domains else ():
+        yield from _spread(spread, step, style, item.revision)
+        yield from _indented([_extremes(step, item.key, spread)], style)
+
+
+NOT_ROLLED_OUT = "its changed template is not rolled out"
+
+
+def numbers(item: WorkloadSummary, step: StepSummary) -> str:
+    """Return `3 of 4 pods ready, as few as 2 on the way`."""
+    parts = [f"{item.ready} of {plural(item.desired.most, 'pod')} ready"]
+    if item.fewest_ready < min(item.ready_before.least, item.ready.least):
+        parts.append(f"as few as {item.fewest_ready} on the way")
+    if item.restarted.most:
+        noun = "earlier pod is" if item.restarted == Range(1, 1) else "earlier pods are"
+        parts.append(f"{item.restarted} {noun} gone")
+    if item.pending.most:
+        parts.append(f"{item.pending} Pending")
+    if item.not_created.most:
+        parts.append(f"{item.not_created} not created")
+    return f"{_sampled(step)}{', '.join(parts)}"
+
+
+def _sampled(step: StepSummary) -> str:
+    """Return the words before numbers that hold for some outcomes only; empty if all outcomes are known."""
+    return "" if step.is_exact else "in the sampled runs " if step.runs > 1 else "in one sampled run "
+
+
+def skew(spread: WorkloadSpread, step: StepSummary) -> str:
+    """Return `skew: 1 before, at most 2 on the way, 1 at the end`."""
+    parts = [f"{spread.before} before", f"{spread.after} at the end"]
+    if spread.on_the_way is not None:
+        parts.insert(1, f"at most {spread.on_the_way} on the way")
+    return f"skew: {_sampled(step)}{', '.join(parts)}"
+
+
+def _spread(spread: WorkloadSpread, step: StepSummary, style: Style, revision: int = 0) -> list[str]:
+    """Return a table. With a revision, add the number of its pods if some outcome also has pods of others."""
+    if not spread.domains:
+        return ["", f"  no node has the label {spread.topology_key}"]
+    head = [
+        spread.topology_key,
+        "before" if step.is_start_exact else "before (sampled)",
+        "after" if step.is_exact else "after (sampled)",
+    ]
+    rows = [[domain.value, str(domain.before), str(domain.after)] for domain in spread.domains]
+    earlier = [
+        [of for number, of in domain.revisions.items() if number != revision and of.most] for domain in spread.domains
+    ]
+    if revision and any(earlier):
+        head += ["old", "new"]
+        for row, domain, old in zip(rows, spread.domains, earlier, strict=True):
+            row.append(str(Range(sum(of.least for of in old), sum(of.most for of in old))))
+            row.append(str(domain.revisions.get(revision, Range(0, 0))))
+    shown = rows
+    if len(rows) > _MOST_DOMAINS and not style.is_wide:
+        shown = [row for row in rows if set(row[1:]) != {"0"}][:_MOST_DOMAINS]
+    lines = domain_table(head, shown, of=len(rows), width=style.width)
+    return ["", *lines, *_indented([skew(spread, step)], style)]
+
+
+def _waiting(item: PendingPods, step: StepSummary, style: Style) -> Iterator[str]:
+    yield from _indented([waiting_pods(item, step)], style)
+    if item.message:
+        yield from wrap(item.message, style.width, indent="    ")
+
+
+def waiting_pods(item: PendingPods, step: StepSummary) -> str:
+    """Return `1 pod of Deployment shop/web, in 2 of 3 outcomes`."""
+    whose = f"{pods(item.pods)} of {name(item.owner)}" if item.owner is not None else f"pod {item.pod}"
+    return ", ".join(filter(None, (whose, share(item.outcomes, len(step.endings)))))
+
+
+def refusals(step: StepSummary) -> Iterator[str]:
+    """Yield the evictions that stay refused."""
+    for item in step.refused:
+        where = ", ".join(filter(None, (f"{item.pod} on {item.node}", share(item.outcomes, len(step.endings)))))
+        yield f"{where}: {item.cause}"
+
+
+def _cordoned(played: PlayedStep, style: Style) -> list[str]:
+    if not played.text.startswith("drain "):
+        return []
+    nodes = sorted({item.node for item in played.summary.refused})
+    return _paragraphs([f"{', '.join(nodes)} {'stays' if len(nodes) == 1 else 'stay'} cordoned."], style)
+
+
+def _way(played: PlayedStep, before: tuple[PlayedStep, ...], style: Style) -> Iterator[str]:
+    yield "The shortest way to get stuck:" if played.summary.is_exact else "A way to get stuck:"
+    yield from _indented([places_before(played)], style)
+    most = None if style.is_wide else _MOST_SENTENCES
+    for line in numbered(way_to_get_stuck(played, before), most=most, ends=_ENDS, where="--wide prints all of them"):
+        yield from wrap(line, style.width, indent="  ", hanging="   ")
+
+
+def _extremes(step: StepSummary, key: ObjectKey, spread: WorkloadSpread) -> str:
+    """Return `best outcome: a=1 b=1; worst: a=2 b=0`; empty if the outcomes are equally good."""
+    if not 0 < len(spread.domains) <= _MOST_DOMAINS:
+        return ""
+    ranked = []
+    for ending in step.endings:
+        counts = ending.counts.get(key, {}).get(spread.topology_key)
+        if counts is None:
+            continue
+        by_domain = {domain.value: sum(counts.get(domain.value, {}).values()) for domain in spread.domains}
+        numbers = by_domain.values()
+        rank = (not ending.is_complete, -sum(numbers), max(numbers) - min(numbers))  # lower for a better outcome
+        ranked.append((rank, pods_by_domain(by_domain) + ("" if ending.is_complete else ", incomplete")))
+    ranked.sort(key=lambda item: item[0])
+    if not ranked or ranked[0][0] == ranked[-1][0]:
+        return ""
+    return f"best outcome: {ranked[0][1]}; worst: {ranked[-1][1]}"
+
+
+def certainty(step: StepSummary) -> str:
+    """Return the extent of the search, and the limits of its answer."""
+    visited = f"({plural(step.states, 'state')} visited)"
+    if not step.endings:
+        return f"The search ended before it found an outcome {visited}."
+    if step.is_exact:
+        return f"{_number_of_outcomes(step)} {visited}."
+    if not step.runs:
+        return f"Other outcomes are possible {visited}."
+    most = max(step.endings, key=lambda ending: ending.runs)
+    how = f"{most.runs:,} of {step.runs:,} sampled runs end" if step.runs > 1 else "The one sampled run ends"
+    return f"{how} {_pods_at_end(most)}; other outcomes are possible {visited}."
+
+
+def _pods_at_end(ending: Ending) -> str:
+    """Return the pods in each domain, `2-2-2`, if the ending is about one workload with few domains; else `so`."""
+    for by_key in ending.counts.values() if len(ending.counts) == 1 else ():
+        for topology_key, counts in by_key.items():
+            values = ending.domains[topology_key]
+            if len(values) <= _MOST_DOMAINS:
+                return "-".join(str(sum(counts.get(value, {}).values())) for value in values)
+    return "so"
+
+
+def _number_of_outcomes(step: StepSummary) -> str:
+    if len(step.endings) > 1:
+        return f"There are {len(step.endings):,} different outcomes, all of them found"
+    ranges = [domain.after for item in step.workloads for spread in item.spreads for domain in spread.domains]
+    if all(number.is_single for number in ranges):
+        return "There is one outcome"
+    return "There is one outcome, apart from the names of interchangeable domains"
+
+
+def document(simulation: Simulation, errors: Iterable[SourceError] = (), unread: Iterable[Unread] = ()) -> Plain:
+    """Return a Simulation."""
+    return to_document(
+        simulation,
+        "apiVersion kind completes=fine interrupted steps notes errors unread",
+        apiVersion=API_VERSION,
+        kind="Simulation",
+        steps=[_step_document(step, simulation.steps[:at]) for at, step in enumerate(simulation.steps)],
+        errors=error_documents(errors),
+        unread=unread_documents(unread),
+    )
+
+
+def _step_document(played: PlayedStep, before: tuple[PlayedStep, ...]) -> Plain:
+    summary = played.summary
+    return to_document(
+        summary,
+        "step verdict exact basis notSimulated=gaps endless states runs refusal? notes workloads together "
+        "pending blockedEvictions=refused lostPods=lost scheduledPods outcomeCount outcomes witness",
+        step=played.text,
+        verdict="refused" if played.refusal else summary.verdict,
+        refusal=played.refusal,
+        notes=played.notes,
+        workloads=[_workload_document(item, summary) for item in summary.workloads],
+        together=[_spread_document(spread, summary) for spread in summary.together],
+        pending=[to_document(item, pods=over_outcomes(item.pods, summary)) for item in summary.waiting],
+        scheduledPods=[{"pod": pod, "nodes": nodes} for pod, nodes in summary.scheduled],
+        outcomeCount=len(summary.endings),
+        outcomes=summary.endings[:_MOST_ENDINGS],
+        witness=_witness_document(played, before),
+    )
+
+
+def over_outcomes(numbers: Range, summary: StepSummary) -> Plain:
+    """Return a range over the outcomes of a step. One over some has a field of its own: others may lie outside."""
+    return plain(numbers) if summary.is_exact else {"sampled": plain(numbers)}
+
+
+def _over_start(numbers: Range, summary: StepSummary) -> Plain:
+    """Return a range over the outcomes of the step before."""
+    return plain(numbers) if summary.is_start_exact else {"sampled": plain(numbers)}
+
+
+def _workload_document(item: WorkloadSummary, summary: StepSummary) -> Plain:
+    return to_document(
+        item,
+        "object=key verdict concerned deleted paused completeBefore=was_complete replicas=desired.most ready updated "
+        "pending notCreated refusal? failed restarted revision domains",
+        ready={
+            "before": _over_start(item.ready_before, summary),
+            "after": over_outcomes(item.ready, summary),
+            "fewest": item.fewest_ready,
+        },
+        updated=over_outcomes(item.updated, summary),
+        pending=over_outcomes(item.pending, summary),
+        notCreated=over_outcomes(item.not_created, summary),
+        restarted=over_outcomes(item.restarted, summary),
+        domains=[_spread_document(spread, summary) for spread in item.spreads],
+    )
+
+
+def _spread_document(spread: WorkloadSpread, summary: StepSummary) -> Plain:
+    return {
+        "topologyKey": spread.topology_key,
+        "skew": {
+            "before": _over_start(spread.before, summary),
+            "after": over_outcomes(spread.after, summary),
+            "worst": spread.on_the_way,
+        },
+        "domains": [
+            {
+                "value": domain.value,
+                "before": _over_start(domain.before, summary),
+                "after": over_outcomes(domain.after, summary),
+                "revisions": [
+                    {"revision": number, **over_outcomes(pods, summary)}
+                    for number, pods in domain.revisions.items()
+                    if pods.most
+                ],
+            }
+            for domain in spread.domains
+        ],
+    }
+
+
+def _witness_document(played: PlayedStep, before: tuple[PlayedStep, ...]) -> Optional[Plain]:
+    summary = played.summary
+    if not summary.witness:
+        return None
+    return to_document(
+        summary,
+        "shortest=exact beginning text events",
+        beginning=[to_document(pod, "object=owner pod=name revision?=number node?") for pod in summary.begin],
+        text=way_to_get_stuck(played, before),
+        events=[event for part in summary.witness for event in part],
+    )
+
+
+form(PendingPods, "object=owner pod new message pods outcomes")
+form(BlockedEviction, "object=owner pod node message=cause outcomes")
+form(
+    TraceEvent,
+    "event=kind object=owner pod? revision? node? size others message?=text",
+    size=lambda event: event.size if event.kind is EventKind.SCALED else None,
+)
+form(
+    Ending,
+    "completes=complete endless runs workloads pending",
+    workloads=lambda ending: [
+        {
+            "object": key,
+            "domains": {
+                topology_key: {value: sum(counts.get(value, {}).values()) for value in ending.domains[topology_key]}
+                for topology_key, counts in by_key.items()
+            },
+        }
+        for key, by_key in ending.counts.items()
+    ],
+    pending=lambda ending: [to_document(pod, "pod=name object=owner message") for pod in ending.pending],
+)

@@ -1,1 +1,0 @@
-"""Answers of `simulate`: as text, as JSON, and as a story."""

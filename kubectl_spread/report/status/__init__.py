@@ -1,1 +1,0 @@
-"""Running workloads against their constraints, as a table, JSON and metrics."""

@@ -1,0 +1,70 @@
+"""Words and lists that the answers of several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Optional
+
+from kubectl_spread.objects.keys import ObjectKey, Range
+from kubectl_spread.text.wording import join_with_and, safe
+
+
+def plural(number: int, noun: str) -> str:
+    """Return `1 pod`, `2 pods`, with commas between thousands."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def pods(number: Range) -> str:
+    """Return `1 pod`, `1 to 2 pods`."""
+    return f"{number} pod" if number == Range(1, 1) else f"{number} pods"
+
+
+def name(key: Optional[ObjectKey]) -> str:
+    """Return `Deployment shop/web`."""
+    return "" if key is None else f"{key.kind} {key.namespace}/{key.name}"
+
+
+def names(keys: Iterable[ObjectKey]) -> str:
+    """Return `Deployment shop/a and Deployment shop/b`."""
+    return series([name(key) for key in keys])
+
+
+def series(texts: Iterable[str], last: str = "and") -> str:
+    """Return `a`, `a and b`, `a, b and c`, without control characters."""
+    return join_with_and([safe(text) for text in texts], word=last)
+
+
+def share(part: int, whole: int) -> str:
+    """Return the share of outcomes: `in 2 of 3 outcomes`; empty if there is only one outcome."""
+    if whole < 2:
+        return ""
+    return "in every outcome" if part == whole else f"in {part:,} of {whole:,} outcomes"
+
+
+def pods_by_domain(counts: Mapping[str, object]) -> str:
+    """Return `a=3 b=2`; a domain without a name is quoted."""
+    return " ".join(f"{safe(value) or chr(34) * 2}={number}" for value, number in counts.items())
+
+
+def find_no_node(number: int) -> str:
+    """Return the end of a sentence about so many pods."""
+    return "finds no node, and stays Pending." if number == 1 else "find no node, and stay Pending."
+
+
+def without_repeats(sentences: Iterable[str]) -> list[str]:
+    """Merge equal sentences that follow each other into one, which ends with `(3 times)`."""
+    merged: list[tuple[str, int]] = []
+    for sentence in sentences:
+        times = 1
+        if merged and merged[-1][0] == sentence:
+            times += merged.pop()[1]
+        merged.append((sentence, times))
+    return [sentence if times == 1 else f"{sentence[:-1]} ({times} times)." for sentence, times in merged]
+
+
+def numbered(sentences: Sequence[str], *, most: Optional[int], ends: int, where: str) -> list[str]:
+    """Return sentences with numbers; of more than `most`, so many from both ends. `where` prints all of them."""
+    lines = [f"{number}. {sentence}" for number, sentence in enumerate(sentences, 1)]
+    if most is None or len(lines) <= most:
+        return lines
+    return [*lines[:ends], f"... {len(lines) - 2 * ends} more; {where}", *lines[-ends:]]
