@@ -167,7 +167,7 @@ def policy_lines(found: PolicyStatus, width: Optional[int], *, has_namespace: bo
 
 def policy_rows(found: PolicyStatus, *, has_namespace: bool) -> list[tuple[str, ...]]:
     """Return the cells of each rule of each group."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for group in found.groups:
         name = f"{group.namespace}/{group.name}" if has_namespace else group.name
         rows += [(name, rule_text(item.rule), _rule_state(item), _rule_numbers(item)) for item in group.rules]
