@@ -132,7 +132,7 @@ def _rollout_lines(report: CheckReport) -> list[dict[str, Any]]:
     if not report.rollouts:
         return []
     from kubectl_spread.report.check import rollouts  # numpy: 80 ms
-    from kubectl_spread.report.pages.predicted import as_paragraphs
+    from kubectl_spread.report.pages.workloads import as_paragraphs
 
     if report.placements:
         return as_paragraphs(line for block in rollouts.creations(report.rollouts, colour=False) for line in block)
@@ -151,8 +151,8 @@ def _workloads(report: CheckReport, facts: PageFacts) -> list[dict[str, Any]]:
     """Return the pictures: of placements in the cluster after them, else of the running workloads."""
     if facts.cluster is None:
         return []
-    from kubectl_spread.report.pages import predicted  # numpy: 80 ms
+    from kubectl_spread.report.pages import workloads  # numpy: 80 ms
 
     if report.placements:
-        return predicted.pictures(report, facts, facts.cluster)
-    return [] if facts.wants is None else predicted.running_pictures(facts, facts.cluster)
+        return workloads.predicted_pictures(report, facts, facts.cluster)
+    return [] if facts.wants is None else workloads.running_pictures(facts, facts.cluster)

@@ -14,11 +14,13 @@ enough, all nodes that look the same share one, and so do domains.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple, Optional, TypeVar
 
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus
 from kubectl_spread.text.wording import count_noun
 
@@ -124,6 +126,38 @@ class Drawing(NamedTuple):
     lost: tuple[Dots, ...] = ()
     more: int = 0
     suffix: str = ""
+
+
+def map_key(wanted: Iterable[str], nodes: Iterable[Node]) -> str:
+    """Return the topology key whose domains a map shows: the first that is not the hostname, else the zone if known."""
+    keys = [key for key in (*wanted, ZONE) if key != HOSTNAME]
+    known = {key for node in nodes for key in keys if key in node.labels}
+    return next((key for key in keys if key in known), "")
+
+
+def notes_of(node: Node) -> tuple[str, ...]:
+    """Return `cordoned`, and the taints that keep pods away."""
+    taints = tuple(
+        f"taint {taint.key.rpartition('/')[2]}"
+        for taint in node.taints
+        if taint.repels and not (node.unschedulable and taint.key.endswith("/unschedulable"))
+    )
+    return ("cordoned", *taints) if node.unschedulable else taints
+
+
+def drawn_nodes(
+    nodes: Iterable[Node], key: str, notes: Callable[[Node], tuple[str, ...]] = notes_of
+) -> list[DrawnNode]:
+    """Return the nodes in the domains of a topology key."""
+    return [DrawnNode(node.name, node.labels.get(key) if key else "", notes(node)) for node in nodes]
+
+
+_HUES = 6
+
+
+def letter(at: int, *, is_small: bool = False) -> tuple[str, int]:
+    """Return the mark and the hue of one of several workloads."""
+    return chr(ord("a" if is_small else "A") + at % 26), at % _HUES
 
 
 class _Detail(Enum):
@@ -291,7 +325,7 @@ class Bar(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """A constraint with its bars. scale: the count that fills a bar; limit: None without domains."""
+    """A constraint or a rule with its bars. scale: the count that fills a bar; limit: None without one."""
 
     title: str
     badge: str
@@ -303,15 +337,53 @@ class Chart(NamedTuple):
     minimum: int
     limit: Optional[int]
     is_hard: bool
-    least_words: str = "global minimum"
-    limit_words: str = ""
+    least_words: str
+    limit_words: str
+
+
+def chart(
+    title: str,
+    counts: Mapping[str, int],
+    *,
+    badge: tuple[str, str] = ("", ""),
+    limit: Optional[int] = None,
+    minimum: Optional[int] = None,
+    is_hard: bool = True,
+    skew: str = "",
+    reason: str = "",
+    words: tuple[str, str] = ("emptiest domain", ""),
+) -> Chart:
+    """Return the chart of pods per domain.
+
+    Args:
+        title: of the chart.
+        counts: pods by domain; of many domains, those with equal counts share a bar.
+        badge: words, and their tone.
+        limit: the most that is allowed.
+        minimum: the line of the least; None for the emptiest domain.
+        is_hard: whether more than the limit is bad.
+        skew: a sentence about the skew.
+        reason: a sentence about the state.
+        words: for the lines of the least and of the limit.
+    """
+    most = max(counts.values(), default=0)
+    least = min(counts.values(), default=0) if minimum is None else minimum
+    ceiling = most if limit is None else limit
+    groups = [([value], pods) for value, pods in counts.items()]
+    if len(groups) > _MOST_BARS:
+        values_of: dict[int, list[str]] = {}
+        for value, pods in counts.items():
+            values_of.setdefault(pods, []).append(value)
+        groups = [(values, pods) for pods, values in sorted(values_of.items(), reverse=True)]
+    bars = tuple(Bar(tuple(values[:_MOST_NAMES]), pods, max(0, pods - ceiling), len(values)) for values, pods in groups)
+    return Chart(title, *badge, skew, reason, bars, max(most, limit or 0, 1), least, limit, is_hard, *words)
 
 
 _LIMITS = {
     True: "a new pod may go to a domain that then has at most this many",
     False: "domains above it get a lower score",
 }
-_BADGES = {
+BADGES = {  # words for a state, and their tone: good, warn, bad or soft
     ConstraintState.OK: ("ok", "good"),
     ConstraintState.VIOLATED: ("violated", "bad"),
     ConstraintState.UNEVEN: ("uneven", "warn"),
@@ -321,55 +393,26 @@ _BADGES = {
 }
 
 
-def badge(state: ConstraintState) -> tuple[str, str]:
-    """Return the words for a state, and their tone: good, warn, bad or soft."""
-    return _BADGES[state]
-
-
-def chart(item: ConstraintStatus) -> Chart:
-    """Return the chart of a constraint."""
-    words, tone = badge(item.state)
-    limit = None if item.skew is None else item.global_minimum + item.max_skew
+def constraint_chart(item: ConstraintStatus) -> Chart:
+    """Return the chart of a constraint of a running workload, with the arithmetic of its skew."""
     is_hard = item.when_unsatisfiable == DO_NOT_SCHEDULE
-    return Chart(
-        f"{item.topology_key}, maxSkew {item.max_skew}, {item.when_unsatisfiable}"
-        f"{' (default constraint)' if item.is_default else ''}",
-        words,
-        tone,
-        _skew(item),
-        item.reason,
-        tuple(bars(item.counts.domains, limit)),
-        max(item.counts.most, limit or 0, 1),
-        item.global_minimum,
-        limit,
-        is_hard,
-        limit_words=_LIMITS[is_hard],
-    )
-
-
-def _skew(item: ConstraintStatus) -> str:
-    """Return the arithmetic of the skew, `skew 2 = 3 - 1, at most 1 is allowed`; empty without domains."""
-    if item.skew is None:
-        return ""
-    allowed = "allowed" if item.when_unsatisfiable == DO_NOT_SCHEDULE else "preferred"
-    few = ""
+    skew = few = ""
     if item.counts.is_below_min_domains:
         few = f". The minimum is 0, because {count_noun(len(item.counts.domains), 'domain')} are fewer than minDomains"
-    return (
-        f"Skew {item.skew}: the fullest domain has {item.counts.most}, the global minimum is {item.global_minimum}. "
-        f"At most {item.max_skew} is {allowed}{few}."
+    if item.skew is not None:
+        skew = (
+            f"Skew {item.skew}: the fullest domain has {item.counts.most}, the global minimum is "
+            f"{item.global_minimum}. At most {item.max_skew} is {'allowed' if is_hard else 'preferred'}{few}."
+        )
+    return chart(
+        f"{item.topology_key}, maxSkew {item.max_skew}, {item.when_unsatisfiable}"
+        f"{' (default constraint)' if item.is_default else ''}",
+        item.counts.domains,
+        badge=BADGES[item.state],
+        limit=None if item.skew is None else item.global_minimum + item.max_skew,
+        minimum=item.global_minimum,
+        is_hard=is_hard,
+        skew=skew,
+        reason=item.reason,
+        words=("global minimum", _LIMITS[is_hard]),
     )
-
-
-def bars(counts: Mapping[str, int], limit: Optional[int]) -> list[Bar]:
-    """Return a bar for each domain; of many domains, those with equal counts share one."""
-    ceiling = max(counts.values(), default=0) if limit is None else limit
-    if len(counts) <= _MOST_BARS:
-        return [Bar((value,), pods, max(0, pods - ceiling)) for value, pods in counts.items()]
-    groups: dict[int, list[str]] = {}
-    for value, pods in counts.items():
-        groups.setdefault(pods, []).append(value)
-    return [
-        Bar(tuple(same[:_MOST_NAMES]), pods, max(0, pods - ceiling), len(same))
-        for pods, same in sorted(groups.items(), reverse=True)
-    ]

@@ -16,19 +16,28 @@ from kubectl_spread.guarantee.recommendation.result import Recommendation
 from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RuleVerdict, worst
 from kubectl_spread.guarantee.witness import Witness, WitnessEvent
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.report import proofs as words
 from kubectl_spread.report import recommendation
 from kubectl_spread.report.pages import page
-from kubectl_spread.report.pages.drawing import bars, Chart, draw, Drawing, DrawnNode, DrawnPod, Look, order, Shape
+from kubectl_spread.report.pages.drawing import (
+    Chart,
+    chart,
+    draw,
+    Drawing,
+    drawn_nodes,
+    DrawnPod,
+    letter,
+    Look,
+    map_key,
+    notes_of,
+    order,
+    Shape,
+)
 from kubectl_spread.report.pages.moments import frames_of
-from kubectl_spread.report.pages.pods import notes_of
 from kubectl_spread.report.table import Style
 from kubectl_spread.report.wording import name
 from kubectl_spread.text.scalars import natural
 from kubectl_spread.text.wording import count_noun
-
-_HUES = 6
 
 
 class _Place(NamedTuple):
@@ -55,23 +64,23 @@ class WitnessArtist:
         self._witness = witness
         self._workloads = {key: at for at, key in enumerate(workloads)}
         self._cluster = cluster
-        self._key = _map_key(cluster, topology_key)
+        self._key = map_key([topology_key], cluster.nodes)
         self._places = list(self._running()) if witness.from_running else []
         self._rolling: set[ObjectKey] = set()
-        self._has_revisions = any(event.is_new for event in witness.events)
         self._off: dict[str, str] = {}
         self._looks: dict[Look, None] = {}
-        used = {event.node for event in witness.events if event.node} | {place.node for place in self._places}
-        self._keep = frozenset(used)
+        self._has_revisions = any(event.is_new for event in witness.events)
+        nodes = {event.node for event in witness.events} | {place.node for place in self._places}
+        self._keep = frozenset(nodes - {""})
 
     def moments(self, beginning: str) -> Iterator[tuple[list[str], Drawing]]:
         """Yield the sentences and the drawing of each moment, from the beginning on."""
-        yield [beginning], self._drawing(frozenset())
+        yield [beginning], self._drawing("")
         for event in self._witness.events:
             self._apply(event)
-            yield [words.sentence(event)], self._drawing(frozenset({event.node}) if event.node else frozenset())
+            yield [words.sentence(event)], self._drawing(event.node)
         if self._witness.waiting:
-            yield words.waiting_sentences(self._witness), self._drawing(frozenset(), is_end=True)
+            yield words.waiting_sentences(self._witness), self._drawing("", is_end=True)
 
     def legend(self) -> tuple[Look, ...]:
         """Return the looks of the dots that were drawn so far."""
@@ -81,51 +90,42 @@ class WitnessArtist:
         for pod in self._cluster.pods:
             key = workload_of(pod, self._cluster) if pod.node_name and pod.is_visible and not pod.terminating else None
             if key in self._workloads and key is not None:
-                yield _Place(key, _ordinal(key, pod.name), pod.node_name)
+                ordinal = natural(pod.name.removeprefix(f"{key.name}-")) if key.kind == "StatefulSet" else None
+                yield _Place(key, -1 if ordinal is None else ordinal, pod.node_name)
 
     def _apply(self, event: WitnessEvent) -> None:
         kind, owner = event.kind, event.owner
         if kind is TransitionKind.PLACED and owner is not None:
             self._places.append(_Place(owner, event.ordinal, event.node, event.is_new))
         elif kind in (TransitionKind.RESTARTED, TransitionKind.REMOVED, TransitionKind.EVICTED) and event.node:
-            self._remove(event)
+            there = [item for item in self._places if (item.owner, item.node) == (owner, event.node)]
+            same = [item for item in there if item.is_new == event.is_new and event.ordinal in (-1, item.ordinal)]
+            for place in (*same, *there)[:1]:  # of equal pods, any
+                self._places.remove(place)
         elif kind is TransitionKind.ROLLED and owner is not None:
             self._rolling.add(owner)
         elif kind is TransitionKind.FINISHED and owner is not None:
             self._rolling.discard(owner)
             self._places = [item._replace(is_new=False) if item.owner == owner else item for item in self._places]
+        elif kind is TransitionKind.DISRUPTED and event.is_loss:
+            lost = [node.name for node in self._cluster.nodes if node.labels.get(event.topology_key) in event.domains]
+            self._off = dict.fromkeys(lost, "lost")
         elif kind is TransitionKind.DISRUPTED:
-            self._disrupt(event)
+            self._off = dict.fromkeys(event.domains, "drained")
         elif kind is TransitionKind.RETURNED:
             self._off.clear()
 
-    def _remove(self, event: WitnessEvent) -> None:
-        """Remove the pod of an event; of equal pods, any."""
-        found = [item for item in self._places if item.owner == event.owner and item.node == event.node]
-        same = [item for item in found if item.is_new == event.is_new and event.ordinal in (-1, item.ordinal)]
-        if found:
-            self._places.remove((*same, *found)[0])
-
-    def _disrupt(self, event: WitnessEvent) -> None:
-        nodes = [node.name for node in self._cluster.nodes if node.labels.get(event.topology_key) in event.domains]
-        self._off = dict.fromkeys(nodes if event.is_loss else event.domains, "lost" if event.is_loss else "drained")
-
-    def _drawing(self, marked: frozenset[str], *, is_end: bool = False) -> Drawing:
-        nodes = [
-            DrawnNode(
-                node.name,
-                node.labels.get(self._key) if self._key else "",
-                (self._off[node.name],) if node.name in self._off else notes_of(node),
-            )
-            for node in self._cluster.nodes
-        ]
+    def _drawing(self, marked: str, *, is_end: bool = False) -> Drawing:
+        nodes = drawn_nodes(
+            self._cluster.nodes,
+            self._key,
+            lambda node: (self._off[node.name],) if node.name in self._off else notes_of(node),
+        )
         pods = [DrawnPod("-*", item.node, self._look(item)) for item in self._places]
-        if is_end:
-            for waiting in self._witness.waiting:
-                look = self._named(waiting.owner, "Pending", Shape.PENDING)
-                pods += [DrawnPod("-*", "", look)] * waiting.number
+        for waiting in self._witness.waiting if is_end else ():
+            pods += [DrawnPod("-*", "", self._named(waiting.owner, "Pending", Shape.PENDING))] * waiting.number
         self._looks.update(dict.fromkeys(pod.look for pod in pods))
-        return draw(self._key, nodes, pods, keep=self._keep, marked=marked)
+        return draw(self._key, nodes, pods, keep=self._keep, marked={marked} - {""})
 
     def _look(self, item: _Place) -> Look:
         if item.owner not in self._rolling or not self._has_revisions:
@@ -135,21 +135,10 @@ class WitnessArtist:
         return self._named(item.owner, "earlier revision", Shape.EARLIER)
 
     def _named(self, owner: ObjectKey, state: str, shape: Shape) -> Look:
-        at = self._workloads.get(owner, 0)
-        is_alone = len(self._workloads) == 1
-        mark = "" if is_alone else chr(ord("A") + at % 26)
-        return Look(state if is_alone else f"{owner.name}, {state}", shape, mark, at % _HUES)
-
-
-def _ordinal(key: ObjectKey, pod: str) -> int:
-    tail = pod.removeprefix(f"{key.name}-")
-    ordinal = natural(tail) if key.kind == "StatefulSet" else None
-    return -1 if ordinal is None else ordinal
-
-
-def _map_key(cluster: Cluster, topology_key: str) -> str:
-    wanted = [key for key in (topology_key, ZONE) if key and key != HOSTNAME]
-    return next((key for key in wanted if any(key in node.labels for node in cluster.nodes)), "")
+        if len(self._workloads) == 1:
+            return Look(state, shape)
+        mark, hue = letter(self._workloads.get(owner, 0))
+        return Look(f"{owner.name}, {state}", shape, mark, hue)
 
 
 Plain = dict[str, Any]
@@ -246,6 +235,8 @@ def _way(item: RuleVerdict, result: GroupResult, cluster: Cluster) -> Plain:
     """Return the way to a violation: its moments, and the pods per domain at its end."""
     witness = item.witness
     assert witness is not None  # noqa: S101 (the caller has looked)
+    has_limit = item.rule.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT)
+    limit = witness.evaluation.limit if has_limit else None
     artist = WitnessArtist(witness, result.workloads, cluster, item.rule.topology_key)
     begin = "the running pods" if witness.from_running else "no pods"
     how = "The shortest way there" if witness.is_shortest else "A way there"
@@ -262,27 +253,13 @@ def _way(item: RuleVerdict, result: GroupResult, cluster: Cluster) -> Plain:
         "run": frames_of(shown),
         "legend": artist.legend(),
         "last": moments[-1][1],
-        "charts": list(_charts(witness, item)),
+        "charts": [_chart(f"Pods by {domain(key)}", counts, limit) for key, counts in witness.counts.items()],
         "waiting": [f"{count_noun(pods.number, 'pod')} of {name(pods.owner)} Pending" for pods in witness.waiting],
     }
 
 
-def _charts(witness: Witness, item: RuleVerdict) -> Iterator[Chart]:
-    """Yield the pods per domain at the end of a way, with the limit of the rule if it has one for each domain."""
-    rule = item.rule
-    has_limit = rule.kind in (RuleKind.MAX_SHARE, RuleKind.MAX_COUNT)
-    limit = witness.evaluation.limit if has_limit else None
-    for key, counts in witness.counts.items():
-        yield _chart(f"Pods by {domain(key)}", counts, limit)
-
-
 def _chart(title: str, counts: Mapping[str, int], limit: Optional[int]) -> Chart:
-    most = max(counts.values(), default=0)
-    is_over = limit is not None and most > limit
-    least = min(counts.values(), default=0)
-    drawn = tuple(bars(counts, limit))
+    """Return the pods per domain at the end of a way, with the limit of the rule if it has one for each domain."""
+    is_over = limit is not None and max(counts.values(), default=0) > limit
     badge = ("above the limit", "bad") if is_over else ("", "")
-    scale = max(most, limit or 0, 1)
-    return Chart(
-        title, *badge, "", "", drawn, scale, least, limit, True, "emptiest domain", "most that the rule allows"
-    )
+    return chart(title, counts, badge=badge, limit=limit, words=("emptiest domain", "most that the rule allows"))

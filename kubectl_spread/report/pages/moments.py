@@ -12,24 +12,24 @@ from typing import Any, NamedTuple, Optional
 from kubectl_spread.engine.results.answer import PodState
 from kubectl_spread.engine.results.frames import Moment, StepFrames
 from kubectl_spread.engine.results.summary import WorkloadSummary
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
-from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.report.pages.drawing import (
-    bars,
     Chart,
+    chart,
     DomainBox,
     draw,
     Drawing,
-    DrawnNode,
+    drawn_nodes,
     DrawnPod,
+    letter,
     Look,
+    map_key,
+    notes_of,
     order,
     Shape,
 )
-from kubectl_spread.report.pages.pods import notes_of
-
-_HUES = 6
 
 
 class Artist:
@@ -46,15 +46,14 @@ class Artist:
         self._revision = {item.key: item.revision for item in workloads}
         self._order = {item.key: at for at, item in enumerate(workloads)}
         self._has_revisions = {item.key for item in workloads if len(self._revisions(item.key)) > 1}
-        self.key = self._map_key()
+        wanted = [item.topology_key for key in self._order for item in frames.constraints.get(key, ())]
+        nodes = [node for moment in (frames.before, *frames.endings) for node in moment.nodes]
+        self.key = map_key(wanted, nodes)
         self._keep = frozenset(pod.node for moment in self._moments() for pod in self._shown(moment.pods) if pod.node)
 
     def drawing(self, moment: Moment, before: Optional[Moment] = None) -> Drawing:
         """Return the drawing of a moment; nodes that changed since `before` are marked."""
-        nodes = [
-            DrawnNode(node.name, node.labels.get(self.key) if self.key else "", self._notes(node, moment))
-            for node in moment.nodes
-        ]
+        nodes = drawn_nodes(moment.nodes, self.key, lambda node: _notes(node, moment))
         marked = frozenset[str]() if before is None else self._changed(moment, before)
         return draw(self.key, nodes, self._drawn(moment), keep=self._keep, marked=marked)
 
@@ -65,26 +64,32 @@ class Artist:
 
     def charts(self, moment: Moment) -> list[Chart]:
         """Return the pods per domain of each constraint of the workloads."""
-        found = []
-        for key in self._order:
-            for constraint in self._frames.constraints.get(key, ()):
-                counts = self._counts(moment, key, constraint.topology_key)
-                name = "" if len(self._order) == 1 else f"{key.name}: "
-                title = f"{name}{constraint.topology_key}, maxSkew {constraint.max_skew}"
-                found.append(_chart(title, counts, constraint.max_skew, is_hard=constraint.is_hard))
-        return found
+        charts = []
+        for key, constraint, counts in self._counts(moment):
+            name = "" if len(self._order) == 1 else f"{key.name}: "
+            least, most = min(counts.values(), default=0), max(counts.values(), default=0)
+            is_met = most - least <= constraint.max_skew
+            tone = "good" if is_met else "bad" if constraint.is_hard else "warn"
+            charts.append(
+                chart(
+                    f"{name}{constraint.topology_key}, maxSkew {constraint.max_skew}",
+                    counts,
+                    badge=(f"skew {most - least}", tone),
+                    limit=least + constraint.max_skew if counts else None,
+                    is_hard=constraint.is_hard,
+                    words=("emptiest domain", "maxSkew above it"),
+                )
+            )
+        return charts
 
     def skews(self, moment: Moment) -> list[tuple[str, int, int]]:
         """Return the topology key, the skew and maxSkew of each constraint of a single workload."""
         if len(self._order) != 1:
             return []
-        (key,) = self._order
-        found = []
-        for constraint in self._frames.constraints.get(key, ()):
-            counts = self._counts(moment, key, constraint.topology_key).values()
-            skew = max(counts, default=0) - min(counts, default=0)
-            found.append((constraint.topology_key, skew, constraint.max_skew))
-        return found
+        return [
+            (item.topology_key, max(counts.values(), default=0) - min(counts.values(), default=0), item.max_skew)
+            for _, item, counts in self._counts(moment)
+        ]
 
     def _moments(self) -> Iterable[Moment]:
         return (self._frames.before, *(frame.moment for frame in self._frames.run), *self._frames.endings)
@@ -94,12 +99,6 @@ class Artist:
 
     def _revisions(self, key: ObjectKey) -> set[int]:
         return {pod.number for moment in self._moments() for pod in moment.pods if pod.owner == key}
-
-    def _map_key(self) -> str:
-        wanted = [item.topology_key for key in self._order for item in self._frames.constraints.get(key, ())]
-        nodes = [node for moment in (self._frames.before, *self._frames.endings) for node in moment.nodes]
-        known = {key for node in nodes for key in (*wanted, ZONE) if key in node.labels}
-        return next((key for key in (*wanted, ZONE) if key in known and key != HOSTNAME), "")
 
     def _drawn(self, moment: Moment) -> list[DrawnPod]:
         looks: dict[tuple[object, ...], Look] = {}
@@ -114,45 +113,42 @@ class Artist:
     def _look(self, pod: PodState) -> Look:
         if pod.owner is None:
             return Look("pod without a controller", _shape(pod, Shape.OTHER), hue=5)
-        at = self._order[pod.owner]
         is_old = pod.number != self._revision[pod.owner]
-        parts = [] if len(self._order) == 1 else [pod.owner.name]
-        if pod.owner in self._has_revisions:
-            parts.append(f"{'earlier' if is_old else 'new'} revision")
+        has_revisions = pod.owner in self._has_revisions
         shape = _shape(pod, Shape.EARLIER if is_old else Shape.CURRENT)
-        parts += [_STATES[shape]] if shape in _STATES else ["ready"]
-        mark = self._mark(pod, at, is_old=is_old)
-        hue = (at if len(self._order) > 1 else int(is_old)) % _HUES
-        return Look(", ".join(parts), shape, mark, hue)
-
-    def _mark(self, pod: PodState, at: int, *, is_old: bool) -> str:
-        """Return a letter for one of several workloads, a small one for an earlier revision; else the revision."""
+        parts = [f"{'earlier' if is_old else 'new'} revision"] if has_revisions else []
+        parts += [_STATES.get(shape, "ready")]
         if len(self._order) > 1:
-            return chr(ord("a" if is_old else "A") + at % 26)
-        return str(pod.number) if pod.owner in self._has_revisions and pod.number < 10 else ""
-
-    def _notes(self, node: Node, moment: Moment) -> tuple[str, ...]:
-        if node.name in moment.down:
-            return ("does not answer",)
-        return notes_of(node)
+            mark, hue = letter(self._order[pod.owner], is_small=is_old)
+            return Look(", ".join([pod.owner.name, *parts]), shape, mark, hue)
+        mark = str(pod.number) if has_revisions and pod.number < 10 else ""
+        return Look(", ".join(parts), shape, mark, int(is_old))
 
     def _changed(self, moment: Moment, before: Moment) -> frozenset[str]:
         now, then = self._places(moment), self._places(before)
         pods = {node for node, _ in ((now - then) + (then - now)) if node}
-        notes = {node.name: self._notes(node, before) for node in before.nodes}
-        noted = {node.name for node in moment.nodes if notes.get(node.name) != self._notes(node, moment)}
+        notes = {node.name: _notes(node, before) for node in before.nodes}
+        noted = {node.name for node in moment.nodes if notes.get(node.name) != _notes(node, moment)}
         return frozenset(pods | noted)
 
     def _places(self, moment: Moment) -> Counter[tuple[str, Look]]:
         return Counter((pod.node, self._look(pod)) for pod in self._shown(moment.pods))
 
-    def _counts(self, moment: Moment, key: ObjectKey, topology_key: str) -> dict[str, int]:
-        domains = {node.name: node.labels[topology_key] for node in moment.nodes if topology_key in node.labels}
-        found = dict.fromkeys(sorted(set(domains.values())), 0)
-        for pod in moment.pods:
-            if pod.owner == key and not pod.is_terminating and pod.node in domains:
-                found[domains[pod.node]] += 1
-        return found
+    def _counts(self, moment: Moment) -> Iterator[tuple[ObjectKey, TopologySpreadConstraint, dict[str, int]]]:
+        """Yield the constraints of each workload, with its pods in the domains of the constraint."""
+        for key in self._order:
+            for constraint in self._frames.constraints.get(key, ()):
+                topology_key = constraint.topology_key
+                domains = {node.name: node.labels[topology_key] for node in moment.nodes if topology_key in node.labels}
+                counts = dict.fromkeys(sorted(set(domains.values())), 0)
+                for pod in moment.pods:
+                    if pod.owner == key and not pod.is_terminating and pod.node in domains:
+                        counts[domains[pod.node]] += 1
+                yield key, constraint, counts
+
+
+def _notes(node: Node, moment: Moment) -> tuple[str, ...]:
+    return ("does not answer",) if node.name in moment.down else notes_of(node)
 
 
 _STATES = {Shape.STARTING: "starting", Shape.TERMINATING: "terminating", Shape.PENDING: "Pending"}
@@ -164,27 +160,6 @@ def _shape(pod: PodState, ready: Shape) -> Shape:
     if not pod.node:
         return Shape.PENDING
     return ready if pod.is_ready else Shape.STARTING
-
-
-def _chart(title: str, counts: dict[str, int], max_skew: int, *, is_hard: bool) -> Chart:
-    least, most = min(counts.values(), default=0), max(counts.values(), default=0)
-    skew = most - least
-    is_met = skew <= max_skew
-    tone = "good" if is_met else "bad" if is_hard else "warn"
-    return Chart(
-        title,
-        f"skew {skew}",
-        tone,
-        "",
-        "",
-        tuple(bars(counts, least + max_skew)),
-        max(most, least + max_skew, 1),
-        least,
-        least + max_skew if counts else None,
-        is_hard,
-        "emptiest domain",
-        "maxSkew above it",
-    )
 
 
 class DrawnFrame(NamedTuple):

@@ -9,11 +9,11 @@ from kubectl_spread.advice.rebalance.plan import ConstraintChange, Rebalance, Re
 from kubectl_spread.cluster.snapshot import Cluster, Unread
 from kubectl_spread.errors import SourceError
 from kubectl_spread.objects.constraints.constraint import DO_NOT_SCHEDULE
-from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
+from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.report import documents
 from kubectl_spread.report.pages import page
-from kubectl_spread.report.pages.drawing import bars, Chart, draw, Drawing, DrawnPod, Look, Shape
-from kubectl_spread.report.pages.pods import ClusterPods
+from kubectl_spread.report.pages.drawing import Chart, chart, draw, Drawing, DrawnPod, Look, map_key, Shape
+from kubectl_spread.report.pages.workloads import ClusterPods
 from kubectl_spread.report.rebalance import (
     alternative,
     certainty,
@@ -25,7 +25,6 @@ from kubectl_spread.report.rebalance import (
     reservations,
     restart_warning,
     script_lines,
-    span,
     verdict,
     why_restart,
 )
@@ -113,23 +112,20 @@ def _charts(change: ConstraintChange, *, is_alone: bool) -> Iterator[Chart]:
     """Yield the pods per domain before, and after if there is a plan; of a range, the most."""
     whose = "" if is_alone else f"{change.owner.name}: "
     title = f"{whose}{change.topology_key}, maxSkew {change.max_skew}"
-    before = {item.value: item.before for item in change.domains}
-    yield _chart(f"{title}: before", before, change, f"Skew {change.skew}.", is_bad=change.is_violated)
+    is_hard = change.when_unsatisfiable == DO_NOT_SCHEDULE
+    badges = {True: ("violated", "bad"), False: ("ok", "good")}
+    counts = {item.value: item.before for item in change.domains}
+    badge = badges[change.is_violated]
+    yield chart(f"{title}: before", counts, badge=badge, is_hard=is_hard, skew=f"Skew {change.skew}.")
     if change.skew_after is None:
         return
-    after = {item.value: item.after.most for item in change.domains if item.after is not None}
-    spans = [f"{item.value} {span(item.after)}" for item in change.domains if item.after and len({*item.after}) > 1]
-    skew = f"Skew {span(change.skew_after)}."
+    counts = {item.value: item.after.most for item in change.domains if item.after is not None}
+    spans = [f"{item.value} {item.after}" for item in change.domains if item.after and not item.after.is_single]
+    skew = f"Skew {change.skew_after}."
     if spans:
         skew += f" Depending on the nodes that the scheduler chooses: {', '.join(spans)}."
-    yield _chart(f"{title}: after", after, change, skew, is_bad=change.skew_after.most > change.max_skew)
-
-
-def _chart(title: str, counts: dict[str, int], change: ConstraintChange, skew: str, *, is_bad: bool) -> Chart:
-    badge = ("violated", "bad") if is_bad else ("ok", "good")
-    is_hard = change.when_unsatisfiable == DO_NOT_SCHEDULE
-    scale, least = max([1, *counts.values()]), min(counts.values(), default=0)
-    return Chart(title, *badge, skew, "", tuple(bars(counts, None)), scale, least, None, is_hard)
+    badge = badges[change.skew_after.most > change.max_skew]
+    yield chart(f"{title}: after", counts, badge=badge, is_hard=is_hard, skew=skew)
 
 
 def _drawing(item: Repair, cluster: Cluster, pods: ClusterPods) -> Drawing:
@@ -143,6 +139,6 @@ def _drawing(item: Repair, cluster: Cluster, pods: ClusterPods) -> Drawing:
         if not pod.terminating
     ]
     coarse = [change.topology_key for change in item.before if change.topology_key != HOSTNAME]
-    topology_key = next(iter(coarse), ZONE if any(ZONE in node.labels for node in cluster.nodes) else "")
+    topology_key = coarse[0] if coarse else map_key((), cluster.nodes)
     targets = frozenset(node for one in evictions for node in one.nodes)
     return draw(topology_key, pods.nodes(topology_key), drawn, keep=targets, marked=targets)

@@ -8,18 +8,13 @@ from typing import Any, Optional
 from kubectl_spread.cluster.snapshot import Cluster, Unread
 from kubectl_spread.report import documents
 from kubectl_spread.report import status as table
-from kubectl_spread.report.pages import drawing, page
-from kubectl_spread.report.pages.drawing import draw
-from kubectl_spread.report.pages.pods import ClusterPods, map_key
+from kubectl_spread.report.pages import page
+from kubectl_spread.report.pages.workloads import ClusterPods, most_pictures, picture, rank, tone, TONES
 from kubectl_spread.simulate.running.policies import PolicyStatus
 from kubectl_spread.simulate.running.status import ConstraintState, WorkloadStatus
 from kubectl_spread.text.wording import count_noun
 
-_MOST_PICTURES = 60
-_MOST_NODES = 150_000  # in all pictures of a page together
 _MOST_ROWS = 2000
-_MOST_MESSAGES = 3
-_ORDER = {"bad": 0, "warn": 1, "good": 2, "soft": 3}
 
 
 def render(
@@ -41,7 +36,7 @@ def render(
         "status.html",
         source,
         title=_title(statuses) if statuses else nothing,
-        tone=min((tone(status) for status in statuses), key=_ORDER.__getitem__, default="soft"),
+        tone=min((tone(status) for status in statuses), key=TONES.index, default="soft"),
         numbers=_tiles(statuses),
         header=header,
         rows=rows,
@@ -60,48 +55,6 @@ def _policy(found: PolicyStatus) -> dict[str, Any]:
     state = "violated" if is_violated else "ok" if cells else "its groups match none of these workloads"
     title = f"Policy {found.policy.name}: {state}"
     return {"title": title, "header": table.POLICY_HEADER, "rows": cells}
-
-
-def most_pictures(cluster: Cluster) -> int:
-    """Return the number of pictures on a page: fewer in large clusters, so that a page takes a few seconds."""
-    return max(10, min(_MOST_PICTURES, _MOST_NODES // max(1, len(cluster.nodes))))
-
-
-def picture(status: WorkloadStatus, cluster: Cluster, pods: ClusterPods) -> dict[str, Any]:
-    """Return the drawing of a workload and the charts of its constraints, for the macro `workload`."""
-    key = map_key(status.constraints, cluster.nodes)
-    words = table.state_text(worst(status), status)
-    return {
-        "name": f"{status.key.kind.lower()}/{status.key.name}",
-        "namespace": status.key.namespace,
-        "badge": words or "no constraints",
-        "tone": tone(status),
-        "numbers": _numbers(status),
-        "drawing": draw(key, pods.nodes(key), pods.drawn_pods(status.key, status.constraints)),
-        "charts": [drawing.chart(item) for item in status.constraints],
-        "messages": _messages(status),
-        "why": status.why,
-        "lines": [],
-    }
-
-
-def rank(status: WorkloadStatus) -> int:
-    """Return the place of a workload on a page: those with problems come first."""
-    return _ORDER[tone(status)]
-
-
-def worst(status: WorkloadStatus) -> Optional[ConstraintState]:
-    """Return the worst state of a workload's constraints."""
-    states = [item.state for item in status.constraints]
-    return min(states, key=lambda state: _ORDER[drawing.badge(state)[1]], default=None)
-
-
-def tone(status: WorkloadStatus) -> str:
-    """Return good, warn, bad or soft."""
-    if not status.is_fine:
-        return "bad"
-    state = worst(status)
-    return "soft" if state is None else drawing.badge(state)[1]
 
 
 def _title(statuses: Collection[WorkloadStatus]) -> str:
@@ -125,25 +78,4 @@ def _tiles(statuses: Collection[WorkloadStatus]) -> list[dict[str, Any]]:
         {"label": "partly counted", "number": partly, "tone": "bad" if partly else "good"},
         {"label": "uneven (allowed)", "number": uneven, "tone": "warn" if uneven else "good"},
         {"label": "pods Pending", "number": pending, "tone": "bad" if pending else "good"},
-    ]
-
-
-def _numbers(status: WorkloadStatus) -> str:
-    wanted = status.running if status.wanted is None else status.wanted
-    of = "" if status.wanted is None else f"{status.running} of "
-    parts = [f"{of}{count_noun(wanted, 'pod')} on a node"]
-    parts += [f"{status.terminating} terminating"] if status.terminating else []
-    parts += [f"{len(status.pending)} Pending"] if status.pending else []
-    return ", ".join(parts)
-
-
-def _messages(status: WorkloadStatus) -> list[dict[str, Any]]:
-    """Return the scheduler's messages about Pending pods, with the number of their pods."""
-    found: dict[str, int] = {}
-    for pod in status.pending:
-        found[pod.message] = found.get(pod.message, 0) + 1
-    if status.uncreated is not None:
-        found[status.uncreated.message] = status.uncreated.number
-    return [{"text": text, "pods": count_noun(number, "pod")} for text, number in found.items() if text][
-        :_MOST_MESSAGES
     ]

@@ -1,0 +1,261 @@
+"""Pictures of workloads, as they run and as a check predicts them: one look for each revision and state."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, Optional
+
+from kubectl_spread.cluster.ownership import owner_of
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF
+from kubectl_spread.report.check import rollouts, workloads
+from kubectl_spread.report.check.report import CheckReport, PageFacts
+from kubectl_spread.report.pages.drawing import (
+    BADGES,
+    constraint_chart,
+    draw,
+    drawn_nodes,
+    DrawnNode,
+    DrawnPod,
+    Look,
+    map_key,
+    Shape,
+)
+from kubectl_spread.report.status import state_text
+from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.simulate.predicted import predictions
+from kubectl_spread.simulate.running.controllers import newest_hash
+from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, statuses, WorkloadStatus
+from kubectl_spread.text.wording import count_noun
+
+Picture = dict[str, Any]
+
+_MOST_PICTURES = 60
+_MOST_NODES = 150_000  # in all pictures of a page together
+_MOST_MESSAGES = 3
+TONES = ("bad", "warn", "good", "soft")  # the worst first
+_RUNNING = Look("running")
+_CURRENT = Look("current revision")
+_EARLIER = Look("earlier revision", Shape.EARLIER, hue=1)
+_NEW = Look("placed by this check", Shape.NEW, hue=2)
+_OTHER = Look("pod of another workload that a constraint counts", Shape.OTHER, hue=5)
+_TERMINATING = Look("terminating: still on its node, no longer counted", Shape.TERMINATING, hue=5)
+_PENDING = Look("Pending", Shape.PENDING, hue=4)
+_UNPREDICTED = Look("node not predictable", Shape.PENDING, hue=3)
+
+
+class ClusterPods:
+    """The pods of a cluster by workload, and by the class that equal pods share; made in one pass."""
+
+    def __init__(
+        self, cluster: Cluster, new: Collection[str] = frozenset(), *, unpredicted: Collection[str] = frozenset()
+    ) -> None:
+        """Index the pods.
+
+        Args:
+            cluster: the cluster.
+            new: uids of pods that a prediction placed.
+            unpredicted: uids of pods whose nodes are not predictable.
+        """
+        self.cluster = cluster
+        self._new = new
+        self._unpredicted = unpredicted
+        self._nodes: dict[str, list[DrawnNode]] = {}
+        self._of: dict[ObjectKey, list[Pod]] = {}
+        self._classes: dict[str, dict[int, list[Pod]]] = {}
+        lists: dict[int, tuple[Optional[list[Pod]], list[Pod]]] = {}  # perf: by class, of its owner and of the class
+        for pod in cluster.pods:
+            if not pod.is_visible:
+                continue
+            at = id(pod.cls)
+            if at not in lists:
+                owner = owner_of(pod.cls, cluster)
+                same: list[Pod] = []
+                self._classes.setdefault(pod.namespace, {})[at] = same
+                lists[at] = None if owner is None else self._of.setdefault(owner, []), same
+            owned, same = lists[at]
+            if owned is None:
+                owned = self._of.setdefault(ObjectKey("Pod", pod.namespace, pod.name), [])
+            owned.append(pod)
+            same.append(pod)
+
+    def nodes(self, key: str) -> list[DrawnNode]:
+        """Return the nodes of the cluster in the domains of a topology key."""
+        if key not in self._nodes:
+            self._nodes[key] = drawn_nodes(self.cluster.nodes, key)
+        return self._nodes[key]
+
+    def owned_pods(self, key: ObjectKey) -> list[Pod]:
+        """Return the pods of a workload."""
+        return self._of.get(key, [])
+
+    def drawn_pods(self, key: ObjectKey, constraints: Iterable[ConstraintStatus]) -> list[DrawnPod]:
+        """Return the pods of a workload, and the other pods that its constraints count."""
+        own = self._of.get(key, [])
+        seen = {id(pod) for pod in own}
+        others = (pod for pod in self._counted(key.namespace, constraints) if id(pod) not in seen)
+        return [
+            *(DrawnPod(pod.name, pod.node_name, look) for pod, look in zip(own, self._looks(key, own), strict=True)),
+            *(DrawnPod(pod.name, pod.node_name, _OTHER) for pod in others),
+        ]
+
+    def _looks(self, key: ObjectKey, own: list[Pod]) -> Iterator[Look]:
+        classes = {id(pod.cls): pod.cls for pod in own}
+        known = {at: _revision(cls, key) for at, cls in classes.items()}
+        revisions = [known[id(pod.cls)] for pod in own]
+        current = self._current(key, own)
+        has_several = len(set(revisions)) > 1
+        for pod, revision in zip(own, revisions, strict=True):
+            if pod.terminating:
+                yield _TERMINATING
+            elif not pod.node_name:
+                yield _UNPREDICTED if pod.uid in self._unpredicted else _PENDING
+            elif pod.uid in self._new:
+                yield _NEW
+            elif has_several:
+                yield _CURRENT if revision == current else _EARLIER
+            else:
+                yield _RUNNING
+
+    def _current(self, key: ObjectKey, own: list[Pod]) -> str:
+        """Return the revision of the pods that the controller creates now."""
+        controller = self.cluster.controllers.get(key)
+        if controller is not None:
+            return newest_hash(controller.workload, own, self.cluster)
+        return _revision(max(own, key=lambda pod: pod.created).cls, key) if own else ""
+
+    def _counted(self, namespace: str, constraints: Iterable[ConstraintStatus]) -> Iterator[Pod]:
+        """Yield the bound pods of a namespace that a constraint counts."""
+        selectors = [item.selector for item in constraints if item.selector is not None]
+        for same in self._classes.get(namespace, {}).values():
+            labels = dict(same[0].cls.labels)
+            if any(not selector.is_empty and selector.matches(labels) for selector in selectors):
+                yield from (pod for pod in same if pod.node_name and not pod.terminating)
+
+
+def _revision(pod_class: PodClass, key: ObjectKey) -> str:
+    found = dict(pod_class.labels).get(REVISION_LABEL_OF.get(key.kind, ""), "")
+    return found.removeprefix(f"{key.name}-") if key.kind == "StatefulSet" else found
+
+
+def most_pictures(cluster: Cluster) -> int:
+    """Return the number of pictures on a page: fewer in large clusters, so that a page takes a few seconds."""
+    return max(10, min(_MOST_PICTURES, _MOST_NODES // max(1, len(cluster.nodes))))
+
+
+def picture(status: WorkloadStatus, cluster: Cluster, pods: ClusterPods) -> dict[str, Any]:
+    """Return the drawing of a workload and the charts of its constraints, for the macro `workload`."""
+    key = map_key((item.topology_key for item in status.constraints), cluster.nodes)
+    words = state_text(worst(status), status)
+    return {
+        "name": f"{status.key.kind.lower()}/{status.key.name}",
+        "namespace": status.key.namespace,
+        "badge": words or "no constraints",
+        "tone": tone(status),
+        "numbers": _pods_on_nodes(status),
+        "drawing": draw(key, pods.nodes(key), pods.drawn_pods(status.key, status.constraints)),
+        "charts": [constraint_chart(item) for item in status.constraints],
+        "messages": _messages(status),
+        "why": status.why,
+        "lines": [],
+    }
+
+
+def rank(status: WorkloadStatus) -> int:
+    """Return the place of a workload on a page: those with problems come first."""
+    return TONES.index(tone(status))
+
+
+def worst(status: WorkloadStatus) -> Optional[ConstraintState]:
+    """Return the worst state of a workload's constraints."""
+    states = [item.state for item in status.constraints]
+    return min(states, key=lambda state: TONES.index(BADGES[state][1]), default=None)
+
+
+def tone(status: WorkloadStatus) -> str:
+    """Return good, warn, bad or soft."""
+    if not status.is_fine:
+        return "bad"
+    state = worst(status)
+    return "soft" if state is None else BADGES[state][1]
+
+
+def _pods_on_nodes(status: WorkloadStatus) -> str:
+    wanted = status.running if status.wanted is None else status.wanted
+    of = "" if status.wanted is None else f"{status.running} of "
+    parts = [f"{of}{count_noun(wanted, 'pod')} on a node"]
+    parts += [f"{status.terminating} terminating"] if status.terminating else []
+    parts += [f"{len(status.pending)} Pending"] if status.pending else []
+    return ", ".join(parts)
+
+
+def _messages(status: WorkloadStatus) -> list[dict[str, Any]]:
+    """Return the scheduler's messages about Pending pods, with the number of their pods."""
+    found: dict[str, int] = {}
+    for pod in status.pending:
+        found[pod.message] = found.get(pod.message, 0) + 1
+    if status.uncreated is not None:
+        found[status.uncreated.message] = status.uncreated.number
+    return [{"text": text, "pods": count_noun(number, "pod")} for text, number in found.items() if text][
+        :_MOST_MESSAGES
+    ]
+
+
+def predicted_pictures(report: CheckReport, facts: PageFacts, cluster: Cluster) -> list[Picture]:
+    """Return a picture of each placed workload; those with problems first."""
+    results = {item.key: item for item in report.rollouts if not item.is_creation}
+    pictures: list[tuple[bool, Picture]] = []
+    for predicted in predictions(cluster, report.placements):
+        pods = ClusterPods(predicted.cluster, predicted.new, unpredicted=predicted.unpredicted)
+        placements = predicted.placements
+        for item in statuses(predicted.cluster, facts.profiles, wants=lambda key, _: key in placements):  # noqa: B023
+            placement, rollout = placements[item.key], results.get(item.key)
+            is_troubled = bool(placement.pending or placement.refused or placement.on_missing_nodes)
+            is_troubled = is_troubled or (rollout is not None and rollout.is_stuck)
+            lines = workloads.details(placement, colour=False)
+            if rollout is not None:
+                lines += rollouts.of_placement(rollout, colour=False)
+            name, _, numbers = workloads.headline(placement, colour=False).partition(": ")
+            words, tone_of_badge = _badge(placement)
+            own = {
+                "name": name,
+                "namespace": "",
+                "badge": words,
+                "tone": tone_of_badge,
+                "numbers": numbers,
+                "messages": [],
+            }
+            plain = picture(item, predicted.cluster, pods)
+            pictures.append((is_troubled, {**plain, **own, "lines": as_paragraphs(lines)}))
+    return [shown for is_troubled, shown in sorted(pictures, key=lambda entry: not entry[0])]
+
+
+def running_pictures(facts: PageFacts, cluster: Cluster) -> list[Picture]:
+    """Return a picture of each running workload with constraints; those with problems first."""
+    pods = ClusterPods(cluster)
+    wants = facts.wants or (lambda *_: False)
+    found = [item for item in statuses(cluster, facts.profiles, wants=wants) if item.has_own or not item.is_fine]
+    return [picture(item, cluster, pods) for item in sorted(found, key=rank)[: most_pictures(cluster)]]
+
+
+def as_paragraphs(lines: Iterable[str]) -> list[dict[str, Any]]:
+    """Return indented lines as texts with their indentation, 0 for the lines below a heading."""
+    return [
+        {"text": line.strip(), "indent": min(2, max(0, (len(line) - len(line.lstrip())) // 2 - 1))} for line in lines
+    ]
+
+
+def _badge(placement: Placement) -> tuple[str, str]:
+    if placement.pending:
+        return f"{len(placement.pending)} Pending", "bad"
+    if placement.refused:
+        return f"{len(placement.refused)} refused", "bad"
+    if placement.on_missing_nodes:
+        return "on missing nodes", "bad"
+    if placement.gated:
+        return "gated", "warn"
+    if placement.unpredicted:
+        return "not predictable", "warn"
+    return "placed", "good"
