@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from kubectl_spread.objects.releases.behaviours import Behaviour, Impact, table
+from kubectl_spread.objects.releases.behaviours import Impact, table
 from kubectl_spread.objects.releases.version import LATEST, MEASURED, nearest_release, Release
+from kubectl_spread.report.documents import API_VERSION, Plain, to_document
+from kubectl_spread.text.wording import count_noun
 
 _HEADINGS = {
     Impact.PLACEMENT: "Where pods go",
@@ -22,62 +22,49 @@ def text(release: Release) -> str:
     if compared == LATEST:
         return f"kube-scheduler {LATEST.text} is the release that all others are compared with"
     rows = [row for row in table() if row.differs(compared)]
-    lines = [f"kube-scheduler {compared.text} and {LATEST.text}: {_counted(len(rows))} ({_measured(compared)})"]
+    number = count_noun(len(rows), "difference") if rows else "no difference is known"
+    lines = [f"kube-scheduler {compared.text} and {LATEST.text}: {number} ({_measured(compared)})"]
     for effect, heading in _HEADINGS.items():
-        found = [row for row in rows if row.effect is effect]
-        if found:
-            lines += ["", f"{heading}:"]
-        for row in found:
-            lines += _row(row, compared)
+        of_effect = [row for row in rows if row.effect is effect]
+        lines += ["", f"{heading}:"] if of_effect else []
+        for row in of_effect:
+            newest = row.era(LATEST)
+            lines += [
+                f"  {row.name} ({row.reader})",
+                f"    {compared.text}: {row.era(compared).words}",
+                f"    {_NEWEST}: {newest.words}",
+                f"    from {_version(newest.since)}, {row.source}",
+            ]
     return "\n".join(lines)
 
 
-def document(release: Release) -> dict[str, Any]:
+def document(release: Release) -> Plain:
     """Return the same for `-o json`."""
     compared = nearest_release(release)
     return {
-        "apiVersion": "kubectl-spread/v1",
+        "apiVersion": API_VERSION,
         "kind": "Behaviours",
         "release": compared.text,
         "comparedWith": LATEST.text,
         "measured": MEASURED.get(compared.minor) == compared.patch,
-        "behaviours": [_item(row, compared) for row in table() if row.differs(compared)],
-    }
-
-
-def _row(row: Behaviour[Any], release: Release) -> list[str]:
-    era, newest = row.era(release), row.era(LATEST)
-    return [
-        f"  {row.name} ({row.reader})",
-        f"    {release.text}: {era.words}",
-        f"    {_NEWEST}: {newest.words}",
-        f"    from {_version(newest.since)}, {row.source}",
-    ]
-
-
-def _item(row: Behaviour[Any], release: Release) -> dict[str, Any]:
-    era, newest = row.era(release), row.era(LATEST)
-    return {
-        "name": row.name,
-        "plugin": row.reader,
-        "effect": row.effect.value,
-        "behaviour": era.words,
-        "since": _version(era.since),
-        "newest": newest.words,
-        "newestSince": _version(newest.since),
-        "source": row.source,
+        "behaviours": [
+            to_document(
+                row,
+                "name plugin=reader effect behaviour since newest newestSince source",
+                behaviour=row.era(compared).words,
+                since=_version(row.era(compared).since),
+                newest=row.era(LATEST).words,
+                newestSince=_version(row.era(LATEST).since),
+            )
+            for row in table()
+            if row.differs(compared)
+        ],
     }
 
 
 def _version(release: Release) -> str:
     """Return `1.24`, or `1.34.3` for a change in a patch release."""
     return release.text if release.patch else f"1.{release.minor}"
-
-
-def _counted(number: int) -> str:
-    if not number:
-        return "no difference is known"
-    return "1 difference" if number == 1 else f"{number} differences"
 
 
 def _measured(release: Release) -> str:

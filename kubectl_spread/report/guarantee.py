@@ -123,31 +123,22 @@ def _answer(found: words.Verdicts, when: str, style: Style) -> Iterator[str]:
     regimes_by_text: dict[str, list[Regime]] = {}
     refuted = next((item for _, item in found if item.verdict is ProofStatus.REFUTED), None)
     for regime, item in found:
-        if item.verdict is ProofStatus.PROVED:
-            regimes_by_text.setdefault(f"proved: {words.proof(item)}", []).append(regime)
-        elif item.verdict is ProofStatus.UNDECIDED:
-            regimes_by_text.setdefault(_undecided(item), []).append(regime)
-        elif item.verdict is ProofStatus.REFUTED:
-            regimes_by_text.setdefault("refuted", []).append(regime)
+        if item.verdict is ProofStatus.NOT_APPLICABLE:
+            continue
+        text = words.how_decided(item)
+        if item.verdict is ProofStatus.UNDECIDED:
+            text += ", and there are more" if item.states else "; see below"
+        regimes_by_text.setdefault(text, []).append(regime)
     for text, regimes in regimes_by_text.items():
         head = f"{when}{words.regimes_text(regimes)}: "
         if text != "refuted" or refuted is None or refuted.witness is None:
             yield from wrap(head + text, style.width, indent="  ", hanging="  ")
             continue
         yield from wrap(f"{head}refuted: {words.violation(refuted.witness)}", style.width, indent="  ", hanging="  ")
-        yield from _witness(refuted, style)
+        yield from _witness(refuted.witness, style)
 
 
-def _undecided(item: RuleVerdict) -> str:
-    if not item.states:
-        return "not decided: it depends on something that is not simulated; see below"
-    return f"not decided: no violation in {item.states:,} visited states, and there are more"
-
-
-def _witness(item: RuleVerdict, style: Style) -> Iterator[str]:
-    witness = item.witness
-    if witness is None:
-        return
+def _witness(witness: Witness, style: Style) -> Iterator[str]:
     if witness.from_running and not witness.events:
         yield from wrap("The pods that run now violate it.", style.width, indent="    ")
         yield from _counts(witness, style)

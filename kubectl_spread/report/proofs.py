@@ -69,6 +69,17 @@ def proof(verdict: RuleVerdict) -> str:
     return f"all {verdict.states:,} states were visited"
 
 
+def how_decided(verdict: RuleVerdict) -> str:
+    """Return the verdict, with the proof or the extent of the search."""
+    if verdict.verdict is ProofStatus.PROVED:
+        return f"proved: {proof(verdict)}"
+    if verdict.verdict is ProofStatus.REFUTED:
+        return "refuted"
+    if not verdict.states:
+        return "not decided: it depends on something that is not simulated"
+    return f"not decided: no violation in {verdict.states:,} visited states"
+
+
 def bound_text(bound: Bound, rule: PolicyRule) -> str:
     """Return a bound as a sentence with its numbers."""
     if bound.kind is BoundKind.EMPTIEST:

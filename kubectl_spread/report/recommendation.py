@@ -16,6 +16,7 @@ from kubectl_spread.guarantee.verdict import GroupResult, ProofStatus, RegimeRes
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.report import proofs as words
 from kubectl_spread.report.table import Style, table, wrap
+from kubectl_spread.report.wording import numbered
 from kubectl_spread.text import emit
 from kubectl_spread.text.wording import comma_list, count_noun
 
@@ -43,17 +44,14 @@ def _shard_rows(found: Recommendation) -> list[tuple[str, ...]]:
     head = ("shards", "pods", *[rule_text(item.rule) for item in found.by_shards[0].limits], "recommended maxSkew")
     rows = [head]
     for item in found.by_shards:
-        best = next(iter(item.recommendation.options), None)
-        names = "none proved" if best is None else _short_names(best.constraints)
-        relaxed = " (with at most)" if best is not None and item.recommendation.relaxed else ""
+        best = "none proved"
+        for option in item.recommendation.options[:1]:
+            names = [f"{short_key(hard.topology_key)} {hard.max_skew}" for hard in option.constraints]
+            relaxed = " (with at most)" if item.recommendation.relaxed else ""
+            best = (", ".join(names) or "no constraint needed") + relaxed
         limits = [str(limit.most) for limit in item.limits]
-        rows.append((str(item.shards), str(item.pods), *limits, names + relaxed))
+        rows.append((str(item.shards), str(item.pods), *limits, best))
     return rows
-
-
-def _short_names(constraints: tuple[Hard, ...]) -> str:
-    names = [f"{short_key(item.topology_key)} {item.max_skew}" for item in constraints]
-    return ", ".join(names) or "no constraint needed"
 
 
 def _blocks(found: Recommendation, head: str, style: Style) -> Iterator[list[str]]:
@@ -66,14 +64,6 @@ def _blocks(found: Recommendation, head: str, style: Style) -> Iterator[list[str
     elif found.refused is not None and (found.relaxed or found.is_beside_rollouts or not found.options):
         yield list(_refused(found.refused, style))
         yield list(_attempts(found, style))
-    yield from _introductions(found, style)
-    yield [line for item in found.formulas for line in _formula(item, style)]
-    for number, option in enumerate(found.options, 1):
-        yield list(_option(number, option, style))
-
-
-def _introductions(found: Recommendation, style: Style) -> Iterator[list[str]]:
-    """Yield introductions to the options, or the sentence that there are none."""
     if found.relaxed:
         sentence = "With `at most` instead of `less than`, these constraints keep the policy and leave no pod Pending:"
         yield wrap(sentence, style.width)
@@ -84,14 +74,14 @@ def _introductions(found: Recommendation, style: Style) -> Iterator[list[str]]:
         )
         yield wrap(sentence, style.width)
     if not found.options and found.tried:
-        yield wrap(_without_option(found), style.width)
-
-
-def _without_option(found: Recommendation) -> str:
-    number = count_noun(found.tried, "candidate")
-    if found.is_cut_off:
-        return f"Of {number}, none was proved within the limit of states; --max-states sets it."
-    return f"None of {number} keeps the policy and leaves no pod Pending on these nodes."
+        candidates = count_noun(found.tried, "candidate")
+        sentence = f"None of {candidates} keeps the policy and leaves no pod Pending on these nodes."
+        if found.is_cut_off:
+            sentence = f"Of {candidates}, none was proved within the limit of states; --max-states sets it."
+        yield wrap(sentence, style.width)
+    yield [line for item in found.formulas for line in _formula(item, style)]
+    for number, option in enumerate(found.options, 1):
+        yield list(_option(number, option, style))
 
 
 def _refused(refused: RefusedCandidate, style: Style) -> Iterator[str]:
@@ -100,10 +90,9 @@ def _refused(refused: RefusedCandidate, style: Style) -> Iterator[str]:
     if verdict.verdict is ProofStatus.UNDECIDED:
         yield from wrap(f"{names}: not decided for `{rule_text(verdict.rule)}`.", style.width)
     elif verdict.witness is not None:
-        sentence = f"{names} does not work: {words.violation(verdict.witness)} ({words.REGIMES[refused.regime]})."
-        yield from wrap(sentence, style.width)
-        for number, line in enumerate(words.story(verdict.witness), 1):
-            yield from wrap(f"{number}. {line}", style.width, indent="  ", hanging="   ")
+        yield from wrap(f"{names} does not work: {_reason(refused)}.", style.width)
+        for line in numbered(words.story(verdict.witness), most=None):
+            yield from wrap(line, style.width, indent="  ", hanging="   ")
 
 
 def _attempts(found: Recommendation, style: Style) -> Iterator[str]:
@@ -111,7 +100,9 @@ def _attempts(found: Recommendation, style: Style) -> Iterator[str]:
     others = [item for item in found.attempts if item != found.refused]
     by_reason: dict[str, list[str]] = {}
     for item in others:
-        by_reason.setdefault(_reason(item), []).append(_candidate(item.constraints))
+        fields = " and ".join(_extra(item.constraints))
+        skews = "/".join(str(hard.max_skew) for hard in item.constraints)
+        by_reason.setdefault(_reason(item), []).append(f"{skews} with {fields}" if fields else skews)
     if found.is_exhaustive:
         yield from wrap("No other maxSkew within these rules works either:", style.width)
     elif others:
@@ -128,11 +119,6 @@ def _reason(refused: RefusedCandidate) -> str:
     if verdict.witness is None:
         return f"`{rule_text(verdict.rule)}` is not decided"
     return f"{words.violation(verdict.witness)} ({words.REGIMES[refused.regime]})"
-
-
-def _candidate(constraints: tuple[Hard, ...]) -> str:
-    fields = " and ".join(_extra(constraints))
-    return "/".join(str(item.max_skew) for item in constraints) + (f" with {fields}" if fields else "")
 
 
 def _names(constraints: tuple[Hard, ...]) -> str:
@@ -173,19 +159,14 @@ def _option(number: int, option: Option, style: Style) -> Iterator[str]:
     head = _head(option) if option.changes else f"nothing to change: {_head(option)}, as it is"
     yield from wrap(f"{number}. {head}", style.width, hanging="   ")
     if option.changes:
-        for line in pod_spec_lines(option, is_wide=style.is_wide):
-            yield f"     {line}"
+        spec, whole_spec = pod_spec_lines(option), pod_spec_lines(option, is_wide=True)
+        patches = commands(option)
+        most = len(patches) if style.is_wide or len(spec) == len(whole_spec) else 1
+        yield from (f"     {line}" for line in (whole_spec if style.is_wide else spec))
         yield "   Patch:"
-        shown = commands(option)
-        most = (
-            len(shown)
-            if style.is_wide or len(pod_spec_lines(option)) == len(pod_spec_lines(option, is_wide=True))
-            else 1
-        )
-        for line in shown[:most]:
-            yield f"     {line}"
-        if shown[most:]:
-            yield f"     # {len(shown) - most} more commands with other labels; --wide prints all of them"
+        yield from (f"     {line}" for line in patches[:most])
+        if patches[most:]:
+            yield f"     # {len(patches) - most} more commands with other labels; --wide prints all of them"
     yield "   Proof:"
     for item, verdict in _shown_proofs(option):
         sentence = f"{words.REGIMES[item.regime]}: {rule_text(verdict.rule)}: {words.proof(verdict)}"
@@ -265,7 +246,9 @@ def patch_text(spec: Plain) -> str:
 
 
 def _costs(option: Option) -> Iterator[str]:
-    yield from _room(option)
+    for item in option.needs:
+        noun = domain(item.topology_key, plural=item.domains != 1)
+        yield f"the pods need {item.domains} {noun} with room"
     if option.has_volumes:
         yield (
             "new volumes are not simulated: each pod finds a node without them, but they can keep a pod in the zone of "
@@ -300,10 +283,3 @@ def _unproved(option: Option, regimes: tuple[str, ...]) -> list[str]:
         if not (option.has_volumes and verdict.rule.kind is RuleKind.PLACED and not verdict.states)
     ]
     return list(dict.fromkeys(found))
-
-
-def _room(option: Option) -> Iterator[str]:
-    """Yield the number of domains that the pods need."""
-    for item in option.needs:
-        noun = domain(item.topology_key, plural=item.domains != 1)
-        yield f"the pods need {item.domains} {noun} with room"

@@ -102,11 +102,9 @@ def _step_blocks(played: PlayedStep, before: tuple[PlayedStep, ...], style: Styl
     yield _paragraphs((f"pod {pod} goes to {' or '.join(nodes)}" for pod, nodes in step.scheduled), style)
     if step.endings and not (concerned or played.refusal or step.scheduled):
         yield ["No workload changes."]
-    stuck = [
-        name(item.key) for item in step.workloads if not item.is_concerned and item.verdict is not Verdict.COMPLETES
-    ]
+    stuck = ", ".join(stuck_before(step))
     if stuck:
-        yield wrap(f"Already incomplete before this step, and not changed by it: {', '.join(stuck)}", style.width)
+        yield wrap(f"Already incomplete before this step, and not changed by it: {stuck}", style.width)
     if step.waiting:
         yield ["Pending:", *(line for item in step.waiting for line in _waiting(item, step, style))]
     if step.refused:
@@ -116,6 +114,13 @@ def _step_blocks(played: PlayedStep, before: tuple[PlayedStep, ...], style: Styl
     if step.witness:
         yield _way(played, before, style)
     yield wrap(certainty(step), style.width)
+
+
+def stuck_before(step: StepSummary) -> list[str]:
+    """Return the names of incomplete workloads that the step does not concern."""
+    return [
+        name(item.key) for item in step.workloads if not item.is_concerned and item.verdict is not Verdict.COMPLETES
+    ]
 
 
 def depends_on(gap: str) -> str:
@@ -224,8 +229,13 @@ def _cordoned(played: PlayedStep, style: Style) -> list[str]:
     return _paragraphs([f"{', '.join(nodes)} {'stays' if len(nodes) == 1 else 'stay'} cordoned."], style)
 
 
+def way_title(step: StepSummary) -> str:
+    """Return the title of the way to get stuck."""
+    return "The shortest way to get stuck" if step.is_exact else "A way to get stuck"
+
+
 def _way(played: PlayedStep, before: tuple[PlayedStep, ...], style: Style) -> Iterator[str]:
-    yield "The shortest way to get stuck:" if played.summary.is_exact else "A way to get stuck:"
+    yield f"{way_title(played.summary)}:"
     yield from _indented([places_before(played)], style)
     most = None if style.is_wide else _MOST_SENTENCES
     for line in numbered(way_to_get_stuck(played, before), most=most, ends=_ENDS, where="--wide prints all of them"):

@@ -62,7 +62,7 @@ def without_repeats(sentences: Iterable[str]) -> list[str]:
     return [sentence if times == 1 else f"{sentence[:-1]} ({times} times)." for sentence, times in merged]
 
 
-def numbered(sentences: Sequence[str], *, most: Optional[int], ends: int, where: str) -> list[str]:
+def numbered(sentences: Sequence[str], *, most: Optional[int], ends: int = 0, where: str = "") -> list[str]:
     """Return sentences with numbers; of more than `most`, so many from both ends. `where` prints all of them."""
     lines = [f"{number}. {sentence}" for number, sentence in enumerate(sentences, 1)]
     if most is None or len(lines) <= most:

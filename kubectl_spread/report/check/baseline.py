@@ -92,7 +92,16 @@ def render(
     for key, count in before.counts.items() if before is not None and not is_whole else ():
         if _is_unchecked(key, root, seen):
             counts[key] += count
-    entries = [{**_plain(key), "count": count} for key, count in sorted(counts.items())]
+    entries = [
+        {
+            "code": code,
+            "file": file,
+            "object": {"kind": kind, "namespace": namespace, "name": name},
+            "path": path,
+            "count": count,
+        }
+        for (code, file, kind, namespace, name, path), count in sorted(counts.items())
+    ]
     return dumps({"apiVersion": API_VERSION, "kind": _KIND, "findings": entries}) + "\n"
 
 
@@ -122,16 +131,6 @@ def _relative(name: str, root: str) -> str:
 
 def _root(path: str) -> str:
     return os.path.dirname(os.path.abspath(path))
-
-
-def _plain(key: Identity) -> dict[str, Any]:
-    code, file, kind, namespace, name, path = key
-    return {
-        "code": code,
-        "file": file,
-        "object": {"kind": kind, "namespace": namespace, "name": name},
-        "path": path,
-    }
 
 
 def _counts(document: Any) -> Optional[dict[Identity, int]]:

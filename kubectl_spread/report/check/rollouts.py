@@ -9,7 +9,7 @@ from kubectl_spread.report.documents import form, Plain, plain, to_document
 from kubectl_spread.report.events import way_to_get_stuck
 from kubectl_spread.report.explain.reasons.cause import cause
 from kubectl_spread.report.table import paint
-from kubectl_spread.report.wording import share
+from kubectl_spread.report.wording import numbered, share
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
@@ -68,26 +68,23 @@ def sentence(result: RolloutResult) -> str:
 
 
 def _together(results: list[RolloutResult]) -> Iterator[str]:
-    """Yield a line for each kind of answer, with the names of its workloads."""
+    """Yield a line for each kind of answer, in words that many workloads share, with the names of its workloads."""
     named: dict[str, list[str]] = {}
     for item in results:
-        named.setdefault(_short(item), []).append(_name(item))
+        text = "completes in every simulated run, not in every possible outcome"
+        if item.verdict is Verdict.NOT_KNOWN or item.is_exact:
+            text = _outcome(item)
+        named.setdefault(text, []).append(_name(item))
     for text, names in named.items():
         yield f"Next rollout {text}: {safe(comma_list(names, most=_MOST_NAMES))}"
-
-
-def _short(result: RolloutResult) -> str:
-    """Return the answer in words that many workloads share."""
-    if result.verdict is Verdict.NOT_KNOWN or result.is_exact:
-        return f"{_outcome(result)}"
-    return "completes in every simulated run, not in every possible outcome"
 
 
 def _outcome(result: RolloutResult) -> str:
     """Return the verdict, with the part of the outcomes for which it holds."""
     summary = result.summary
     if result.verdict is Verdict.NOT_KNOWN:
-        return f"is not known ({safe(_reason(result))})"
+        reason = f"it depends on {result.because}" if result.because else _LIMIT
+        return f"is not known ({safe(reason)})"
     if result.verdict is Verdict.COMPLETES:
         return f"completes {_certainty(result)}"
     if result.verdict is Verdict.GETS_STUCK:
@@ -103,10 +100,6 @@ def _certainty(result: RolloutResult) -> str:
         return "in every outcome"
     runs = result.summary.runs
     return f"in {'one simulated run' if runs < 2 else f'all of {runs} simulated runs'} (other outcomes are possible)"
-
-
-def _reason(result: RolloutResult) -> str:
-    return f"it depends on {result.because}" if result.because else _LIMIT
 
 
 def _why(result: RolloutResult) -> str:
@@ -130,13 +123,11 @@ def _cause(result: RolloutResult) -> str:
 
 def _way(result: RolloutResult) -> list[str]:
     """Return the way to get stuck, step by step; empty if a rollout completes."""
-    sentences = [f"{at}. {safe(text)}" for at, text in enumerate(_sentences(result), 1)]
+    sentences = list(map(safe, _sentences(result)))
     if not result.is_stuck or len(sentences) < 2:
         return []
-    if len(sentences) > _MOST_SENTENCES:
-        cut = len(sentences) - 2 * _ENDS
-        sentences = [*sentences[:_ENDS], f"... {cut} more; `kubectl spread simulate` prints all", *sentences[-_ENDS:]]
-    return [f"    {text}" for text in sentences]
+    where = "`kubectl spread simulate` prints all"
+    return [f"    {text}" for text in numbered(sentences, most=_MOST_SENTENCES, ends=_ENDS, where=where)]
 
 
 def _sentences(result: RolloutResult) -> list[str]:

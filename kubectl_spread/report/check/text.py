@@ -30,21 +30,17 @@ def lines(finding: Finding, width: Optional[int] = None, *, colour: bool) -> lis
     severity = finding.rule.severity
     head = f"{paint(severity.value, _STYLES[severity], colour=colour)} {finding.rule.code} {finding.rule.name}"
     out = hang_indent([f"{location(finding.place)}: {head}"], width, hanging="    ")
-    out += hang_indent([f"  {safe(finding.message)}", *_origin(finding)], width)
+    out += hang_indent([f"  {safe(finding.message)}"], width)
+    if finding.object.kind:
+        out += hang_indent([f"  in {object_text(finding.object)}"], width)
+    if finding.place.template:
+        out += hang_indent([f"  {rendered_from(finding.place)}"], width)
     out += _excerpt(finding.place, width, colour=colour)
     out += hang_indent((f"  {location(label.place)}: {safe(label.text)}" for label in finding.related), width)
     if finding.hint:
         hint = f"  {paint('hint:', 'bold', colour=colour)} {safe(finding.hint)}"
         out += hang_indent([hint], width, hanging=" " * len("hint: "))
     return out
-
-
-def _origin(finding: Finding) -> Iterator[str]:
-    """Yield the object of a finding, and the template that its text was rendered from."""
-    if finding.object.kind:
-        yield f"  in {object_text(finding.object)}"
-    if finding.place.template:
-        yield f"  {rendered_from(finding.place)}"
 
 
 def region(place: Place) -> tuple[int, int, int, int]:

@@ -13,6 +13,7 @@ from kubectl_spread.report.documents import form, Plain, to_document
 from kubectl_spread.report.explain.reasons.conflicts import refusal
 from kubectl_spread.report.explain.verdict import ignored_sentence, sentence
 from kubectl_spread.report.table import paint
+from kubectl_spread.report.wording import pods_by_domain
 from kubectl_spread.simulate.placement import (
     EvictedPod,
     PendingPod,
@@ -40,7 +41,10 @@ def lines(placement: Placement, *, colour: bool, explained: frozenset[str] = fro
 def details(placement: Placement, *, colour: bool, explained: frozenset[str] = frozenset()) -> list[str]:
     """Return the lines about all pods of a workload that are not simply placed."""
     out: list[str] = []
-    for group in _groups(placement.pending):
+    groups: dict[str, list[PendingPod]] = {}  # pods that wait for the same reasons
+    for item in placement.pending:
+        groups.setdefault(item.explanation.message, []).append(item)
+    for group in groups.values():
         out += _pending(group, colour=colour, explained=explained)
     if placement.gated:
         gated = comma_list((pod.pod for pod in placement.gated), most=_MOST)
@@ -166,18 +170,10 @@ def _domains(placement: Placement) -> list[str]:
 
 def _counts(values: dict[str, int]) -> str:
     if len(values) <= 2 * _MOST:
-        return " ".join(f"{safe(value) or chr(34) * 2}={count}" for value, count in values.items())
+        return pods_by_domain(values)
     spread = Counter(values.values())
     parts = [f"{count_noun(number, 'domain')} with {count}" for count, number in sorted(spread.items(), reverse=True)]
     return f"{len(values)} domains: {', '.join(parts[:_MOST])}"
-
-
-def _groups(pending: tuple[PendingPod, ...]) -> list[list[PendingPod]]:
-    """Return groups of pods that wait for the same reasons."""
-    groups: dict[str, list[PendingPod]] = {}
-    for pod in pending:
-        groups.setdefault(pod.explanation.message, []).append(pod)
-    return list(groups.values())
 
 
 def _pending(group: list[PendingPod], *, colour: bool, explained: frozenset[str]) -> list[str]:

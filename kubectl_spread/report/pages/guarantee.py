@@ -209,7 +209,7 @@ def _rule(verdicts: words.Verdicts, result: GroupResult, cluster: Cluster) -> Pl
     for when, found in answers:
         for regime, item in found:
             if item.verdict is not ProofStatus.NOT_APPLICABLE:
-                proofs.setdefault((when, _how(item)), []).append(regime)
+                proofs.setdefault((when, words.how_decided(item)), []).append(regime)
     refuted = next((item for _, found in answers for _, item in found if item.witness is not None), None)
     return {
         "title": rule_text(verdicts[0][1].rule),
@@ -219,16 +219,6 @@ def _rule(verdicts: words.Verdicts, result: GroupResult, cluster: Cluster) -> Pl
         ],
         "way": None if refuted is None else _way(refuted, result, cluster),
     }
-
-
-def _how(item: RuleVerdict) -> str:
-    if item.verdict is ProofStatus.PROVED:
-        return f"proved: {words.proof(item)}"
-    if item.verdict is ProofStatus.REFUTED:
-        return "refuted"
-    if not item.states:
-        return "not decided: it depends on something that is not simulated"
-    return f"not decided: no violation in {item.states:,} visited states"
 
 
 def _way(item: RuleVerdict, result: GroupResult, cluster: Cluster) -> Plain:

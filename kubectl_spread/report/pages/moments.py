@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from kubectl_spread.engine.results.answer import PodState
 from kubectl_spread.engine.results.frames import Moment, StepFrames
@@ -162,31 +162,21 @@ def _shape(pod: PodState, ready: Shape) -> Shape:
     return ready if pod.is_ready else Shape.STARTING
 
 
-class DrawnFrame(NamedTuple):
-    """A drawing in a run, with the number of each domain. same: numbers of domains that look as one frame before."""
+def frames_of(moments: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the moments of a run, with the numbers of the domains in each `drawing`.
 
-    drawing: Drawing
-    numbers: tuple[int, ...]
-    same: frozenset[int] = frozenset()
-
-
-def frames(drawings: Iterable[Drawing]) -> Iterator[DrawnFrame]:
-    """Yield drawings of one run; a domain has one number in all of them."""
+    A domain has one number in the whole run. `same`: numbers of those that look as one moment before.
+    """
     numbers: dict[tuple[Optional[str], ...], int] = {}
     last: dict[int, DomainBox] = {}
-    for drawing in drawings:
-        own = tuple(numbers.setdefault(box.names, len(numbers)) for box in drawing.domains)
-        now = dict(zip(own, map(_unmarked, drawing.domains), strict=True))
-        marked = {number for number, box in zip(own, drawing.domains, strict=True) if box is not now[number]}
-        yield DrawnFrame(drawing, own, frozenset(at for at in own if at not in marked and last.get(at) == now[at]))
-        last = now
-
-
-def frames_of(moments: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the moments of a run, each with the frame of its `drawing`."""
-    found = list(moments)
-    made = frames(moment["drawing"] for moment in found)
-    return [{**moment, "frame": frame} for moment, frame in zip(found, made, strict=True)]
+    frames = []
+    for moment in moments:
+        boxes = {numbers.setdefault(box.names, len(numbers)): box for box in moment["drawing"].domains}
+        unmarked = {number: _unmarked(box) for number, box in boxes.items()}
+        same = {at for at, box in unmarked.items() if box is boxes[at] and box == last.get(at)}
+        frames.append({**moment, "numbers": list(boxes), "same": same})
+        last = unmarked
+    return frames
 
 
 def _unmarked(box: DomainBox) -> DomainBox:

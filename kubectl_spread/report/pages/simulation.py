@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Optional
 
 from kubectl_spread.cluster.snapshot import Unread
-from kubectl_spread.engine.results.frames import Frame, Moment, StepFrames
+from kubectl_spread.engine.results.frames import Moment, StepFrames
 from kubectl_spread.engine.results.summary import (
     Ending,
     PlayedStep,
@@ -29,8 +29,10 @@ from kubectl_spread.report.simulation import (
     numbers,
     refusals,
     skew,
+    stuck_before,
     VERDICTS,
     waiting_pods,
+    way_title,
 )
 from kubectl_spread.report.wording import name, plural, pods
 
@@ -87,30 +89,28 @@ def _fitting(make: Callable[[int], str]) -> str:
 
 def render_scenarios(results: Sequence[ScenarioResult], source: page.PageSource) -> str:
     """Return the page of `simulate run`: a section for each scenario, with the pictures of its steps."""
-    tones = ["bad" if result.errors else "good" if result.is_fine else "bad" for result in results]
-    return _fitting(lambda boxes: _scenario_page(results, tones, source, boxes=boxes))
 
+    def section(result: ScenarioResult, boxes: int) -> Plain:
+        failures = [scenarios.sentence(result, failure) for failure in result.failures]
+        return {
+            "name": result.name,
+            "file": result.file,
+            "badge": "error" if result.errors else "ok" if result.is_fine else "failed",
+            "tone": "good" if result.is_fine else "bad",
+            "lines": [*map(str, result.errors), *failures],
+            "steps": _steps(result.simulation, boxes // len(results), has_run=not result.is_fine),
+            "notes": result.simulation.notes,
+        }
 
-def _scenario_page(results: Sequence[ScenarioResult], tones: list[str], source: page.PageSource, *, boxes: int) -> str:
-    return page.render(
-        "scenarios.html",
-        source,
-        script="steps.js",
-        title=scenarios.total(results),
-        tone="bad" if "bad" in tones else "good",
-        scenarios=[
-            {
-                "name": result.name,
-                "file": result.file,
-                "badge": "error" if result.errors else "ok" if result.is_fine else "failed",
-                "tone": tone,
-                "lines": [str(error) for error in result.errors]
-                + [scenarios.sentence(result, failure) for failure in result.failures],
-                "steps": _steps(result.simulation, boxes // len(results), has_run=not result.is_fine),
-                "notes": result.simulation.notes,
-            }
-            for result, tone in zip(results, tones, strict=True)
-        ],
+    return _fitting(
+        lambda boxes: page.render(
+            "scenarios.html",
+            source,
+            script="steps.js",
+            title=scenarios.total(results),
+            tone="good" if all(result.is_fine for result in results) else "bad",
+            scenarios=[section(result, boxes) for result in results],
+        )
     )
 
 
@@ -165,17 +165,13 @@ def _step(step: PlayedStep, number: int, room: int, *, has_run: bool) -> Plain:
         "notes": [*map(depends_on, summary.gaps), *step.notes],
         "workloads": [_workload(item, summary) for item in concerned],
         "is_quiet": not concerned and not step.refusal and bool(summary.endings),
-        "others": [name(item.key) for item in summary.workloads if _was_stuck(item)],
+        "others": stuck_before(summary),
         "waiting": [{"who": waiting_pods(item, summary), "message": item.message} for item in summary.waiting],
         "refused": list(refusals(summary)),
         "lost": summary.lost,
         "certainty": certainty(summary),
         **_pictures(step, concerned, room, has_run=has_run),
     }
-
-
-def _was_stuck(item: WorkloadSummary) -> bool:
-    return not item.is_concerned and item.verdict is not Verdict.COMPLETES
 
 
 def _workload(item: WorkloadSummary, step: StepSummary) -> Plain:
@@ -208,15 +204,7 @@ def _pictures(step: PlayedStep, concerned: Sequence[WorkloadSummary], room: int,
     """
     frames = step.summary.frames
     if frames is None or not room:
-        is_left_out = frames is not None
-        return {
-            "sides": [],
-            "legend": (),
-            "more_endings": 0,
-            "run": [],
-            "run_title": "",
-            "is_without_pictures": is_left_out,
-        }
+        return {"sides": [], "run": [], "run_title": "", "legend": (), "is_without_pictures": frames is not None}
     artist = Artist(frames, concerned[:_MOST_WORKLOADS])
     boxes = max(1, sum(len(domain.boxes) for domain in artist.drawing(frames.before).domains))
     shown = max(1, min(len(frames.endings), room // 3 // boxes - 1))
@@ -230,15 +218,9 @@ def _pictures(step: PlayedStep, concerned: Sequence[WorkloadSummary], room: int,
         "legend": artist.legend(),
         "more_endings": len(endings) - shown,
         "run": frames_of(_run(step, frames, artist, most=room * 2 // 3 // boxes)) if has_run else [],
-        "run_title": _run_title(step.summary),
+        "run_title": f"{way_title(step.summary) if step.summary.witness else 'One run'}, event by event",
         "is_without_pictures": False,
     }
-
-
-def _run_title(summary: StepSummary) -> str:
-    if not summary.witness:
-        return "One run, event by event"
-    return "The shortest way to get stuck, event by event" if summary.is_exact else "A way to get stuck, event by event"
 
 
 def _side(title: str, ending: Optional[Ending], moment: Moment, artist: Artist) -> Plain:
@@ -268,19 +250,16 @@ def _run(step: PlayedStep, frames: StepFrames, artist: Artist, *, most: int) -> 
     before = frames.before
     for at in range(0, len(frames.run), size):
         together = frames.run[at : at + size]
-        yield _moment(list(_sentences(step, together, names)), together[-1].moment, before, artist)
+        sentences = [
+            f"{step.text} is accepted." if event.kind is EventKind.DONE else names.sentence(event)
+            for frame in together
+            for event in frame.events
+        ]
+        more = len(sentences) - _MOST_SENTENCES
+        if more > 0:
+            sentences[_MOST_SENTENCES:] = [f"{plural(more, 'more event')}."]
+        yield _moment(sentences, together[-1].moment, before, artist)
         before = together[-1].moment
-
-
-def _sentences(step: PlayedStep, frames: Sequence[Frame], names: EventNames) -> Iterator[str]:
-    found = [
-        f"{step.text} is accepted." if event.kind is EventKind.DONE else names.sentence(event)
-        for frame in frames
-        for event in frame.events
-    ]
-    yield from found[:_MOST_SENTENCES]
-    if len(found) > _MOST_SENTENCES:
-        yield f"{plural(len(found) - _MOST_SENTENCES, 'more event')}."
 
 
 def _moment(sentences: list[str], moment: Moment, before: Optional[Moment], artist: Artist) -> Plain:
