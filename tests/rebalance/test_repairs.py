@@ -14,7 +14,8 @@ from kubectl_spread.advice.rebalance.plan import RepairVerdict, UnclearBudget
 from kubectl_spread.advice.rebalance.repair import rebalance, RepairRequest
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.objects.keys import Range
-from kubectl_spread.report.rebalance.text import render
+from kubectl_spread.report.rebalance import render
+from kubectl_spread.report.table import Style
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.rebalance.builders import (
     budget,
@@ -466,11 +467,11 @@ def test_a_search_that_reaches_its_limit_of_states_says_so(monkeypatch: pytest.M
 
     assert (found.is_cut_short, found.is_late) == (True, False)
     assert item.plan is None or not item.plan.coverage.is_exact
-    assert "A search was cut short, to keep the answer quick." in render(found, width=120, colour=False)
+    assert "A search was cut short, to keep the answer quick." in render(found, Style(120))
 
 
 def test_a_search_that_reaches_the_time_of_the_user_says_so() -> None:
     found = rebalance(cluster_of(crowded()), profiles(), RepairRequest(seconds=0.0))
 
     assert (found.is_cut_short, found.is_late) == (True, True)
-    assert "A search was cut short; --timeout gives it more time." in render(found, width=120, colour=False)
+    assert "A search was cut short; --timeout gives it more time." in render(found, Style(120))
