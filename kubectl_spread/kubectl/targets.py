@@ -217,13 +217,24 @@ def kinds_of(command: Command) -> frozenset[str]:
 
 
 def objects_of_files(command: Command, situation: Situation) -> list[dict[str, Any]]:
-    """Return the objects of the files and kustomizations that a command names."""
-    return situation.read.objects(
+    """Return the objects of the files and kustomizations that a command names.
+
+    Raises:
+        RefusedError: an object names another namespace than --namespace (resource.RequireNamespace).
+    """
+    objects = situation.read.objects(
         command.values("filename"),
         command.values("kustomize"),
         recursive=command.has("recursive"),
         namespace=situation.namespace,
     )
+    for plain in objects if command.value("namespace") else ():
+        namespace = (plain.get("metadata") or {}).get("namespace")
+        if plain.get("kind") not in CLUSTER_WIDE and namespace != situation.namespace:
+            what = f'"{namespace}" does not match the namespace "{situation.namespace}"'
+            pass_it = f"You must pass '--namespace={namespace}' to perform this operation."
+            raise RefusedError(f"error: the namespace from the provided object {what}. {pass_it}")
+    return objects
 
 
 def _of_files(command: Command, situation: Situation) -> tuple[ObjectKey, ...]:

@@ -72,6 +72,7 @@ _TEXT_RULES = (
         "`topologySpreadConstraints` is in a place where it has no effect",
         fixes=UNSAFE,
     ),
+    _text_rule("SPR116", "count-negative", "a number in the spec of a workload, such as `replicas`, is negative"),
     _text_rule("SPR607", "suppression-without-reason", "a suppression has no reason", Severity.INFO, is_opinion=True),
 )
 

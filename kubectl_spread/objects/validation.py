@@ -1,6 +1,6 @@
 """The API server's validation of a pod's topology spread constraints, with its messages and in its order.
 
-Source: pkg/apis/core/validation/validation.go, validateTopologySpreadConstraints;
+Source: pkg/apis/core/validation/validation.go, validateTopologySpreadConstraints, ValidateNonnegativeField;
 pkg/registry/core/pod/strategy.go, applyMatchLabelKeys;
 staging/src/k8s.io/apimachinery/pkg/apis/meta/v1/validation/validation.go, ValidateLabelSelector (v1.36.2).
 """
@@ -46,6 +46,7 @@ class Rule(Enum):
     MATCH_KEY_IN_SELECTOR = "SPR110"
     MATCH_KEY_SYNTAX = "SPR111"
     LABEL_SELECTOR_INVALID = "SPR112"
+    COUNT_NEGATIVE = "SPR116"
 
 
 class FieldError(NamedTuple):
@@ -62,6 +63,19 @@ class FieldError(NamedTuple):
     def text(self, root: str = "spec") -> str:
         """Return the error as the API server prints it; `root` is the path of the pod spec."""
         return f"{root}.{self.path}: {self.detail}"
+
+
+_COUNTS = ("replicas", "minReadySeconds", "revisionHistoryLimit", "parallelism", "completions", "backoffLimit")
+
+
+def count_errors(spec: Any) -> list[FieldError]:
+    """Validate the numbers in the spec of a workload; values that are no numbers are left to the decoder."""
+    counts = ((name, spec.get(name)) for name in _COUNTS) if isinstance(spec, dict) else ()
+    return [
+        FieldError(Rule.COUNT_NEGATIVE, name, (name,), f"Invalid value: {value}: must be greater than or equal to 0")
+        for name, value in counts
+        if type(value) is int and value < 0
+    ]
 
 
 _LastPositions = dict[tuple[str, str], int]  # of each pair of key and action in the constraints of a pod

@@ -20,7 +20,7 @@ from kubectl_spread.engine.results.summary import (
 )
 from kubectl_spread.engine.state import EventKind
 from kubectl_spread.errors import SourceError
-from kubectl_spread.objects.keys import ObjectKey, Range
+from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 from kubectl_spread.report.documents import (
     API_VERSION,
     error_documents,
@@ -105,8 +105,12 @@ def _step_blocks(played: PlayedStep, before: tuple[PlayedStep, ...], style: Styl
     stuck = ", ".join(stuck_before(step))
     if stuck:
         yield wrap(f"Already incomplete before this step, and not changed by it: {stuck}", style.width)
-    if step.waiting:
-        yield ["Pending:", *(line for item in step.waiting for line in _waiting(item, step, style))]
+    waiting = _together(step)
+    earlier = [item for item in waiting if item.owner is None and not item.is_new]
+    later = [item for item in waiting if item not in earlier]
+    for title, items in (("Pending:", later), ("Pending already before this step:", earlier)):
+        if items:
+            yield [title, *(line for item in items for line in _waiting(item, step, style))]
     if step.refused:
         yield ["Evictions that stay refused:", *_indented(refusals(step), style), *_cordoned(played, style)]
     if step.lost:
@@ -138,6 +142,9 @@ def _workload(item: WorkloadSummary, step: StepSummary, style: Style, *, has_dom
         paused = f"; it is paused, so {NOT_ROLLED_OUT if has_pods else 'it creates no pods'}"
     yield f"{name(item.key)} {_painted(item.verdict, colour=style.colour)}{paused}"
     yield from _indented([numbers(item, step)], style)
+    for pod in item.held:
+        where = f"{pod.name} stays Terminating on {pod.node}" if pod.node else f"{pod.name} stays Terminating"
+        yield from _indented([f"{where}, and is not created again before it is gone"], style)
     if item.has_failed:
         yield "  the Job fails: Job has reached the specified backoff limit"  # the message of its condition
     if item.refusal:
@@ -155,9 +162,13 @@ def numbers(item: WorkloadSummary, step: StepSummary) -> str:
     parts = [f"{item.ready} of {plural(item.desired.most, 'pod')} ready"]
     if item.fewest_ready < min(item.ready_before.least, item.ready.least):
         parts.append(f"as few as {item.fewest_ready} on the way")
-    if item.restarted.most:
+    if item.terminating.most and item.terminating == item.restarted:
+        noun = "earlier pod stays" if item.terminating == Range(1, 1) else "earlier pods stay"
+        parts.append(f"{item.terminating} {noun} Terminating")
+    elif item.restarted.most:
         noun = "earlier pod is" if item.restarted == Range(1, 1) else "earlier pods are"
         parts.append(f"{item.restarted} {noun} gone")
+        parts += [f"{item.terminating} of them still Terminating"] if item.terminating.most else []
     if item.pending.most:
         parts.append(f"{item.pending} Pending")
     if item.not_created.most:
@@ -201,6 +212,18 @@ def _spread(spread: WorkloadSpread, step: StepSummary, style: Style, revision: i
         shown = [row for row in rows if set(row[1:]) != {"0"}][:_MOST_DOMAINS]
     lines = domain_table(head, shown, of=len(rows), width=style.width)
     return ["", *lines, *_indented([skew(spread, step)], style)]
+
+
+def _together(step: StepSummary) -> list[PendingPods]:
+    """Return the Pending pods; those of a workload with one message are one entry, whatever their names."""
+    numbers: dict[tuple[Optional[ObjectKey], str, bool, str], dict[int, int]] = {}
+    for at, ending in enumerate(step.endings):
+        for pod in ending.pending:
+            is_bare = pod.owner is None
+            kind = (pod.owner, pod.name if is_bare else "", is_bare and not pod.is_original, pod.message)
+            of_ending = numbers.setdefault(kind, {})
+            of_ending[at] = of_ending.get(at, 0) + 1
+    return [PendingPods(*kind, range_of(found.values()), len(found)) for kind, found in numbers.items()]
 
 
 def _waiting(item: PendingPods, step: StepSummary, style: Style) -> Iterator[str]:

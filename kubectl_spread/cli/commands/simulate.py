@@ -186,7 +186,7 @@ def command(
     if replicas is not None and hpa:
         raise click.UsageError("--replicas and --hpa exclude each other", ctx)
     with as_usage_errors(ctx), progress("reading the cluster facts") as under_way:
-        commands = _commands(words, then, ctx)
+        commands = _commands(words, then, ctx, namespace=namespace)
         from kubectl_spread.operations.simulate import SimulateRequest  # numpy: 80 ms
 
         request = SimulateRequest(
@@ -280,10 +280,16 @@ def _code(found: SimulateResult) -> int:
     return Exit.CLEAN if found.is_fine else Exit.FINDINGS
 
 
-def _commands(words: tuple[str, ...], then: tuple[str, ...], ctx: click.Context) -> tuple[Command, ...]:
+def _commands(
+    words: tuple[str, ...], then: tuple[str, ...], ctx: click.Context, *, namespace: Optional[str]
+) -> tuple[Command, ...]:
+    """Return the steps; --namespace is a flag of the first, as kubectl reads it, and a default for the others."""
     if not words:
         raise click.UsageError("name a step, such as `rollout restart deploy/web`", ctx)
-    return (parse(words), *map(parse_text, then))
+    first = parse(words)
+    if namespace:
+        first = first._replace(flags={"namespace": (namespace,), **first.flags})
+    return (first, *map(parse_text, then))
 
 
 def _print(found: SimulateResult, style: _Style) -> None:

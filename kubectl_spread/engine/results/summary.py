@@ -47,6 +47,8 @@ class WorkloadSummary(NamedTuple):
     is_concerned: the step names or changes it. is_deleted, is_paused: in every outcome. revision: number of its target
     revision. restarted: number of pods from the start that are gone. fewest_ready: minimum during the step. refusal:
     the API server's message if it refuses new pods in some outcome. has_failed: a Job fails in some outcome.
+    terminating: number of the restarted pods that still exist, because their nodes do not answer or a finalizer holds
+    them. held: those of a StatefulSet, which creates no other pods of their names.
     """
 
     key: ObjectKey
@@ -68,6 +70,8 @@ class WorkloadSummary(NamedTuple):
     spreads: tuple[WorkloadSpread, ...]
     refusal: str = ""
     has_failed: bool = False
+    terminating: Range = Range(0, 0)
+    held: tuple[PodState, ...] = ()
 
 
 class PendingPods(NamedTuple):
@@ -276,7 +280,19 @@ class _Summary:
             tuple(self._spread([key], topology_key) for topology_key in self._topology_keys(key)),
             next((state.refusal for state in after if state.refusal), ""),
             any(state.has_failed for state in after),
+            range_of(
+                min(item.restarts.get(key, 0), sum(pod.is_original for pod in _terminating(item, key)))
+                for item in self.outcomes
+            ),
+            self._held(key),
         )
+
+    def _held(self, key: ObjectKey) -> tuple[PodState, ...]:
+        """Return the pods of a StatefulSet that are terminating in some outcome, by name."""
+        if key.kind != "StatefulSet":
+            return ()
+        pods = {pod.name: pod for item in self.outcomes for pod in _terminating(item, key)}
+        return tuple(pod for _, pod in sorted(pods.items()))
 
     def _revisions(self, key: ObjectKey) -> tuple[int, ...]:
         """Return the numbers of the revisions of a workload's pods, over all outcomes."""
@@ -389,6 +405,10 @@ def _pods_of(outcome: Outcome, key: ObjectKey) -> tuple[tuple[object, ...], ...]
     return tuple(
         sorted((pod.number, pod.node, pod.is_ready, pod.is_terminating) for pod in outcome.pods if pod.owner == key)
     )
+
+
+def _terminating(outcome: Outcome, key: ObjectKey) -> list[PodState]:
+    return [pod for pod in outcome.pods if pod.owner == key and pod.is_terminating]
 
 
 def _way(outcome: Outcome, steps: int) -> tuple[Outcome, ...]:

@@ -10,7 +10,9 @@ from typing import Any, Optional
 from kubectl_spread.cluster.building import apply_manifests
 from kubectl_spread.cluster.building.build import admitted_workload, autoscaler
 from kubectl_spread.cluster.building.shapes import LAST_APPLIED
+from kubectl_spread.cluster.snapshot import Controller, key_of
 from kubectl_spread.engine import steps
+from kubectl_spread.engine.setup.owners import with_owners
 from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl import targets
 from kubectl_spread.kubectl.editing import merging, three_way
@@ -24,6 +26,7 @@ from kubectl_spread.objects.storage import claim
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import workload
+from kubectl_spread.text.wording import join_with_and
 
 Plain = dict[str, Any]
 
@@ -98,9 +101,22 @@ def apply_workload(plain: Plain, situation: Situation) -> CommandEffect:
         refuse_changes(live, plain)
         notes = _notes(key, live, plain, last)
     after = controller_of(plain)
+    notes += _adopted(after, situation) if before is None else ()
     situation.unknown.discard(key)
     situation.applied[key] = manifest
     return CommandEffect((situation.put(after),), frozenset([key]), notes=notes)
+
+
+def _adopted(new: Controller, situation: Situation) -> tuple[str, ...]:
+    """Let a new workload adopt ReplicaSets without a controller, and return a note about them."""
+    cluster = situation.cluster
+    owners = with_owners(cluster, [new]).cluster.owners
+    own = [made for made, owner in owners.items() if owner == key_of(new.workload) and made not in cluster.owners]
+    if not own:
+        return ()
+    situation.cluster = cluster._replace(owners={**cluster.owners, **{made: key_of(new.workload) for made in own}})
+    names = join_with_and([_short(made) for made in sorted(own)])
+    return (f"{_short(key_of(new.workload))} adopts {names}, which no controller has",)
 
 
 def _notes(key: ObjectKey, live: Plain, after: Plain, last: Optional[Plain]) -> tuple[str, ...]:

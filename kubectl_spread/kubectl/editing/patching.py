@@ -18,6 +18,7 @@ from kubectl_spread.kubectl.editing.manifests import refuse_changes
 from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import CommandEffect, Situation
+from kubectl_spread.objects import validation
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.reading import decode
@@ -86,10 +87,8 @@ def _check(after: Plain, target: ObjectKey) -> None:
         raise RefusedError(f"Error from server (BadRequest): {what}")
     if after.get("kind") != target.kind:
         raise RefusedError(f"Error from server (BadRequest): the kind of {target.kind} {target.name} cannot be changed")
-    replicas = (after.get("spec") or {}).get("replicas")
-    if type(replicas) is int and replicas < 0:
-        why = f"spec.replicas: Invalid value: {replicas}: must be greater than or equal to 0"
-        raise RefusedError(f'The {target.kind} "{target.name}" is invalid: {why}')
+    for error in validation.count_errors(after.get("spec")):
+        raise RefusedError(f'The {target.kind} "{target.name}" is invalid: {error.text()}')
 
 
 def _with(plain: Plain, change: Any, kind: str, target: ObjectKey) -> Plain:

@@ -25,6 +25,7 @@ _FIXED = {
     Rule.MIN_DOMAINS_ON_SOFT: "remove minDomains, or use whenUnsatisfiable: DoNotSchedule",
     Rule.MATCH_KEYS_WITHOUT_SELECTOR: "add a labelSelector; without one the constraint counts no pods",
     Rule.MATCH_KEY_IN_SELECTOR: "remove the key from matchLabelKeys: the selector already has it",
+    Rule.COUNT_NEGATIVE: "write 0 or more",
     Rule.MATCH_KEY_SYNTAX: "matchLabelKeys takes label keys, such as pod-template-hash",
 }
 

@@ -17,7 +17,7 @@ from kubectl_spread.objects.constraints import constraint as constraint_reader
 from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
 from kubectl_spread.objects.reading import decode, workload_shape
 from kubectl_spread.objects.reading.plain import fields
-from kubectl_spread.objects.validation import constraint_errors, FieldError, Rule
+from kubectl_spread.objects.validation import constraint_errors, count_errors, FieldError, Rule
 from kubectl_spread.objects.workloads.created_labels import created_labels
 from kubectl_spread.objects.workloads.kinds import EVERY, PodPlace, WorkloadKind
 from kubectl_spread.objects.workloads.manifest import Manifest
@@ -194,14 +194,38 @@ def check_object(manifest: Manifest, namespace: str, *, minor: Optional[int] = N
         return CheckedObject(findings, [], is_undecodable=True)
     subjects = []
     manifest = without(manifest, open_routes)
-    codes = frozenset({"SPR113"} if open_routes else ())
+    negative = _negative_counts(manifest, kind)
+    findings += negative
+    codes = frozenset(("SPR113",) if open_routes else ()).union(item.rule.code for item in negative)
     for place in places:
         owner = workload(manifest.plain, manifest.kind, at=place, namespace=namespace, is_foreign=kind.is_foreign)
         spec = spelling.corrected_spec(owner.template.get("spec") or {}) if problems else None
         found, subject = _check_pod_spec(manifest, owner, place, spec=spec, codes=codes, minor=minor)
         findings += found
+        subject.is_open = subject.is_open and not negative
         subjects.append(subject)
     return CheckedObject(findings, subjects)
+
+
+def _negative_counts(manifest: Manifest, kind: WorkloadKind) -> list[Finding]:
+    """Return findings for negative numbers in the spec of a workload, or of the Jobs that it creates."""
+    if kind.is_foreign or not kind.has_fixed_place:
+        return []
+    root: Route = ("spec", "jobTemplate", "spec") if manifest.kind == "CronJob" else ("spec",)
+    spec: Any = manifest.plain
+    for step in root:
+        spec = fields(spec).get(str(step))
+    return [
+        refusal.finding(
+            error.rule.value,
+            manifest,
+            (*root, *error.route),
+            message=error.text(decode.path_text(root)),
+            path=f"{decode.path_text(root)}.{error.path}",
+            hint=hints.for_rule(error.rule, None),
+        )
+        for error in count_errors(spec)
+    ]
 
 
 def _check_pod_spec(

@@ -158,3 +158,116 @@ def test_a_scale_to_ten_thousand_pods_is_answered(capsys: pytest.CaptureFixture[
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "scale deploy/web --replicas=10000: gets stuck"
     assert lines[3] == "  660 of 10,000 pods ready, 9340 Pending"
+
+
+def test_a_pod_of_a_statefulset_stays_on_its_lost_node(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody confirms that it has ended, so its name is taken, and no other pod gets it."""
+    manifest = tmp_path / "db.json"
+    template = {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "c", "image": "pause"}]}}
+    spec = {"replicas": 2, "serviceName": "db", "selector": {"matchLabels": {"app": "db"}}, "template": template}
+    manifest.write_text(
+        json.dumps({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"}, "spec": spec})
+    )
+
+    assert run(["simulate", "lose", "zone=a", "-f", str(manifest), "--topology", "zones=2,nodes=1"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2:5] == [
+        "StatefulSet default/db gets stuck",
+        "  1 of 2 pods ready, 1 earlier pod stays Terminating, 1 not created",
+        "  db-0 stays Terminating on node-a1, and is not created again before it is gone",
+    ]
+
+
+def test_pods_of_one_workload_that_wait_for_one_reason_are_told_once(
+    facts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Which pods wait differs between outcomes, and their message does not."""
+    running_pod = running("web-abc", "web-abc-1", "a1", template_hash="abc")
+    waiting = running("web-abc", "web-abc-2", "", template_hash="abc")
+    del waiting["spec"]["nodeName"]
+    waiting["status"] = {"phase": "Pending"}
+    objects = [
+        node("a1", "a", pods="1"),
+        deployment(2, hard=None),
+        replica_set("web-abc", 2, template_hash="abc"),
+        running_pod,
+        waiting,
+    ]
+
+    assert simulate(facts, objects, "delete", "pod", "web-abc-1", "-n", "app") == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("Pending:")
+    assert lines[at + 1] == "  1 pod of Deployment app/web, in every outcome"
+    assert lines[at + 3] == ""
+
+
+def test_a_bare_pod_that_waited_before_is_told_apart(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    objects = [node("n1", "a"), node("n2", "a"), pod("solo", nodeSelector={"disk": "ssd"})]
+
+    assert simulate(facts, objects, "cordon", "n1") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "cordon n1: completes"
+    assert "Pending:" not in lines
+    assert lines[lines.index("Pending already before this step:") + 1] == "  pod solo"
+
+
+WEB = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "web", "namespace": "app"},
+    "spec": {
+        "replicas": 3,
+        "selector": {"matchLabels": {"app": "web"}},
+        "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "c", "image": "pause"}]},
+        },
+    },
+}
+
+
+def manifest_of(path: Path, plain: Plain) -> str:
+    path.write_text(json.dumps(plain))
+    return str(path)
+
+
+@pytest.mark.parametrize("verb", ["create", "apply", "delete", "scale --replicas=2"])
+def test_manifests_of_another_namespace_are_refused_as_kubectl_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], verb: str
+) -> None:
+    web = manifest_of(tmp_path / "web.json", WEB)
+    step = [*verb.split(), "-f", web, "-n", "prod"]
+
+    assert run(["simulate", *step, "--topology", "zones=3,nodes=1"]) == 1
+    assert capsys.readouterr().err == (
+        'error: the namespace from the provided object "app" does not match the namespace "prod". '
+        "You must pass '--namespace=app' to perform this operation.\n"
+    )
+
+
+def test_a_manifest_with_a_negative_number_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    web = manifest_of(tmp_path / "web.json", {**WEB, "spec": {**WEB["spec"], "replicas": -1}})  # type: ignore[dict-item]
+
+    assert run(["simulate", "apply", "-f", web, "--topology", "zones=3,nodes=1"]) == 3
+    expected = "SPR116 spec.replicas: Invalid value: -1: must be greater than or equal to 0"
+    assert expected in capsys.readouterr().err
+    assert run(["check", web, "--topology", "zones=3,nodes=1"]) == 1
+    assert "error SPR116 count-negative" in capsys.readouterr().out
+
+
+def test_a_new_deployment_tells_which_replicasets_it_adopts(
+    facts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    web = manifest_of(tmp_path / "web.json", WEB)
+    orphan = replica_set("web-abc", 3, template_hash="abc")
+    orphan["metadata"].pop("ownerReferences", None)
+    orphan["metadata"].setdefault("labels", {})["app"] = "web"
+    objects = [
+        *THREE_ZONES,
+        orphan,
+        *(running("web-abc", f"web-abc-{at}", at, template_hash="abc") for at in ("a1", "b1", "c1")),
+    ]
+
+    assert simulate(facts, objects, "create", "-f", web, "-o", "json") == 0
+    (step,) = json.loads(capsys.readouterr().out)["steps"]
+    assert step["notes"] == ["deployment.apps/web adopts replicaset.apps/web-abc, which no controller has"]

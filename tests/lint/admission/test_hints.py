@@ -184,3 +184,28 @@ def test_a_selector_for_pods_without_labels_is_one_that_can_be_written(manifest:
     (subject,) = check_source(SourceFile("f", manifest + lines), named=True).subjects
 
     assert expected == subject.selector_hint()
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "expected"),
+    [
+        ("Deployment", "{replicas: -1}", "spec.replicas: Invalid value: -1: must be greater than or equal to 0"),
+        ("Job", "{parallelism: -2}", "spec.parallelism: Invalid value: -2: must be greater than or equal to 0"),
+        ("StatefulSet", "{replicas: 0}", None),
+        (
+            "CronJob",
+            "{jobTemplate: {spec: {completions: -3}}}",
+            "spec.jobTemplate.spec.completions: Invalid value: -3: must be greater than or equal to 0",
+        ),
+    ],
+)
+def test_a_negative_number_is_refused_with_the_words_of_the_api_server(
+    kind: str, spec: str, expected: str | None
+) -> None:
+    group = "batch" if kind in ("Job", "CronJob") else "apps"
+    text = f"apiVersion: {group}/v1\nkind: {kind}\nmetadata: {{name: web}}\nspec: {spec}\n"
+    result = check_source(SourceFile("f", text), named=True)
+    assert [item.message for item in result.findings if item.rule.code == "SPR116"] == [expected] * bool(expected)
+    if expected:
+        assert not result.workloads
+        assert result.placeholders == 0
