@@ -157,7 +157,7 @@ def _delete_set(draft: Draft, op: steps.DeleteSet) -> None:
     if not isinstance(own, deployment.DeploymentState) or owner is None:
         return
     text = op.name.removeprefix(f"{op.key.name}-")
-    revs = {item.rev for item in own.sets if draft.world.revisions[item.rev].name == text}
+    revs = {item.rev for item in own.sets if draft.world.is_named(item.rev, text)}
     draft.sets[owner] = own._replace(sets=tuple(item for item in own.sets if item.rev not in revs))
     orphans = [pod for pod in draft.of(owner) if pod.rev in revs and not pod.end]
     for pod in orphans:

@@ -19,7 +19,7 @@ from kubectl_spread.objects.reading.plain import fields, mappings
 from kubectl_spread.objects.storage import NamespacedName, Volume
 from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, UNREACHABLE
 from kubectl_spread.objects.workloads.replica import controller_of, controller_selector, daemon, replica
-from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
+from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, template_hash, Workload
 from kubectl_spread.scheduler.framework.profile import Profile
 
 Plain = dict[str, Any]
@@ -187,6 +187,10 @@ class World:
         self._written.append(written)
         self._know_selector(workload)
         return made
+
+    def is_named(self, rev: int, text: str) -> bool:
+        """Return whether a hash in a ReplicaSet's name is that of a revision, with or without admitted fields."""
+        return text in (self.revisions[rev].name, template_hash(self._written[rev].template))
 
     def _know_selector(self, workload: Workload) -> None:
         """Let default constraints use the selector of the pods' controller."""

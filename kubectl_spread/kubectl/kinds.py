@@ -1,29 +1,135 @@
-"""Words and names of the kinds that commands act on."""
+"""Kinds that commands act on: their words and names, and the objects of each kind in a cluster."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Optional
+
+from kubectl_spread.cluster.snapshot import Autoscaler, Cluster, DisruptionBudget, Service
 from kubectl_spread.kubectl.parsing import StepError
+from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.selectors.labels import Labels
+from kubectl_spread.objects.storage import NamespacedName, StorageClass, Volume
 from kubectl_spread.objects.workloads.kinds import find_kind, KINDS
 from kubectl_spread.text.wording import nearest
 
-# Kinds without a pod template that commands may name: words, and the full name in messages.
+Plain = dict[str, Any]
+
+_DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+
+
+def _node(node: Node) -> Plain:
+    taints = [
+        {"key": taint.key, "effect": taint.effect, **({"value": taint.value} if taint.value else {})}
+        for taint in node.taints
+    ]
+    spec: Plain = {"taints": taints} if taints else {}
+    return {"spec": {**spec, **({"unschedulable": True} if node.unschedulable else {})}}
+
+
+def _budget(budget: DisruptionBudget) -> Plain:
+    spec = {
+        "minAvailable": budget.min_available,
+        "maxUnavailable": budget.max_unavailable,
+        "unhealthyPodEvictionPolicy": budget.unhealthy_policy or None,
+    }
+    return {"spec": {field: value for field, value in spec.items() if value is not None}}
+
+
+def _service(service: Service) -> Plain:
+    return {"spec": {} if service.selector is None else {"selector": dict(service.selector)}}
+
+
+def _volume(volume: Volume) -> Plain:
+    if volume.claim is None:
+        return {}
+    return {"spec": {"claimRef": {**volume.claim._asdict(), "uid": volume.claim_uid}}}
+
+
+def _class(item: StorageClass) -> Plain:
+    return {"metadata": {"annotations": {_DEFAULT_CLASS: "true" if item.is_default else "false"}}}
+
+
+def _autoscaler(item: Autoscaler) -> Plain:
+    return {"spec": {"minReplicas": item.min_replicas, "maxReplicas": item.max_replicas}}
+
+
+class OtherKind(NamedTuple):
+    """A kind without a pod template that commands may name.
+
+    words: in commands. full_name: in messages. field: where a Cluster has the objects. has_labels: whether they have
+    their labels there. patched: the fields that a patch can change; without any, patches are not simulated. plain:
+    returns the API object of these fields, without its labels.
+    """
+
+    words: tuple[str, ...]
+    full_name: str
+    field: str
+    is_cluster_wide: bool = False
+    has_labels: bool = False
+    patched: tuple[str, ...] = ()
+    plain: Callable[[Any], Plain] = lambda _: {}
+
+
 OTHERS = {
-    "Node": (("node", "nodes", "no"), "nodes"),
-    "PodDisruptionBudget": (("poddisruptionbudget", "poddisruptionbudgets", "pdb"), "poddisruptionbudgets.policy"),
-    "Service": (("service", "services", "svc"), "services"),
-    "PersistentVolumeClaim": (("persistentvolumeclaim", "persistentvolumeclaims", "pvc"), "persistentvolumeclaims"),
-    "PersistentVolume": (("persistentvolume", "persistentvolumes", "pv"), "persistentvolumes"),
-    "StorageClass": (("storageclass", "storageclasses", "sc"), "storageclasses.storage.k8s.io"),
-    "HorizontalPodAutoscaler": (
+    "Node": OtherKind(
+        ("node", "nodes", "no"),
+        "nodes",
+        "nodes",
+        is_cluster_wide=True,
+        has_labels=True,
+        patched=("labels", "taints", "unschedulable"),
+        plain=_node,
+    ),
+    "PodDisruptionBudget": OtherKind(
+        ("poddisruptionbudget", "poddisruptionbudgets", "pdb"),
+        "poddisruptionbudgets.policy",
+        "budgets",
+        patched=("min_available", "max_unavailable", "unhealthy_policy"),
+        plain=_budget,
+    ),
+    "Service": OtherKind(("service", "services", "svc"), "services", "services", patched=("selector",), plain=_service),
+    "PersistentVolumeClaim": OtherKind(
+        ("persistentvolumeclaim", "persistentvolumeclaims", "pvc"), "persistentvolumeclaims", "storage.claims"
+    ),
+    "PersistentVolume": OtherKind(
+        ("persistentvolume", "persistentvolumes", "pv"),
+        "persistentvolumes",
+        "storage.volumes",
+        is_cluster_wide=True,
+        has_labels=True,
+        patched=("labels", "claim", "claim_uid"),
+        plain=_volume,
+    ),
+    "StorageClass": OtherKind(
+        ("storageclass", "storageclasses", "sc"),
+        "storageclasses.storage.k8s.io",
+        "storage.classes",
+        is_cluster_wide=True,
+        patched=("is_default",),
+        plain=_class,
+    ),
+    "HorizontalPodAutoscaler": OtherKind(
         ("horizontalpodautoscaler", "horizontalpodautoscalers", "hpa"),
         "horizontalpodautoscalers.autoscaling",
+        "autoscalers",
+        patched=("min_replicas", "max_replicas"),
+        plain=_autoscaler,
     ),
-    "PriorityClass": (("priorityclass", "priorityclasses", "pc"), "priorityclasses.scheduling.k8s.io"),
-    "LimitRange": (("limitrange", "limitranges", "limits"), "limitranges"),
-    "ResourceQuota": (("resourcequota", "resourcequotas", "quota"), "resourcequotas"),
-    "Namespace": (("namespace", "namespaces", "ns"), "namespaces"),
+    "PriorityClass": OtherKind(
+        ("priorityclass", "priorityclasses", "pc"),
+        "priorityclasses.scheduling.k8s.io",
+        "priority_classes",
+        is_cluster_wide=True,
+    ),
+    "LimitRange": OtherKind(("limitrange", "limitranges", "limits"), "limitranges", "limit_ranges"),
+    "ResourceQuota": OtherKind(("resourcequota", "resourcequotas", "quota"), "resourcequotas", "quotas"),
+    "Namespace": OtherKind(
+        ("namespace", "namespaces", "ns"), "namespaces", "namespaces", is_cluster_wide=True, has_labels=True
+    ),
 }
-CLUSTER_WIDE = frozenset({"Node", "PersistentVolume", "StorageClass", "PriorityClass", "Namespace"})
+CLUSTER_WIDE = frozenset(kind for kind, item in OTHERS.items() if item.is_cluster_wide)
 
 # Words for kinds that never affect pods directly.
 _IDLE = frozenset(
@@ -40,7 +146,7 @@ _UNSIMULATED = frozenset(("runtimeclass", "runtimeclasses"))
 def full_name(kind: str) -> str:
     """Return a kind as the API server names it in messages: `deployments.apps`."""
     if kind in OTHERS:
-        return OTHERS[kind][1]
+        return OTHERS[kind].full_name
     entry = KINDS[kind]
     group = min(entry.groups, default="")
     return f"{entry.names[1]}.{group}" if group else entry.names[1]
@@ -52,19 +158,87 @@ def kind_of(word: str) -> str:
     Raises:
         StepError: it does not exist, or never affects pods.
     """
-    for kind, (words, full) in OTHERS.items():
-        if word.lower() in (*words, full):
+    for kind, other in OTHERS.items():
+        if word.lower() in (*other.words, other.full_name):
             return kind
-    found = find_kind(word)
-    if found is not None and found != "PodTemplate":
-        return found
+    workload_kind = find_kind(word)
+    if workload_kind is not None and workload_kind != "PodTemplate":
+        return workload_kind
     if word.lower().partition(".")[0] in _IDLE:
         raise StepError(f"changes of {word} never move a pod, so there is nothing to simulate")
     if word.lower().partition(".")[0] in _UNSIMULATED:
         raise StepError(f"changes of {word} by name are not simulated; use `apply -f` with a manifest")
-    known = [*(name for words, _ in OTHERS.values() for name in words)]
+    known = [name for other in OTHERS.values() for name in other.words]
     known += [name for entry in KINDS.values() for name in entry.names]
     near = nearest(word.lower(), known)
     raise StepError(
         f'the server doesn\'t have a resource type "{word}"' + (f"; did you mean `{near}`?" if near else "")
     )
+
+
+def records(kind: str, cluster: Cluster) -> dict[ObjectKey, Any]:
+    """Return the objects of a kind: pods, workloads, nodes and the others as the cluster has them.
+
+    A namespace is its labels. Namespaces that are only named by pods and workloads exist, too.
+    """
+    if kind not in OTHERS and kind != "Pod":
+        return {key: item for key, item in sorted(cluster.controllers.items()) if key.kind == kind}
+    stored = _stored(kind, cluster)
+    if not isinstance(stored, dict):
+        return {_key(kind, None, item): item for item in stored}
+    found = {_key(kind, at, item): item for at, item in stored.items()}
+    if kind == "Namespace":
+        used = {pod.namespace for pod in cluster.pods} | {key.namespace for key in cluster.controllers}
+        found |= {ObjectKey(kind, "", name): {} for name in sorted(used - cluster.namespaces.keys())}
+    return found
+
+
+def with_records(kind: str, cluster: Cluster, changed: Mapping[ObjectKey, Any]) -> Cluster:
+    """Return the cluster with objects of a kind added, replaced, or removed where the object is None."""
+    stored, field = _stored(kind, cluster), _field(kind)
+    after: Any
+    if isinstance(stored, dict):
+        named = {_key(kind, at, item): at for at, item in stored.items()}
+        every = stored | {named.get(key, key.name): item for key, item in changed.items()}
+        after = {at: item for at, item in every.items() if item is not None}
+    else:
+        every = {_key(kind, None, item): item for item in stored} | dict(changed)
+        after = tuple(item for item in every.values() if item is not None)
+        after = tuple(sorted(after, key=lambda node: node.name)) if kind == "Node" else after
+    holder, _, inner = field.partition(".")
+    return cluster._replace(**{holder: getattr(cluster, holder)._replace(**{inner: after}) if inner else after})
+
+
+def labels_of(record: Any) -> Labels:
+    """Return the labels of an object of `records`; none if they are not read."""
+    if isinstance(record, dict):
+        return record
+    return dict(record.cls.labels) if hasattr(record, "cls") else getattr(record, "labels", {})
+
+
+def plain_of(key: ObjectKey, record: Any) -> Plain:
+    """Return the fields of an object that a patch can change, as an API object."""
+    fields = OTHERS[key.kind].plain(record) if key.kind in OTHERS else {}
+    metadata = {"labels": dict(labels_of(record)), "annotations": {}, **fields.get("metadata", {}), "name": key.name}
+    metadata |= {"namespace": key.namespace} if key.namespace else {}
+    return {"apiVersion": "v1", "kind": key.kind, "metadata": metadata, "spec": fields.get("spec", {})}
+
+
+def _field(kind: str) -> str:
+    return "pods" if kind == "Pod" else OTHERS[kind].field
+
+
+def _stored(kind: str, cluster: Cluster) -> Any:
+    found: Any = cluster
+    for name in _field(kind).split("."):
+        found = getattr(found, name)
+    return found
+
+
+def _key(kind: str, at: Optional[Any], item: Any) -> ObjectKey:
+    """Return the key of an object from its place in the cluster."""
+    if at is None:
+        return ObjectKey(kind, getattr(item, "namespace", ""), item.name)
+    if isinstance(at, ObjectKey):  # of the workload that an autoscaler scales
+        return ObjectKey(kind, at.namespace, item.name)
+    return ObjectKey(kind, *at) if isinstance(at, NamespacedName) else ObjectKey(kind, "", at)

@@ -1,17 +1,60 @@
-"""The commands `kubectl cordon` and `kubectl uncordon`."""
+"""Commands on nodes: `kubectl cordon`, `uncordon`, `drain` and `taint`; and steps beyond kubectl.
+
+Beyond kubectl, a domain fails (`lose`) or recovers (`restore`), and nodes join (`add-nodes`).
+Source: staging/src/k8s.io/kubectl/pkg/drain/filters.go, makeFilters; pkg/cmd/drain/drain.go; pkg/cmd/taint/taint.go,
+utils.go (v1.36.2).
+Difference: whether a pod has an emptyDir volume is only known from its workload's template.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Optional
+
+from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.nodes import set_cordon
-from kubectl_spread.kubectl import targets
+from kubectl_spread.errors import RefusedError
 from kubectl_spread.kubectl.kinds import kind_of
 from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import CommandEffect, Situation
+from kubectl_spread.kubectl.targets import find_targets, require, selector
+from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.node import Node
+from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.objects.selectors.labels import HOSTNAME, key_errors, REGION, value_errors, ZONE
+from kubectl_spread.objects.taints import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint
+
+_EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
+_SHORT = {"zone": ZONE, "region": REGION, "node": HOSTNAME, "host": HOSTNAME, "hostname": HOSTNAME}
+_ROOM = {"cpu": "CPU", "memory": "memory", "pods": "pod limit"}  # and their names in notes
+_NOT_READY = "node.kubernetes.io/not-ready"
+_MOST_NODES = 15_000
+_DAEMON = "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"
+_LOCAL = "cannot delete Pods with local storage (use --delete-emptydir-data to override)"
+_BARE = "cannot delete cannot delete Pods that declare no controller (use --force to override)"  # kubectl's own words
 
 
-def named_nodes(command: Command, situation: Situation) -> tuple[str, ...]:
+def key_of(node: Node) -> ObjectKey:
+    """Return the key of a node."""
+    return ObjectKey("Node", "", node.name)
+
+
+def put_nodes(situation: Situation, nodes: Iterable[Node]) -> CommandEffect:
+    """Add or replace nodes, and return the effect."""
+    return situation.change("Node", {key_of(node): node for node in nodes})
+
+
+def node_of(situation: Situation, name: str) -> Node:
+    """Return a node that exists."""
+    return next(node for node in situation.cluster.nodes if node.name == name)
+
+
+def _named_nodes(command: Command, situation: Situation) -> tuple[str, ...]:
     """Return the names of the nodes to cordon, uncordon or drain; `node/NAME` is accepted, too.
 
     Raises:
@@ -21,35 +64,315 @@ def named_nodes(command: Command, situation: Situation) -> tuple[str, ...]:
     words = command.arguments
     if command.has("selector"):
         if words:
-            raise StepError("error: cannot specify both a node name and a --selector option".removeprefix("error: "))
-        wanted = targets.selector(command.value("selector"))
-        return tuple(node.name for node in situation.cluster.nodes if wanted.matches(node.labels))
+            raise StepError("cannot specify both a node name and a --selector option")
+        chosen = selector(command.value("selector"))
+        return tuple(node.name for node in situation.cluster.nodes if chosen.matches(node.labels))
     if not words:
         raise StepError(f"name a node: `{command.verb.name} {command.verb.arguments}`")
-    names = tuple(_name(word) for word in words)
+    names = []
+    for word in words:
+        kind, slash, name = word.partition("/")
+        if slash and (kind_of(kind) != "Node" or not name):
+            raise StepError(f"{word} is not a node")
+        names.append(name if slash else word)
     for name in names:
-        targets.require(ObjectKey("Node", "", name), situation.cluster)
-    return names
-
-
-def _name(word: str) -> str:
-    kind, slash, name = word.partition("/")
-    if slash and (kind_of(kind) != "Node" or not name):
-        raise StepError(f"{word} is not a node")
-    return name if slash else word
+        require(ObjectKey("Node", "", name), situation.cluster)
+    return tuple(names)
 
 
 def cordon(command: Command, situation: Situation) -> CommandEffect:
     """Cordon nodes."""
-    return cordoning(named_nodes(command, situation), situation, is_cordoned=True)
+    return _cordoning(_named_nodes(command, situation), situation, is_cordoned=True)
 
 
 def uncordon(command: Command, situation: Situation) -> CommandEffect:
     """Uncordon nodes."""
-    return cordoning(named_nodes(command, situation), situation, is_cordoned=False)
+    return _cordoning(_named_nodes(command, situation), situation, is_cordoned=False)
 
 
-def cordoning(names: tuple[str, ...], situation: Situation, *, is_cordoned: bool) -> CommandEffect:
-    """Return the effect of cordoning or uncordoning nodes."""
-    situation.put_nodes(set_cordon(situation.node(name), is_cordoned=is_cordoned) for name in names)
+def _cordoning(names: tuple[str, ...], situation: Situation, *, is_cordoned: bool) -> CommandEffect:
+    put_nodes(situation, [set_cordon(node_of(situation, name), is_cordoned=is_cordoned) for name in names])
     return CommandEffect((steps.Cordon(names, is_cordoned),))
+
+
+def drain(command: Command, situation: Situation) -> CommandEffect:
+    """Cordon nodes, then evict their pods; a node with pods that need an explicit option only gets cordoned."""
+    names = _named_nodes(command, situation)
+    text = command.value("pod-selector")
+    chosen = selector(text) if text else None
+    cluster = situation.cluster
+    effect = _cordoning(names, situation, is_cordoned=True)
+    refusals: dict[str, str] = {}
+    for name in names:
+        reasons: dict[str, list[str]] = {}
+        for pod in cluster.pods:
+            if pod.node_name == name and (chosen is None or chosen.matches(dict(pod.cls.labels))):
+                why = _why_not_evicted(pod, command, cluster)
+                if why:
+                    reasons.setdefault(why, []).append(pod.key)
+        texts = [f"{why}: {', '.join(sorted(pods))}" for why, pods in reasons.items()]
+        if texts:
+            refusals[name] = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    able = tuple(name for name in names if name not in refusals)
+    if able:
+        effect += CommandEffect((steps.Drain(able, chosen, command.has("disable-eviction")),))
+    said = "\n".join(
+        f'error: unable to drain node "{name}" due to error: {why}, continuing command...'
+        for name, why in refusals.items()
+    )
+    notes = tuple(f"node/{name} stays cordoned, and keeps its pods" for name in refusals)
+    owners = {cluster.top_owner(pod) for pod in cluster.bound_pods() if pod.node_name in names}
+    concerns = frozenset(key for key in owners if key is not None and key.kind not in ("DaemonSet", "Node"))
+    return effect + CommandEffect((), concerns, said, notes)
+
+
+def _why_not_evicted(pod: Pod, command: Command, cluster: Cluster) -> str:
+    """Return the reason why kubectl does not evict a pod; empty if it evicts or skips it."""
+    if pod.owner is not None and pod.owner.kind == "Node":  # a mirror pod
+        return ""
+    if pod.owner is not None and pod.owner.kind == "DaemonSet":
+        return "" if command.has("ignore-daemonsets") or not pod.is_visible else _DAEMON
+    deletes_local = command.has("delete-emptydir-data") or command.has("delete-local-data")
+    if pod.is_visible and not deletes_local and _has_local_storage(pod, cluster):
+        return _LOCAL
+    return _BARE if pod.owner is None and pod.is_visible and not command.has("force") else ""
+
+
+def _has_local_storage(pod: Pod, cluster: Cluster) -> bool:
+    key = cluster.top_owner(pod)
+    controller = None if key is None else cluster.controllers.get(key)
+    if controller is None:
+        return False
+    spec = fields(controller.workload.template.get("spec"))
+    return any("emptyDir" in volume for volume in mappings(spec.get("volumes")))
+
+
+class _Removal(NamedTuple):
+    """Taints to remove: those with a key and an effect, or with any effect if it is empty."""
+
+    key: str
+    effect: str
+
+    def matches(self, taint: Taint) -> bool:
+        return taint.key == self.key and self.effect in ("", taint.effect)
+
+    def __str__(self) -> str:
+        return f"{self.key}:{self.effect}" if self.effect else self.key
+
+
+def taint(command: Command, situation: Situation) -> CommandEffect:
+    """Add taints to nodes, or remove them."""
+    words = command.arguments
+    at = next((at for at, word in enumerate(words) if "=" in word or ":" in word or word.endswith("-")), len(words))
+    if not words[at:]:
+        raise StepError("at least one taint update is required")
+    added = tuple(taint_of(word) for word in words[at:] if not word.endswith("-"))
+    removed = tuple(_removal(word) for word in words[at:] if word.endswith("-"))
+    targets = find_targets(command._replace(arguments=words[:at]), situation)
+    if any(target.kind != "Node" for target in targets):
+        raise StepError("invalid resource type, only node(s) is supported")
+    nodes = [node_of(situation, target.name) for target in targets]
+    changed = [_tainted(node, added, removed, overwrites=command.has("overwrite")) for node in nodes]
+    put_nodes(situation, changed)
+    names = tuple(node.name for node in changed)
+    return CommandEffect(
+        (
+            *(steps.Untaint(names, item.key, item.effect) for item in removed),
+            *(steps.TaintNodes(names, item) for item in added),
+        )
+    )
+
+
+def _removal(word: str) -> _Removal:
+    """Return the taints that KEY:EFFECT- or KEY- removes."""
+    pair, _, effect = word.removesuffix("-").partition(":")
+    _check_effect(effect or NO_SCHEDULE)
+    return _Removal(pair.partition("=")[0], effect)
+
+
+def taint_of(word: str) -> Taint:
+    """Return the taint of KEY=VALUE:EFFECT or KEY:EFFECT.
+
+    Raises:
+        StepError: it is invalid.
+    """
+    pair, colon, effect = word.partition(":")
+    key, _, value = pair.partition("=")
+    if not colon or not effect:
+        raise StepError(f"invalid taint spec: {word}; write it as KEY=VALUE:EFFECT")
+    errors = [*key_errors(key), *value_errors(value)]
+    if errors:
+        raise StepError(f"invalid taint spec: {word}, {errors[0]}")
+    _check_effect(effect)
+    return Taint(key, value, effect)
+
+
+def _check_effect(effect: str) -> None:
+    if effect not in _EFFECTS:
+        raise StepError(f"invalid taint effect: {effect}, unsupported taint effect")
+
+
+def _tainted(node: Node, added: Sequence[Taint], removed: Sequence[_Removal], *, overwrites: bool) -> Node:
+    replaced = {(item.key, item.effect) for item in added}
+    clashes = {item.key for item in node.taints if (item.key, item.effect) in replaced}
+    if clashes and not overwrites:
+        keys = ",".join(sorted(clashes))
+        raise RefusedError(
+            f"error: node {node.name} already has {keys} taint(s) with same effect(s) and --overwrite is false"
+        )
+    for removal in removed:
+        if not any(map(removal.matches, node.taints)):
+            raise RefusedError(f'error: taint "{removal}" not found')
+    kept = [
+        item
+        for item in node.taints
+        if (item.key, item.effect) not in replaced and not any(removal.matches(item) for removal in removed)
+    ]
+    return node._replace(taints=(*kept, *added))
+
+
+def lose(command: Command, situation: Situation) -> CommandEffect:
+    """Make all nodes with a label unreachable."""
+    names = _nodes_of_domains(command, situation)
+    return CommandEffect((steps.NodesDown(names),))
+
+
+def restore(command: Command, situation: Situation) -> CommandEffect:
+    """Recover lost nodes, and make joined nodes ready."""
+    names = _nodes_of_domains(command, situation)
+    nodes = [node_of(situation, name) for name in names]
+    joined = [node for node in nodes if any(taint.key == _NOT_READY for taint in node.taints)]
+    ops: list[steps.Op] = [steps.NodesUp(names)]
+    if joined:
+        ops.append(steps.Untaint(tuple(node.name for node in joined), _NOT_READY))
+        left = [tuple(taint for taint in node.taints if taint.key != _NOT_READY) for node in joined]
+        put_nodes(situation, [node._replace(taints=taints) for node, taints in zip(joined, left, strict=True)])
+    return CommandEffect(tuple(ops))
+
+
+def _nodes_of_domains(command: Command, situation: Situation) -> tuple[str, ...]:
+    """Return the nodes in the given domains: they have one of the values of each key."""
+    if not command.arguments:
+        raise StepError(f"name a domain: `{command.verb.name} zone=a`")
+    values_of: dict[str, set[str]] = {}
+    nodes = situation.cluster.nodes
+    for word in command.arguments:
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            raise StepError(f"`{word}` is not KEY=VALUE, such as zone=a")
+        label = _label(key, nodes)
+        if all(node.labels.get(label) != value for node in nodes):
+            values = sorted({node.labels[label] for node in nodes if label in node.labels})
+            there = f"; there are {', '.join(values[:10])}" if values else f"; no node has a label {label}"
+            raise RefusedError(f"error: no node has the label {label}={value}{there}")
+        values_of.setdefault(label, set()).add(value)
+    return tuple(
+        node.name for node in nodes if all(node.labels.get(label) in values for label, values in values_of.items())
+    )
+
+
+def _label(key: str, nodes: Iterable[Node]) -> str:
+    """Return the label for a word: the word itself if a node has it as a label, else a well-known label."""
+    return key if any(key in node.labels for node in nodes) else _SHORT.get(key, key)
+
+
+class _Joining(NamedTuple):
+    """New nodes: their labels, number and room."""
+
+    labels: dict[str, str]
+    number: int
+    room: dict[str, str]
+
+
+def add_nodes(command: Command, situation: Situation) -> CommandEffect:
+    """Add nodes."""
+    joining = _joining(command, situation)
+    model = _model(situation.cluster.nodes, joining.labels)
+    taints = tuple(taint_of(text) for text in command.values("taint"))
+    if command.has("not-ready"):
+        taints += (Taint(_NOT_READY, "", NO_SCHEDULE), Taint(_NOT_READY, "", NO_EXECUTE))
+    taken = {node.name for node in situation.cluster.nodes}
+    nodes = [_new_node(name, joining, model)._replace(taints=taints) for name in _names(joining, taken)]
+    if command.has("unschedulable"):
+        nodes = [set_cordon(node, is_cordoned=True) for node in nodes]
+    missing = [name for key, name in _ROOM.items() if key not in joining.room]
+    effect = put_nodes(situation, nodes)
+    if model is None or not missing:
+        return effect
+    note = f"the new nodes copy {', '.join(missing)} and other labels from {model.name}"
+    return effect + CommandEffect(notes=(note,))
+
+
+def _joining(command: Command, situation: Situation) -> _Joining:
+    entries = [entry for word in (*command.arguments, *command.values("labels")) for entry in word.split(",")]
+    if not entries:
+        raise StepError("say where the nodes are: `add-nodes zone=c,count=2,cpu=4,memory=16Gi`")
+    labels: dict[str, str] = {}
+    room: dict[str, str] = {}
+    count = 1
+    for entry in entries:
+        key, equals, value = entry.partition("=")
+        if not equals or not key:
+            raise StepError(f"`{entry}` is not KEY=VALUE, such as zone=a")
+        if key == "count":
+            if not value.isascii() or not value.isdecimal() or not 0 < int(value[:9]) <= _MOST_NODES:
+                raise StepError(f"`count` is a number from 1 to {_MOST_NODES:,}, not {value or 'empty'}")
+            count = int(value)
+        elif key in _ROOM:
+            room[key] = _amount(key, value)
+        else:
+            label = _label(key, situation.cluster.nodes)
+            errors = [*key_errors(label), *value_errors(value)]
+            if errors:
+                raise StepError(f'invalid label "{entry}": {errors[0]}')
+            labels[label] = value
+    return _Joining(labels, count, room)
+
+
+def _amount(key: str, text: str) -> str:
+    try:
+        if quantity.parse(text) < 0:
+            raise StepError(f"`{key}` is less than 0: {text}")
+    except quantity.QuantityError as error:
+        raise StepError(f"`{key}` is not a quantity: {text or 'empty'}: {error}") from None
+    return text
+
+
+def _model(nodes: Iterable[Node], labels: dict[str, str]) -> Optional[Node]:
+    """Return a typical node: of the most frequent size, and of the same domain if that has nodes."""
+    usable = [node for node in nodes if not node.unschedulable and not any(taint.repels for taint in node.taints)]
+    near = [node for node in usable if all(node.labels.get(key) == value for key, value in labels.items())]
+    sizes = Counter(tuple(sorted(node.allocatable.items())) for node in near or usable)
+    if not sizes:
+        return None
+    size = sizes.most_common(1)[0][0]
+    return next(node for node in near or usable if tuple(sorted(node.allocatable.items())) == size)
+
+
+def _names(joining: _Joining, taken: set[str]) -> list[str]:
+    where = joining.labels.get(ZONE) or next(iter(joining.labels.values()), "")
+    stem = f"new-{where}" if where else "new"
+    names: list[str] = []
+    number = 0
+    while len(names) < joining.number:
+        number += 1
+        name = f"{stem}-{number}"
+        names += [] if name in taken else [name]
+    return names
+
+
+def _new_node(name: str, joining: _Joining, model: Optional[Node]) -> Node:
+    """Return a copy of a node with other labels and another room."""
+    defaults = {"cpu": "16", "memory": "64Gi", "pods": "110"}
+    room = read.node({"status": {"allocatable": {**defaults, **joining.room}}}).allocatable
+    if model is not None:
+        own = read.node({"status": {"allocatable": joining.room}}).allocatable
+        room = {**model.allocatable, **{key: value for key, value in own.items() if key in joining.room}}
+    labels = {} if model is None else dict(model.labels)
+    return Node(
+        name,
+        {**labels, **joining.labels, HOSTNAME: joining.labels.get(HOSTNAME, name)},
+        allocatable=room,
+        features=() if model is None else model.features,
+        kubelet_version="" if model is None else model.kubelet_version,
+    )

@@ -1,17 +1,17 @@
-"""The cluster's workloads and nodes as later commands find them, after earlier commands were accepted."""
+"""The cluster's objects as later commands find them, after earlier commands were accepted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
-from kubectl_spread.cluster.ownership import OwnedPods
-from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
+from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of, StoredRevision
 from kubectl_spread.engine import steps
+from kubectl_spread.errors import RefusedError
+from kubectl_spread.kubectl.kinds import full_name, with_records
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.node import Node
 from kubectl_spread.objects.workloads.kinds import KINDS
-from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF, workload
+from kubectl_spread.objects.workloads.workload import REVISION_LABEL_OF, template_hash, workload
 from kubectl_spread.text.scalars import natural
 
 Plain = dict[str, Any]
@@ -79,91 +79,119 @@ class Situation:
         self.namespace = self.default_namespace = namespace
         self.read = read
         self.applied: dict[ObjectKey, Plain] = {}  # the manifest that an earlier command applied last
-        self._histories: dict[ObjectKey, list[Plain]] = {}
-        self.lost: set[str] = set()  # names of unreachable nodes
         self.unknown: set[ObjectKey] = set()  # workloads whose template is unknown by now
 
-    def put(self, controller: Controller) -> steps.Apply:
-        """Add or replace a workload, and return the operation."""
-        owner = controller.workload
-        key = key_of(owner)
+    def change(self, kind: str, changed: Mapping[ObjectKey, Any]) -> CommandEffect:
+        """Add, replace or remove (None) objects without a pod template, and return the effect."""
+        self.cluster = with_records(kind, self.cluster, changed)
+        if kind != "Node":
+            return CommandEffect((steps.ChangeFacts(self.cluster),))
+        nodes = tuple(item for item in changed.values() if item is not None)
+        removed = tuple(key.name for key, item in changed.items() if item is None)
+        ops = (*((steps.ChangeNodes(nodes),) if nodes else ()), *((steps.DeleteNodes(removed),) if removed else ()))
+        return CommandEffect(ops)
+
+    def workload_to_change(self, key: ObjectKey) -> Plain:
+        """Return a workload that exists as an API object.
+
+        Raises:
+            RefusedError: its template is unknown, or another controller would revert a change.
+        """
+        if key in self.unknown:
+            what = f"{full_name(key.kind)} {key.name} went back to is not in the cluster facts"
+            raise RefusedError(f"error: the template that {what}")
+        owner = self.cluster.owners.get(key)
+        if owner is not None:
+            what = f"{owner.kind} {owner.name} controls {key.kind} {key.name}, and would revert the change"
+            raise RefusedError(f"error: {what}")
+        return self.workload_object(key)
+
+    def workload_object(self, key: ObjectKey) -> Plain:
+        """Return a workload that exists as an API object, with the fields that are in the cluster facts."""
+        controller = self.cluster.controllers[key]
+        groups = KINDS[key.kind].groups
+        metadata: Plain = {"name": key.name, "namespace": key.namespace}
+        metadata |= {"labels": dict(controller.labels)} if controller.labels else {}
+        metadata |= {"annotations": dict(controller.annotations)} if controller.annotations else {}
+        version = controller.workload.api_version or (f"{min(groups)}/v1" if "" not in groups else "v1")
+        return {"apiVersion": version, "kind": key.kind, "metadata": metadata, "spec": controller.spec}
+
+    def put(self, plain: Plain) -> CommandEffect:
+        """Add or change a workload, and return the effect; its status stays."""
+        controller = controller_of(plain)
+        key = key_of(controller.workload)
         before = self.cluster.controllers.get(key)
         if before is not None:
-            self.history(key)
-            controller = controller._replace(progress=before.progress)
+            self._store_revision(key)
+            status = {field: getattr(before, field) for field in ("conditions", "revision", "progress")}
+            controller = controller._replace(**status)
         self.cluster = self.cluster._replace(controllers={**self.cluster.controllers, key: controller})
-        if owner.kind in REVISION_LABEL_OF:
-            self._remember(key, owner.template)
-        return steps.Apply(controller)
+        self._store_revision(key)
+        return CommandEffect((steps.Apply(controller),), frozenset([key]))
 
-    def remove(self, key: ObjectKey) -> None:
-        """Remove a workload."""
-        controllers = {known: item for known, item in self.cluster.controllers.items() if known != key}
-        self.cluster = self.cluster._replace(controllers=controllers)
-        self._histories.pop(key, None)
+    def remove(self, key: ObjectKey, *, is_orphaning: bool = False) -> None:
+        """Remove a workload, and its ReplicaSets unless they become orphans."""
+        cluster = self.cluster
+        gone = {key, *(made for made, owner in cluster.owners.items() if owner == key and not is_orphaning)}
+        self.cluster = cluster._replace(
+            controllers={known: item for known, item in cluster.controllers.items() if known not in gone},
+            owners={made: owner for made, owner in cluster.owners.items() if owner != key and made not in gone},
+        )
         self.applied.pop(key, None)
 
-    def put_nodes(self, nodes: Iterable[Node]) -> None:
-        """Add or replace nodes by name."""
-        by_name = {node.name: node for node in self.cluster.nodes} | {node.name: node for node in nodes}
-        self.cluster = self.cluster._replace(nodes=tuple(sorted(by_name.values(), key=lambda node: node.name)))
-
-    def remove_nodes(self, names: Iterable[str]) -> None:
-        """Remove nodes."""
-        gone = set(names)
-        self.cluster = self.cluster._replace(nodes=tuple(node for node in self.cluster.nodes if node.name not in gone))
-
-    def node(self, name: str) -> Node:
-        """Return a node that exists."""
-        return next(node for node in self.cluster.nodes if node.name == name)
-
-    def history(self, key: ObjectKey) -> list[Plain]:
-        """Return the previous templates of a workload, the latest last."""
-        if key not in self._histories:
-            self._histories[key] = [*self._recorded(key)]
-            self._remember(key, self.cluster.controllers[key].workload.template)
-        return self._histories[key]
-
-    def _recorded(self, key: ObjectKey) -> list[Plain]:
-        """Return the templates of a Deployment's ReplicaSets or of ControllerRevisions, the oldest first.
+    def history(self, key: ObjectKey) -> list[StoredRevision]:
+        """Return the revisions of a workload by number, and its current template last.
 
         A template that the cluster facts lack is empty.
         """
-        cluster = self.cluster
-        if key in cluster.revisions:
-            return [item.template for item in cluster.revisions[key]]
-        sets = [
-            cluster.controllers[made]
-            for made, owner in cluster.owners.items()
-            if owner == key and made in cluster.controllers
-        ]
-        sets.sort(key=lambda item: (natural(item.revision) or 0, item.workload.name))
-        return [item.workload.template for item in sets]
-
-    def _remember(self, key: ObjectKey, template: Plain) -> None:
         from kubectl_spread.engine.world import same_template  # numpy: 80 ms
 
-        known = self._histories.setdefault(key, [])
-        for at, item in enumerate(known):
-            if same_template(item, template):
-                del known[at]
-                break
-        known.append(template)
+        current = self.cluster.controllers[key].workload.template
+        stored = [revision for _, revision in self._stored(key)]
+        equal = [item for item in stored if same_template(item.template, current)]
+        number = equal[-1].number if equal else max((item.number for item in stored), default=0) + 1
+        return [*(item for item in stored if item not in equal), StoredRevision(number, current)]
 
-    def pods_of(self, key: ObjectKey) -> list[str]:
-        """Return the names of a workload's pods at the start."""
-        return [pod.name for pod in OwnedPods(self.cluster).of(key)]
+    def _stored(self, key: ObjectKey) -> list[tuple[ObjectKey, StoredRevision]]:
+        """Return the ReplicaSets of a Deployment, or the ControllerRevisions of another workload, the oldest first."""
+        cluster = self.cluster
+        if key in cluster.revisions:
+            return [(key, item) for item in cluster.revisions[key]]
+        sets = [
+            (made, StoredRevision(natural(item.revision) or 0, item.workload.template))
+            for made, owner in cluster.owners.items()
+            if owner == key and (item := cluster.controllers.get(made)) is not None
+        ]
+        return sorted(sets, key=lambda item: (item[1].number, item[0].name))
 
+    def _store_revision(self, key: ObjectKey) -> None:
+        """Store the current template as the newest revision, as its controller does."""
+        from kubectl_spread.engine.world import same_template  # numpy: 80 ms
 
-def plain_of(controller: Controller) -> Plain:
-    """Return a workload as an API object, with the fields that are in the cluster facts."""
-    owner = controller.workload
-    groups = KINDS[owner.kind].groups
-    metadata: Plain = {"name": owner.name, "namespace": owner.namespace}
-    metadata |= {"labels": dict(controller.labels)} if controller.labels else {}
-    metadata |= {"annotations": dict(controller.annotations)} if controller.annotations else {}
-    version = owner.api_version or (f"{min(groups)}/v1" if "" not in groups else "v1")
-    return {"apiVersion": version, "kind": owner.kind, "metadata": metadata, "spec": controller.spec}
+        cluster = self.cluster
+        current = cluster.controllers[key]
+        if key.kind not in REVISION_LABEL_OF or current.spec.get("paused"):
+            return
+        stored = self._stored(key)
+        template = current.workload.template
+        if stored and same_template(stored[-1][1].template, template):
+            return
+        number = max((item.number for _, item in stored), default=0) + 1
+        equal = [(made, item) for made, item in stored if same_template(item.template, template)]
+        if key.kind != "Deployment":
+            kept = [item for _, item in stored if all(item is not known for _, known in equal)]
+            revisions = (*kept, StoredRevision(number, template))
+            self.cluster = cluster._replace(revisions={**cluster.revisions, key: revisions})
+            return
+        made = (
+            equal[-1][0] if equal else ObjectKey("ReplicaSet", key.namespace, f"{key.name}-{template_hash(template)}")
+        )
+        labels = (template.get("metadata") or {}).get("labels") or {}
+        new = Controller(current.workload._replace(kind="ReplicaSet", name=made.name, api_version=""), labels=labels)
+        replica_set = cluster.controllers.get(made, new)._replace(revision=str(number))
+        self.cluster = cluster._replace(
+            controllers={**cluster.controllers, made: replica_set}, owners={**cluster.owners, made: key}
+        )
 
 
 def controller_of(plain: Plain) -> Controller:

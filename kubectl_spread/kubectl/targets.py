@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.errors import ClusterError, RefusedError
-from kubectl_spread.kubectl import around
-from kubectl_spread.kubectl.kinds import CLUSTER_WIDE, full_name, kind_of, OTHERS
+from kubectl_spread.kubectl.kinds import CLUSTER_WIDE, full_name, kind_of, labels_of, OTHERS, records
 from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import Situation
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.selectors import selector as selector_text
-from kubectl_spread.objects.selectors.labels import Labels
 from kubectl_spread.objects.selectors.selector import Selector
 from kubectl_spread.objects.workloads.kinds import KINDS
 from kubectl_spread.text.scalars import natural
@@ -25,13 +23,6 @@ _MIXED = (
 _HINT = "hint: run `kubectl get {kind} {name} -n {namespace} -o yaml > {name}.yaml`, and add `--snapshot {name}.yaml`"
 
 
-class NamedTargets(NamedTuple):
-    """Objects that a command names, and its other arguments, such as KEY=VALUE."""
-
-    targets: tuple[ObjectKey, ...]
-    rest: tuple[str, ...] = ()
-
-
 def short_name(target: ObjectKey) -> str:
     """Return an object as kubectl prints it: `deployment.apps/web`."""
     plural, dot, group = full_name(target.kind).partition(".")
@@ -40,7 +31,7 @@ def short_name(target: ObjectKey) -> str:
 
 def find_targets(
     command: Command, situation: Situation, *, has_pairs: bool = False, takes_all: bool = False
-) -> NamedTargets:
+) -> tuple[ObjectKey, ...]:
     """Return the objects that a command names.
 
     Args:
@@ -54,20 +45,20 @@ def find_targets(
         RefusedError: an object does not exist.
     """
     namespace = situation.namespace
-    words, rest = _parted(command.arguments) if has_pairs else (command.arguments, ())
+    words = _parted(command.arguments)[0] if has_pairs else command.arguments
     if command.has("filename") or command.has("kustomize"):
         if words:
             raise StepError("when paths, URLs, or stdin is provided as input, you may not specify resource arguments")
-        return NamedTargets(_existing(_of_files(command, situation), command, situation), rest)
+        return _existing(_of_files(command, situation), command, situation)
     if not words:
         raise StepError(f"one or more resources must be specified as <resource> <name> or <resource>/<name>: "
                         f"`{command.verb.name} {command.verb.arguments}`")  # fmt: skip
     where = "" if command.has("all-namespaces") else namespace
     is_type = len(words) == 1 and "/" not in words[0]
     if command.has("selector") or command.has("all") or (takes_all and is_type):
-        return NamedTargets(_selected(command, words, situation, where), rest)
+        return _selected(command, words, situation, where)
     targets = tuple(ObjectKey(kind, "" if kind in CLUSTER_WIDE else namespace, name) for kind, name in _pairs(words))
-    return NamedTargets(_existing(targets, command, situation), rest)
+    return _existing(targets, command, situation)
 
 
 def _existing(targets: Iterable[ObjectKey], command: Command, situation: Situation) -> tuple[ObjectKey, ...]:
@@ -123,18 +114,11 @@ def _selected(command: Command, words: Sequence[str], situation: Situation, name
     wanted = selector(command.value("selector"))
     found: list[ObjectKey] = []
     for kind in (kind_of(word) for word in words[0].split(",")):
-        if command.has("selector") and kind in _WITHOUT_LABELS:
+        if command.has("selector") and kind in OTHERS and not OTHERS[kind].has_labels:
             raise StepError(f"labels of {full_name(kind)} are not read; name the objects")
-        found += [item for item, labels in existing(kind, situation.cluster, namespace) if wanted.matches(dict(labels))]
+        objects = existing(kind, situation.cluster, namespace)
+        found += [key for key, item in objects.items() if wanted.matches(dict(labels_of(item)))]
     return tuple(found)
-
-
-_WITHOUT_LABELS = frozenset(
-    (
-        *("PodDisruptionBudget", "Service", "PersistentVolumeClaim", "StorageClass", "HorizontalPodAutoscaler"),
-        *("PriorityClass", "LimitRange", "ResourceQuota"),
-    )
-)
 
 
 def selector(text: str) -> Selector:
@@ -149,25 +133,10 @@ def selector(text: str) -> Selector:
         raise StepError(str(error)) from None
 
 
-def existing(kind: str, cluster: Cluster, namespace: str) -> list[tuple[ObjectKey, Labels]]:
-    """Return the objects of a kind with their labels; from all namespaces if `namespace` is empty."""
-    if kind == "Node":
-        return [(ObjectKey(kind, "", node.name), node.labels) for node in cluster.nodes]
-    every = _pods(cluster) if kind == "Pod" else _others(kind, cluster)
-    return [(target, labels) for target, labels in every if namespace in ("", target.namespace) or not target.namespace]
-
-
-def _pods(cluster: Cluster) -> Iterator[tuple[ObjectKey, Labels]]:
-    return ((ObjectKey("Pod", pod.namespace, pod.name), dict(pod.cls.labels)) for pod in cluster.pods)
-
-
-def _others(kind: str, cluster: Cluster) -> Iterator[tuple[ObjectKey, Labels]]:
-    """Yield the workloads of a kind, or the objects around workloads."""
-    if kind == "PodDisruptionBudget":
-        yield from ((ObjectKey(kind, item.namespace, item.name), {}) for item in cluster.budgets)
-    yield from ((ObjectKey(kind, *name), labels or {}) for name, labels in around.existing(kind, cluster))
-    of_kind = (item for item in sorted(cluster.controllers.items()) if item[0].kind == kind)
-    yield from ((ObjectKey(*key), controller.labels) for key, controller in of_kind)
+def existing(kind: str, cluster: Cluster, namespace: str) -> dict[ObjectKey, Any]:
+    """Return the objects of a kind, see `kinds.records`; from all namespaces if `namespace` is empty."""
+    found = records(kind, cluster)
+    return {key: item for key, item in found.items() if namespace in ("", key.namespace) or not key.namespace}
 
 
 def require(target: ObjectKey, cluster: Cluster) -> None:
@@ -177,7 +146,7 @@ def require(target: ObjectKey, cluster: Cluster) -> None:
         RefusedError: it does not, with kubectl's message.
         ClusterError: the cluster facts lack its kind.
     """
-    if any(item == target for item, _ in existing(target.kind, cluster, target.namespace)):
+    if target in records(target.kind, cluster):
         return
     if target.kind == "Pod" and _is_of_a_set(target, cluster):
         return
@@ -244,10 +213,15 @@ def _of_files(command: Command, situation: Situation) -> tuple[ObjectKey, ...]:
         kind = str(plain.get("kind"))
         if kind not in KINDS and kind not in OTHERS:
             continue
-        metadata = plain.get("metadata") or {}
-        namespace = "" if kind in CLUSTER_WIDE else metadata.get("namespace") or situation.namespace
-        found.append(ObjectKey(kind, namespace, metadata.get("name") or ""))
+        found.append(key_of_object(plain, situation))
     return tuple(found)
+
+
+def key_of_object(plain: dict[str, Any], situation: Situation) -> ObjectKey:
+    """Return the key of an object in a manifest."""
+    kind, metadata = str(plain.get("kind")), plain.get("metadata") or {}
+    namespace = "" if kind in CLUSTER_WIDE else metadata.get("namespace") or situation.namespace
+    return ObjectKey(kind, namespace, metadata.get("name") or "")
 
 
 def only(targets: Iterable[ObjectKey], kinds: Iterable[str], verb: str) -> None:

@@ -1,35 +1,51 @@
-"""The command `kubectl scale`.
+"""The commands `kubectl scale`, `rollout` and `set`, which change workloads and their pod templates.
 
-Source: staging/src/k8s.io/kubectl/pkg/cmd/scale/scale.go (v1.36.2).
+Source: staging/src/k8s.io/kubectl/pkg/cmd/scale/scale.go; cmd/rollout; polymorphichelpers/objectrestarter.go,
+rollback.go; cmd/set/set_image.go, set_resources.go, set_env.go, helper.go (v1.36.2).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import Any, Optional
 
 from kubectl_spread.engine import steps
 from kubectl_spread.errors import RefusedError
-from kubectl_spread.kubectl import rollout, targets
+from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.parsing import Command, StepError
-from kubectl_spread.kubectl.situation import CommandEffect, controller_of, plain_of, Situation
+from kubectl_spread.kubectl.situation import CommandEffect, Situation
+from kubectl_spread.kubectl.targets import find_targets, only, pairs_of
+from kubectl_spread.objects.amounts import quantity
 from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.reading.plain import fields, mappings
+from kubectl_spread.text.scalars import natural
+from kubectl_spread.text.wording import short
+
+Plain = dict[str, Any]
+_Change = Callable[[Plain], Plain]
 
 SCALED = ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController")
-_NO_COUNT = "The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0"
 MOST_REPLICAS = 100_000
+RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
+_NO_COUNT = "The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0"
+_ROLLED = ("Deployment", "StatefulSet", "DaemonSet")
+_EVERY = "*"
 
 
 def scale(command: Command, situation: Situation) -> CommandEffect:
     """Change the number of replicas."""
     replicas = count_of(command)
-    found = targets.find_targets(command, situation).targets
-    done = CommandEffect()
-    for target in found:
+    effect = CommandEffect()
+    for target in find_targets(command, situation):
         if target.kind not in SCALED:
             raise RefusedError("Error from server (NotFound): the server could not find the requested resource")
-        _check_current(command, target, situation)
-        done += scale_workload(target, situation, replicas)
-    return done
+        expected = command.value("current-replicas", "-1")
+        now = situation.cluster.controllers[target].workload.replicas
+        if expected not in ("-1", str(now)):
+            raise RefusedError(f"error: Expected replicas to be {expected}, was {now}")
+        effect += scale_workload(target, situation, replicas)
+    return effect
 
 
 def count_of(command: Command) -> int:
@@ -52,26 +68,253 @@ def count_of(command: Command) -> int:
     return int(significant)
 
 
-def _check_current(command: Command, target: ObjectKey, situation: Situation) -> None:
-    wanted = command.value("current-replicas", "-1")
-    now = situation.cluster.controllers[target].workload.replicas
-    if wanted != "-1" and wanted != str(now):
-        raise RefusedError(f"error: Expected replicas to be {wanted}, was {now}")
-
-
 def scale_workload(target: ObjectKey, situation: Situation, replicas: int) -> CommandEffect:
-    """Return the effect of scaling a workload."""
-    if target in situation.cluster.owners:
-        rollout.workload_object(target, situation)
-    plain = plain_of(situation.cluster.controllers[target])
-    after = controller_of({**plain, "spec": {**plain["spec"], "replicas": replicas}})
-    situation.put(_like(after, situation.cluster.controllers[target]))
+    """Return the effect of scaling a workload, also one whose template is unknown."""
+    is_owned = target in situation.cluster.owners
+    plain = situation.workload_to_change(target) if is_owned else situation.workload_object(target)
+    situation.put({**plain, "spec": {**plain["spec"], "replicas": replicas}})
     scaler = situation.cluster.autoscalers.get(target)
     notes = () if scaler is None else (scaler.note,)
     return CommandEffect((steps.Scale(target, replicas),), frozenset([target]), notes=notes)
 
 
-def _like(after: Any, before: Any) -> Any:
-    return after._replace(
-        conditions=before.conditions, labels=before.labels, annotations=before.annotations, revision=before.revision
-    )
+def restart(command: Command, situation: Situation) -> CommandEffect:
+    """Restart workloads: a new annotation in the template replaces all pods."""
+    effect = CommandEffect()
+    for target in find_targets(command, situation, takes_all=True):
+        only([target], _ROLLED, "restarting")
+        plain = situation.workload_to_change(target)
+        if target.kind == "Deployment" and plain["spec"].get("paused"):
+            what = "can't restart paused deployment (run rollout resume first)"
+            raise RefusedError(f'error: {full_name(target.kind)} "{target.name}" {what}')
+        number = len(situation.history(target)) + 1
+        template = plain["spec"].get("template") or {}
+        metadata = template.get("metadata") or {}
+        annotations = {**(metadata.get("annotations") or {}), RESTARTED_AT: f"simulated, revision {number}"}
+        effect += situation.put(
+            _with_template(plain, {**template, "metadata": {**metadata, "annotations": annotations}})
+        )
+    return effect
+
+
+def _with_template(plain: Plain, template: Plain) -> Plain:
+    """Return a workload with another template."""
+    return {**plain, "spec": {**plain["spec"], "template": template}}
+
+
+def undo(command: Command, situation: Situation) -> CommandEffect:
+    """Roll back to the previous template, or to the template of a revision."""
+    targets = find_targets(command, situation, takes_all=True)
+    text = command.value("to-revision", "0")
+    revision = natural(text)
+    if revision is None:
+        raise StepError(f'invalid argument "{short(text)}" for "--to-revision" flag: it takes a number')
+    effect = CommandEffect()
+    for target in targets:
+        only([target], _ROLLED, "rollback")
+        plain = situation.workload_to_change(target)
+        if plain["spec"].get("paused"):
+            resume_first = (
+                "you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"
+            )
+            raise RefusedError(f"error: {resume_first}")
+        template = _template_of(target, situation, revision)
+        if template.get("spec"):
+            effect += situation.put(_with_template(plain, template))
+        else:
+            situation.unknown.add(target)
+            effect += CommandEffect((steps.Undo(target),), frozenset([target]))
+    return effect
+
+
+def _template_of(target: ObjectKey, situation: Situation, number: int) -> Plain:
+    """Return the template of a revision, 0 for the previous one; an empty one if the cluster facts only have its pods.
+
+    Raises:
+        RefusedError: there is no such revision.
+    """
+    history = situation.history(target)
+    if number:
+        for revision in history:
+            if revision.number == number:
+                return revision.template
+        raise RefusedError(f"error: unable to find specified revision {number} in history")
+    if len(history) > 1:
+        return history[-2].template
+    if target.kind == "Deployment":
+        raise RefusedError(f'error: no rollout history found for deployment "{target.name}"')
+    is_stored = target in situation.cluster.revisions
+    where = "" if is_stored else " in the cluster facts, which hold no ControllerRevisions"
+    raise RefusedError(f"error: no last revision to roll back to{where}")
+
+
+def pause(command: Command, situation: Situation) -> CommandEffect:
+    """Pause the rollouts of Deployments."""
+    return _paused(command, situation, is_paused=True)
+
+
+def resume(command: Command, situation: Situation) -> CommandEffect:
+    """Resume paused Deployments."""
+    return _paused(command, situation, is_paused=False)
+
+
+def _paused(command: Command, situation: Situation, *, is_paused: bool) -> CommandEffect:
+    targets = find_targets(command, situation, takes_all=True)
+    only(targets, ("Deployment",), "pausing" if is_paused else "resuming")
+    effect = CommandEffect()
+    for target in targets:
+        plain = situation.workload_to_change(target)
+        if bool(plain["spec"].get("paused")) == is_paused:
+            what = "is already paused" if is_paused else "is not paused"
+            raise RefusedError(f'error: {full_name(target.kind)} "{target.name}" {what}')
+        effect += situation.put({**plain, "spec": {**plain["spec"], "paused": is_paused}})
+    return effect
+
+
+def set_image(command: Command, situation: Situation) -> CommandEffect:
+    """Change images of containers in pod templates."""
+    images = dict(_image(word) for word in pairs_of(command))
+    if command.arguments and not images:
+        raise StepError("at least one image update is required")
+    targets = find_targets(command, situation, has_pairs=True)
+    if not images:
+        raise StepError("at least one image update is required")
+
+    def change(template: Plain) -> Plain:
+        names = {item.get("name") for item in _containers(template)}
+        for name in images:
+            if name not in (_EVERY, *names):
+                raise RefusedError(f'error: unable to find container named "{name}"')
+        return _with_containers(template, lambda container: _with_image(container, images))
+
+    note = "a new image restarts the container of pod {} where it is"
+    return _change_templates(targets, situation, change, of_pod=note)
+
+
+def _image(word: str) -> tuple[str, str]:
+    name, equals, image = word.partition("=")
+    if not equals or not name or not image:
+        raise StepError(f"invalid image update {word}; write it as CONTAINER=IMAGE")
+    return name, image
+
+
+def _with_image(container: Plain, images: Mapping[str, str]) -> Plain:
+    image = images.get(str(container.get("name")), images.get(_EVERY))
+    return container if image is None else {**container, "image": image}
+
+
+def set_resources(command: Command, situation: Situation) -> CommandEffect:
+    """Change requests and limits of containers in pod templates."""
+    amounts = {name: _quantities(command.value(name)) for name in ("limits", "requests") if command.value(name)}
+    if not amounts:
+        raise StepError("you must specify an update to requests or limits (in the form of --requests/--limits)")
+    targets = find_targets(command, situation)
+
+    def change(container: Plain) -> Plain:
+        resources = dict(fields(container.get("resources")))
+        for name, of_name in amounts.items():
+            resources[name] = {**fields(resources.get(name)), **of_name}
+        return {**container, "resources": resources}
+
+    note = "the API server refuses new resources of pod {}, except by its subresource `resize`"
+    return _change_templates(targets, situation, _of_containers(command, change), of_pod=note)
+
+
+def _quantities(text: str) -> dict[str, str]:
+    """Return the amounts of `cpu=200m,memory=512Mi`.
+
+    Raises:
+        StepError: it is no such text.
+    """
+    amounts = {}
+    for word in text.split(","):
+        name, equals, amount = word.partition("=")
+        if not equals or "=" in amount:
+            raise StepError(f"Invalid argument syntax {word}, expected <resource>=<value>")
+        try:
+            quantity.parse(amount)
+        except quantity.QuantityError as error:
+            raise StepError(str(error)) from None
+        amounts[name] = amount
+    return amounts
+
+
+def set_env(command: Command, situation: Situation) -> CommandEffect:
+    """Change environment variables of containers in pod templates, which restarts the pods."""
+    updates = dict(_variable(word) for word in (*pairs_of(command), *command.values("env")))
+    targets = find_targets(command, situation, has_pairs=True)
+    if not updates:
+        raise StepError("at least one environment variable must be provided")
+    overwrites = command.value("overwrite", "true") != "false"
+
+    def change(container: Plain) -> Plain:
+        variables = {str(item.get("name")): item for item in mappings(container.get("env"))}
+        for name, value in updates.items():
+            if value is None:
+                variables.pop(name, None)
+                continue
+            if name in variables and not overwrites:
+                before = variables[name].get("value") or ""
+                raise RefusedError(f"error: '{name}' already has a value ({before}), and --overwrite is false")
+            variables[name] = {"name": name, "value": value}
+        return {**container, "env": list(variables.values())}
+
+    note = "the API server refuses new environment variables of pod {}"
+    return _change_templates(targets, situation, _of_containers(command, change), of_pod=note)
+
+
+def _variable(word: str) -> tuple[str, Optional[str]]:
+    """Return the variable that KEY=VALUE sets or KEY- removes.
+
+    Raises:
+        StepError: it does neither.
+    """
+    name, equals, value = word.partition("=")
+    if equals and name:
+        return name, value
+    if not equals and word.endswith("-") and len(word) > 1:
+        return word[:-1], None
+    raise StepError(f'environment variables must be of the form key=value, and "{word}" is not')
+
+
+def _of_containers(command: Command, change: _Change) -> _Change:
+    """Return the change of a template's containers with names like the pattern of --containers."""
+    pattern = command.value("containers", _EVERY)
+
+    def changed(template: Plain) -> Plain:
+        if not any(fnmatchcase(str(item.get("name")), pattern) for item in _containers(template)):
+            raise RefusedError(f"error: unable to find container named {pattern}")
+        return _with_containers(
+            template, lambda item: change(item) if fnmatchcase(str(item.get("name")), pattern) else item
+        )
+
+    return changed
+
+
+_FIELDS = ("initContainers", "containers")
+
+
+def _containers(template: Plain) -> list[Plain]:
+    spec = fields(template.get("spec"))
+    return [item for field in _FIELDS for item in mappings(spec.get(field))]
+
+
+def _with_containers(template: Plain, change: _Change) -> Plain:
+    """Return a template with each container changed."""
+    spec = fields(template.get("spec"))
+    changed = {field: [change(item) for item in mappings(spec.get(field))] for field in _FIELDS if spec.get(field)}
+    return {**template, "spec": {**spec, **changed}}
+
+
+def _change_templates(
+    targets: Iterable[ObjectKey], situation: Situation, change: _Change, *, of_pod: str
+) -> CommandEffect:
+    """Return the effect of changing the templates of workloads; pods themselves stay as they are."""
+    effect = CommandEffect()
+    for target in targets:
+        if target.kind == "Pod":
+            effect += CommandEffect(notes=(of_pod.format(target.name),))
+            continue
+        plain = situation.workload_to_change(target)
+        effect += situation.put(_with_template(plain, change(plain["spec"].get("template") or {})))
+    return effect

@@ -10,7 +10,7 @@ from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.summary import PlayedStep, Simulation, summarize
 from kubectl_spread.engine.run import Answer, Limits, play, Watch
 from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError
-from kubectl_spread.kubectl.editing import manifests
+from kubectl_spread.kubectl.applying import apply_objects
 from kubectl_spread.kubectl.interpret import effect
 from kubectl_spread.kubectl.parsing import Command
 from kubectl_spread.kubectl.situation import CommandEffect, Situation
@@ -171,7 +171,7 @@ class SimulationSetup:
         self._reader = StepObjects(directory, inside=read.inside, allow_remote=read.allow_remote)
         self.situation = Situation(read.known.cluster, self._reader, read.namespace)
         objects = self._reader.of_inputs(read.given, read.namespace)
-        self.created = manifests.apply_objects(objects, self.situation) if objects else CommandEffect()
+        self.created = apply_objects(objects, self.situation) if objects else CommandEffect()
 
     @property
     def errors(self) -> tuple[SourceError, ...]:

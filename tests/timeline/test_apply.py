@@ -12,7 +12,7 @@ import pytest
 from kubectl_spread.cli.main import run
 from kubectl_spread.cluster.building.shapes import LAST_APPLIED
 from kubectl_spread.cluster.sharing.prune import prune_object
-from kubectl_spread.kubectl.editing.three_way import last_applied, three_way_merge
+from kubectl_spread.kubectl.merging import last_applied, three_way_merge
 from tests.timeline.test_run import node
 
 Plain = dict[str, Any]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubectl_spread.kubectl.editing import merging
+from kubectl_spread.kubectl import merging
 
 Plain = dict[str, Any]
 

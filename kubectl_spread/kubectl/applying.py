@@ -1,0 +1,261 @@
+"""The commands `kubectl create` and `kubectl apply`.
+
+Source: staging/src/k8s.io/kubectl/pkg/cmd/create/create.go, create_deployment.go, create_job.go; cmd/apply/apply.go
+(v1.36.2).
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Optional
+
+from kubectl_spread.cluster.building import apply_manifests
+from kubectl_spread.cluster.building.build import admitted_workload, autoscaler
+from kubectl_spread.cluster.building.shapes import LAST_APPLIED
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.setup.owners import with_owners
+from kubectl_spread.errors import RefusedError
+from kubectl_spread.kubectl import merging
+from kubectl_spread.kubectl.kinds import full_name, kind_of, records
+from kubectl_spread.kubectl.nodes import put_nodes
+from kubectl_spread.kubectl.parsing import Command, StepError
+from kubectl_spread.kubectl.situation import CommandEffect, controller_of, Situation
+from kubectl_spread.kubectl.targets import key_of_object, objects_of_files, require, selector, short_name
+from kubectl_spread.kubectl.workloads import count_of, SCALED
+from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.reading import read
+from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.selectors import labels
+from kubectl_spread.objects.storage import claim
+from kubectl_spread.objects.workloads.kinds import KINDS
+from kubectl_spread.objects.workloads.replica import replica
+from kubectl_spread.objects.workloads.workload import workload
+from kubectl_spread.text.scalars import natural
+from kubectl_spread.text.wording import join_with_and, short
+
+Plain = dict[str, Any]
+
+
+def create(command: Command, situation: Situation) -> CommandEffect:
+    """Create objects that do not exist yet."""
+    if command.values("filename") or command.values("kustomize"):
+        if command.arguments:
+            raise StepError(f"Unexpected args: [{' '.join(command.arguments)}]; name the manifests with -f")
+        objects = objects_of_files(command, situation)
+    else:
+        objects = [_generated(command, situation)]
+    for plain in objects:
+        key = key_of_object(plain, situation)
+        if key in records(key.kind, situation.cluster):
+            what = f'{full_name(key.kind)} "{key.name}" already exists'
+            raise RefusedError(f"Error from server (AlreadyExists): {what}")
+    return apply_objects(objects, situation)
+
+
+def _generated(command: Command, situation: Situation) -> Plain:
+    """Return the object of `create deployment`, `job`, `priorityclass` or `quota`."""
+    if not command.arguments:
+        raise StepError("must specify one of -f and -k, or `create deployment NAME` or `create job NAME`")
+    word, *names = command.arguments
+    kind = kind_of(word)
+    if kind not in _GENERATED:
+        raise StepError(f"`create {word}` is not simulated: use `apply -f`")
+    # After --image, the arguments of a container follow.
+    if not names or (len(names) > 1 and not command.has("image")):
+        raise StepError(f"exactly one NAME is required, got {len(names)}")
+    name = names[0]
+    errors = labels.subdomain_errors(name)
+    if errors:
+        full = f"{kind}.{full_name(kind).partition('.')[2]}"
+        why = f'metadata.name: Invalid value: "{name}": {errors[0]}'
+        raise RefusedError(f'error: failed to create {kind.lower()}: {full} "{name}" is invalid: {why}')
+    version, fields = _GENERATED[kind](command, name, situation)
+    metadata = {"name": name} if kind == "PriorityClass" else {"name": name, "namespace": situation.namespace}
+    return {"apiVersion": version, "kind": kind, **fields, "metadata": {**metadata, **fields.get("metadata", {})}}
+
+
+def _priority_class(command: Command, *_: Any) -> tuple[str, Plain]:
+    text = command.value("value", "0")
+    number = natural(text.removeprefix("-"))
+    if number is None:
+        raise StepError(f'invalid argument "{short(text)}" for "--value" flag: it takes a number')
+    return "scheduling.k8s.io/v1", {
+        "value": -number if text[0] == "-" else number,
+        "globalDefault": command.has("global-default"),
+        "preemptionPolicy": command.value("preemption-policy", "PreemptLowerPriority"),
+    }
+
+
+def _quota(command: Command, *_: Any) -> tuple[str, Plain]:
+    pairs = [word.partition("=") for word in command.value("hard").split(",") if word]
+    if any(not equals for _, equals, _ in pairs):
+        raise StepError(f"Invalid argument syntax {command.value('hard')}, expected <resource>=<value>")
+    spec: Plain = {"hard": {name: amount for name, _, amount in pairs}}
+    if command.value("scopes"):
+        spec["scopes"] = command.value("scopes").split(",")
+    return "v1", {"spec": spec}
+
+
+def _deployment(command: Command, name: str, _: Situation) -> tuple[str, Plain]:
+    own = {"app": name}
+    template = {"metadata": {"labels": own}, "spec": {"containers": _containers(command)}}
+    replicas = count_of(command) if command.has("replicas") else 1
+    spec = {"replicas": replicas, "selector": {"matchLabels": own}, "template": template}
+    return "apps/v1", {"metadata": {"labels": own}, "spec": spec}
+
+
+def _job(command: Command, _: str, situation: Situation) -> tuple[str, Plain]:
+    """Return a Job of an image, or one with the template of a CronJob."""
+    if command.has("from") == command.has("image"):
+        raise StepError("either --image or --from must be specified")
+    if command.has("image"):
+        return "batch/v1", {
+            "spec": {"template": {"spec": {"containers": _containers(command), "restartPolicy": "Never"}}}
+        }
+    word, slash, name = command.value("from").partition("/")
+    if not slash or kind_of(word) != "CronJob":
+        what = f"from must be an existing cronjob, as in --from=cronjob/NAME, not {command.value('from')}"
+        raise RefusedError(f"error: {what}")
+    target = ObjectKey("CronJob", situation.namespace, name)
+    require(target, situation.cluster)
+    job_template = situation.cluster.controllers[target].spec.get("jobTemplate") or {}
+    return "batch/v1", {"spec": copy.deepcopy(job_template.get("spec") or {})}
+
+
+def _containers(command: Command) -> list[Plain]:
+    images = [image for value in command.values("image") for image in value.split(",")]
+    if not images:
+        raise StepError('required flag(s) "image" not set')
+    return [{"name": f"c{at}", "image": image} for at, image in enumerate(images)]
+
+
+_GENERATED = {"Deployment": _deployment, "Job": _job, "PriorityClass": _priority_class, "ResourceQuota": _quota}
+
+
+def apply(command: Command, situation: Situation) -> CommandEffect:
+    """Create objects, or change them to match the manifests."""
+    if command.arguments:
+        raise StepError(f"Unexpected args: [{' '.join(command.arguments)}]; name the manifests with -f")
+    if not command.values("filename") and not command.values("kustomize"):
+        raise StepError("must specify one of -f and -k")
+    objects = objects_of_files(command, situation)
+    if command.has("selector"):
+        chosen = selector(command.value("selector"))
+        objects = [plain for plain in objects if chosen.matches((plain.get("metadata") or {}).get("labels") or {})]
+    return apply_objects(objects, situation)
+
+
+def apply_objects(objects: list[Plain], situation: Situation) -> CommandEffect:
+    """Return the effect of applying objects; supporting objects come before workloads."""
+    around = [plain for plain in objects if plain.get("kind") in apply_manifests.KINDS]
+    effect = _around(around, situation) if around else CommandEffect()
+    for plain in objects:
+        kind = str(plain.get("kind"))
+        if kind == "Node":
+            effect += put_nodes(situation, [read.node(plain)])
+        elif kind == "Pod":
+            effect += _pod(plain, situation)
+        elif kind in KINDS and kind not in ("PodTemplate", "Service"):
+            effect += _workload(plain, situation)
+    return effect
+
+
+def _around(objects: list[Plain], situation: Situation) -> CommandEffect:
+    """Apply the objects that are not workloads; budgets and autoscalers are replaced by the manifest's."""
+    budgets = [key_of_object(plain, situation) for plain in objects if plain.get("kind") == "PodDisruptionBudget"]
+    situation.change("PodDisruptionBudget", dict.fromkeys(budgets))
+    situation.cluster = apply_manifests.add_objects(situation.cluster, objects, situation.namespace)
+    scaled = (autoscaler(plain)[0] for plain in objects if plain.get("kind") == "HorizontalPodAutoscaler")
+    return CommandEffect((steps.ChangeFacts(situation.cluster),), frozenset(scaled))
+
+
+def _pod(plain: Plain, situation: Situation) -> CommandEffect:
+    key = key_of_object(plain, situation)
+    if key in records("Pod", situation.cluster):
+        return CommandEffect(notes=(f"pod {key.name} exists already: changing it moves no pod",))
+    owner = admitted_workload(workload(plain, "Pod", namespace=key.namespace), situation.cluster)
+    return CommandEffect((steps.CreatePod(key.name, replica(owner, 0).cls),))
+
+
+def _workload(manifest: Plain, situation: Situation) -> CommandEffect:
+    """Return the effect of applying a workload."""
+    key = key_of_object(manifest, situation)
+    if key in situation.cluster.controllers:
+        live, last = situation.workload_object(key), situation.applied.get(key)
+        last = last or merging.last_applied(situation.cluster.controllers[key].annotations)
+        try:
+            plain = merging.three_way_merge(live, manifest, last)
+        except merging.PatchError as error:
+            raise RefusedError(f"error: error when applying patch: {short_name(key)}: {error}") from None
+        refuse_changes(live, plain)
+        notes = _notes(key, live, plain, last)
+    else:
+        plain, notes = manifest, _adopted(key, manifest, situation)
+    situation.unknown.discard(key)
+    situation.applied[key] = manifest
+    return situation.put(plain) + CommandEffect(notes=notes)
+
+
+def _adopted(key: ObjectKey, plain: Plain, situation: Situation) -> tuple[str, ...]:
+    """Let a new workload adopt ReplicaSets without a controller, and return a note about them."""
+    cluster = situation.cluster
+    owners = with_owners(cluster, [controller_of(plain)]).cluster.owners
+    own = sorted(made for made, owner in owners.items() if owner == key and made not in cluster.owners)
+    situation.cluster = cluster._replace(owners={**cluster.owners, **dict.fromkeys(own, key)})
+    names = join_with_and(list(map(short_name, own)))
+    return (f"{short_name(key)} adopts {names}, which no controller has",) if own else ()
+
+
+def _notes(key: ObjectKey, live: Plain, after: Plain, last: Optional[Plain]) -> tuple[str, ...]:
+    """Return the notes about an object that kubectl did not apply before, or that loses its number of replicas."""
+    if last is not None:
+        replicas = live["spec"].get("replicas", 1)
+        is_lost = "replicas" not in after["spec"] and replicas != 1 and key.kind in SCALED
+        what = "goes back to 1 replica: the manifest leaves out spec.replicas, which the last one had"
+        return (f"{short_name(key)} {what}",) if is_lost else ()
+    if live["spec"] == after["spec"]:
+        return ()
+    what = "so fields that the manifest leaves out stay as they are"
+    return (f"{short_name(key)} has no annotation {LAST_APPLIED} in the cluster facts, {what}",)
+
+
+def refuse_changes(before: Plain, after: Plain) -> None:
+    """Refuse changes of immutable fields.
+
+    Raises:
+        RefusedError: with the API server's message.
+    """
+    kind, name = str(before["kind"]), before["metadata"]["name"]
+    field = _changed_field(kind, before["spec"], after.get("spec") or {})
+    if field is None:
+        return
+    if kind == "StatefulSet":
+        why = (
+            "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
+            "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' "
+            "are forbidden"
+        )
+    else:
+        why = f"spec.{field}: Invalid value: field is immutable"
+    raise RefusedError(f'The {kind} "{name}" is invalid: {why}')
+
+
+def _changed_field(kind: str, before: Plain, after: Plain) -> Optional[str]:
+    """Return an immutable field that differs; a snapshot leaves out `serviceName`, which is not compared."""
+    if kind in ("Deployment", "ReplicaSet", "DaemonSet", "StatefulSet"):
+        if (before.get("selector") or {}) != (after.get("selector") or {}):
+            return "selector"
+        if kind == "StatefulSet":
+            policies = [spec.get("podManagementPolicy") or "OrderedReady" for spec in (before, after)]
+            return "volumeClaimTemplates" if policies[0] != policies[1] or _claims(before) != _claims(after) else None
+    if kind == "Job":
+        from kubectl_spread.engine.world import same_template  # numpy: 80 ms
+
+        is_same = same_template(before.get("template") or {}, after.get("template") or {})
+        return None if is_same else "template"
+    return None
+
+
+def _claims(spec: Plain) -> list[Any]:
+    """Return the claims that a StatefulSet creates, with the fields that manifests set."""
+    return [claim(plain)._replace(uid="", is_new=False) for plain in mappings(spec.get("volumeClaimTemplates"))]

@@ -1,0 +1,250 @@
+"""The commands `kubectl patch`, `label` and `annotate`.
+
+Source: staging/src/k8s.io/kubectl/pkg/cmd/patch/patch.go; cmd/label/label.go; cmd/annotate/annotate.go (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Optional
+
+from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.building.shapes import SHAPES
+from kubectl_spread.engine import steps
+from kubectl_spread.engine.nodes import tainted_as_cordoned
+from kubectl_spread.errors import RefusedError
+from kubectl_spread.kubectl import merging
+from kubectl_spread.kubectl.applying import refuse_changes
+from kubectl_spread.kubectl.kinds import full_name, labels_of, OTHERS, plain_of, records
+from kubectl_spread.kubectl.nodes import node_of, put_nodes
+from kubectl_spread.kubectl.parsing import Command, StepError
+from kubectl_spread.kubectl.situation import CommandEffect, Situation
+from kubectl_spread.kubectl.targets import find_targets, only, pairs_of
+from kubectl_spread.kubectl.workloads import scale_workload, SCALED
+from kubectl_spread.objects import validation
+from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.reading import decode
+from kubectl_spread.objects.reading.read import DELETION_COST
+from kubectl_spread.objects.selectors.labels import key_errors, Labels, value_errors
+from kubectl_spread.text.scalars import natural
+
+Plain = dict[str, Any]
+_Changes = Mapping[str, Optional[str]]  # None removes a label or an annotation
+
+_TYPES = ("strategic", "merge", "json")
+
+
+def patch(command: Command, situation: Situation) -> CommandEffect:
+    """Change fields of workloads, pods, nodes and objects around workloads."""
+    kind = command.value("type", "strategic").lower()
+    if kind not in _TYPES:
+        raise StepError(f'--type must be one of [json merge strategic], not "{kind}"')
+    targets = find_targets(command, situation)
+    text, file = command.value("patch"), command.value("patch-file")
+    if bool(text) == bool(file):
+        raise StepError("must specify --patch or --patch-file containing the contents of the patch")
+    change = situation.read.value(text, "--patch") if text else situation.read.value_of_file(file)
+    subresource = command.value("subresource")
+    if command.has("subresource") and subresource != "scale":
+        raise StepError(f"--subresource={subresource} of `patch` is not simulated")
+    effect = CommandEffect()
+    for target in targets:
+        if subresource == "scale":
+            only([target], SCALED, "scaling")
+            effect += scale_workload(target, situation, _replicas(change))
+        elif target.kind in OTHERS:
+            effect += _other(target, change, kind, situation)
+        elif target.kind == "Pod":
+            effect += _pod(target, change, kind, situation)
+        else:
+            plain = situation.workload_to_change(target)
+            after = _patched(plain, change, kind, target)
+            refuse_changes(plain, after)
+            effect += situation.put(after)
+    return effect
+
+
+def _replicas(change: Any) -> int:
+    replicas = (change.get("spec") or {}).get("replicas") if isinstance(change, dict) else None
+    if type(replicas) is not int or replicas < 0:
+        raise StepError("a patch of the scale subresource has a number in spec.replicas")
+    return replicas
+
+
+def _patched(plain: Plain, change: Any, kind: str, target: ObjectKey) -> Plain:
+    """Return an object with a patch applied.
+
+    Raises:
+        RefusedError: it does not fit, or the API server would not accept the object.
+    """
+    try:
+        after = merging.apply_patch(plain, change, kind)
+    except merging.PatchError as error:
+        named = f'{full_name(target.kind)} "{target.name}"'
+        raise RefusedError(f"The request is invalid: the server rejected our request: {named}: {error}") from None
+    problems = decode.problems(after, SHAPES[target.kind])
+    if problems:
+        where = decode.path_text(problems[0].route)
+        raise RefusedError(f"Error from server (BadRequest): {where}: {problems[0].message}")
+    name = (after.get("metadata") or {}).get("name")
+    if name != target.name:
+        what = f"the name of the object ({name or ''}) does not match the name on the URL ({target.name})"
+        raise RefusedError(f"Error from server (BadRequest): {what}")
+    if after.get("kind") != target.kind:
+        raise RefusedError(f"Error from server (BadRequest): the kind of {target.kind} {target.name} cannot be changed")
+    for wrong in validation.count_errors(after.get("spec")):
+        raise RefusedError(f'The {target.kind} "{target.name}" is invalid: {wrong.text()}')
+    return after
+
+
+def _other(target: ObjectKey, change: Any, kind: str, situation: Situation) -> CommandEffect:
+    """Patch the fields of a node, a Service, a volume or the like that matter to pods."""
+    if target.kind in ("PriorityClass", "LimitRange", "ResourceQuota"):
+        raise StepError(f"a patch of {full_name(target.kind)} is not simulated; use `delete` and `create`")
+    record = records(target.kind, situation.cluster)[target]
+    after = _patched(plain_of(target, record), change, kind, target)
+    spec = after.get("spec") or {}
+    if target.kind == "PersistentVolumeClaim":
+        return CommandEffect(notes=(f"a change of claim {target.name} moves no pod",))
+    if target.kind == "Namespace":
+        return situation.change(target.kind, {target: (after.get("metadata") or {}).get("labels") or {}})
+    if target.kind == "PodDisruptionBudget":
+        _check_budget(target, spec)
+    if target.kind == "HorizontalPodAutoscaler":
+        _check_autoscaler(target, spec)
+    read = next(iter(records(target.kind, cluster_of([after])).values()))
+    changed = record._replace(**{field: getattr(read, field) for field in OTHERS[target.kind].patched})
+    if target.kind == "Node":
+        changed = tainted_as_cordoned(changed)
+    if target.kind == "PersistentVolume":
+        if any(claim.volume_name == target.name for claim in situation.cluster.storage.claims.values()):
+            changed = changed._replace(claim=record.claim, claim_uid=record.claim_uid)
+        elif changed.claim is None:  # A released volume is available again.
+            changed = changed._replace(is_available=True)
+    effect = situation.change(target.kind, {target: changed})
+    if target.kind != "HorizontalPodAutoscaler":
+        return effect
+    scaled = next(key for key, item in situation.cluster.autoscalers.items() if item is changed)
+    return effect + CommandEffect((), frozenset([scaled]), notes=(changed.note,))
+
+
+def _check_budget(target: ObjectKey, spec: Plain) -> None:
+    if "selector" in spec:
+        raise StepError("a patch of a budget's selector is not simulated; use `apply -f`")
+    if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
+        why = "spec: Invalid value: minAvailable and maxUnavailable cannot be both set"
+        raise RefusedError(f'The PodDisruptionBudget "{target.name}" is invalid: {why}')
+
+
+def _check_autoscaler(target: ObjectKey, spec: Plain) -> None:
+    least, most = spec.get("minReplicas", 1), spec.get("maxReplicas")
+    if type(most) is not int or type(least) is not int or most < max(1, least):
+        why = f"spec.maxReplicas: Invalid value: {most}: must be greater than or equal to `minReplicas`"
+        raise RefusedError(f'The HorizontalPodAutoscaler "{target.name}" is invalid: {why}')
+
+
+def _pod(target: ObjectKey, change: Any, kind: str, situation: Situation) -> CommandEffect:
+    """Patch a pod's labels; no other field can be patched here."""
+    before = labels_of(records("Pod", situation.cluster).get(target))
+    plain = {"kind": "Pod", "metadata": {"name": target.name, "labels": dict(before)}, "spec": {}}
+    after = _patched(plain, change, kind, target)
+    if after.get("spec"):
+        raise StepError("of a pod only the labels can be patched here: changes of its spec are not simulated")
+    now = (after.get("metadata") or {}).get("labels") or {}
+    return _label_pods([target], {**dict.fromkeys(before), **now}, situation)
+
+
+def label(command: Command, situation: Situation) -> CommandEffect:
+    """Change labels of nodes, pods and namespaces."""
+    if command.arguments:
+        _changes(pairs_of(command), "label")  # As kubectl does, before it looks for the objects.
+    targets = find_targets(command, situation, has_pairs=True)
+    changes = _changes(pairs_of(command), "label")
+    effect = CommandEffect()
+    nodes = [node_of(situation, target.name) for target in targets if target.kind == "Node"]
+    if nodes:
+        changed = [node._replace(labels=_with(node.labels, changes, command)) for node in nodes]
+        effect += put_nodes(situation, changed)
+    pods = [target for target in targets if target.kind == "Pod"]
+    known = records("Pod", situation.cluster) if pods else {}
+    for target in pods:
+        _with(labels_of(known.get(target)), changes, command)
+    if pods:
+        effect += _label_pods(pods, changes, situation)
+    for target in targets:
+        if target.kind == "Namespace":
+            before = situation.cluster.namespaces.get(target.name, {})
+            effect += situation.change(target.kind, {target: _with(before, changes, command)})
+    if any(target.kind not in ("Node", "Pod", "Namespace") for target in targets):
+        note = "labels of a workload itself move no pod; those of its pods are in its template"
+        effect += CommandEffect(notes=(note,))
+    return effect
+
+
+def _changes(words: Sequence[str], noun: str) -> dict[str, Optional[str]]:
+    """Return the labels or annotations that KEY=VALUE sets and KEY- removes."""
+    if not words:
+        raise StepError(f"at least one {noun} update is required")
+    changes: dict[str, Optional[str]] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        name = key if equals else key.removesuffix("-")
+        errors = [*key_errors(name), *(value_errors(value) if equals and noun == "label" else ())]
+        if errors:
+            raise StepError(f'invalid {noun} "{word}": {errors[0]}')
+        changes[name] = value if equals else None
+    return changes
+
+
+def _with(before: Labels, changes: _Changes, command: Command) -> dict[str, str]:
+    """Return labels with changes.
+
+    Raises:
+        RefusedError: kubectl would refuse to overwrite one.
+    """
+    for key, value in changes.items():
+        if value is not None and before.get(key, value) != value and not command.has("overwrite"):
+            raise RefusedError(f"error: '{key}' already has a value ({before[key]}), and --overwrite is false")
+    return {key: value for key, value in {**before, **changes}.items() if value is not None}
+
+
+def _label_pods(targets: Sequence[ObjectKey], changes: _Changes, situation: Situation) -> CommandEffect:
+    """Return the effect of changing labels of pods; those that a step creates keep theirs."""
+    known = records("Pod", situation.cluster)
+    pods = [known[target] for target in targets if target in known]
+    owners = {situation.cluster.top_owner(pod) for pod in pods}
+    op = steps.LabelPods(tuple(pod.uid for pod in pods), tuple(sorted(changes.items(), key=lambda item: item[0])))
+    return CommandEffect((op,), labelled=frozenset(key for key in owners if key is not None))
+
+
+def annotate(command: Command, situation: Situation) -> CommandEffect:
+    """Change annotations: the deletion cost of pods decides which of them a scale-down deletes."""
+    targets = find_targets(command, situation, has_pairs=True)
+    changes = _changes(pairs_of(command), "annotation")
+    known = records("Pod", situation.cluster)
+    if DELETION_COST not in changes or not any(target.kind == "Pod" for target in targets):
+        return CommandEffect(notes=(f"of annotations, only {DELETION_COST} of pods changes what happens",))
+    pods = {target: known[target] for target in targets if target in known}
+    cost = _cost(changes[DELETION_COST])
+    for pod in pods.values():
+        if cost is not None and not command.has("overwrite") and pod.deletion_cost not in (0, cost):
+            before = f"'{DELETION_COST}' already has a value ({pod.deletion_cost})"
+            raise RefusedError(f"error: {before}, and --overwrite is false")
+    situation.change("Pod", {target: pod._replace(deletion_cost=cost or 0) for target, pod in pods.items()})
+    owners = {situation.cluster.top_owner(pod) for pod in pods.values()}
+    op = steps.SetCost(tuple(pod.uid for pod in pods.values()), cost or 0)
+    return CommandEffect((op,), labelled=frozenset(key for key in owners if key is not None))
+
+
+def _cost(text: Optional[str]) -> Optional[int]:
+    """Return the deletion cost of an annotation; None if it is removed.
+
+    Raises:
+        RefusedError: the API server would refuse the pod.
+    """
+    if text is None:
+        return None
+    digits = natural(text.removeprefix("-"))
+    if digits is None or str(int(text)) != text or not -(2**31) <= int(text) < 2**31:
+        raise RefusedError(f'metadata.annotations[{DELETION_COST}]: Invalid value: "{text}": must be a 32bit integer')
+    return int(text)

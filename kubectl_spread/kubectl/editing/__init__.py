@@ -1,1 +1,0 @@
-"""Commands that edit objects: apply, patch, label, taint and annotate."""
