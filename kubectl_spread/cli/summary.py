@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help stays fast
     from kubectl_spread.report.check.report import CheckReport, PageFacts, RunningResults, WorkloadPlace
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.simulate.rollouts.result import RolloutResult
-    from kubectl_spread.simulate.running.problems import WaitingGroup
+    from kubectl_spread.simulate.running.pending import WaitingGroup
 
 FORMATS = tuple(RENDERERS)
 

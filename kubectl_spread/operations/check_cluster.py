@@ -22,8 +22,9 @@ from kubectl_spread.operations.inputs.missing import missing_targets
 from kubectl_spread.operations.inputs.rule_choice import RuleChoice
 from kubectl_spread.operations.inputs.selection import Selection
 from kubectl_spread.report.check.report import RunningResults
-from kubectl_spread.simulate.rollouts.checker import RunningRollouts
-from kubectl_spread.simulate.running.problems import find_lost_pods, find_uncreated_pods, waiting
+from kubectl_spread.simulate.rollouts.ask import RunningRollouts
+from kubectl_spread.simulate.running.pending import waiting
+from kubectl_spread.simulate.running.status import find_lost_pods, find_uncreated_pods
 from kubectl_spread.sources.live.resources import Question, resource_of
 from kubectl_spread.text.emit import emit
 from kubectl_spread.text.source import SourceFile

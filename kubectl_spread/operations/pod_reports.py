@@ -36,7 +36,7 @@ from kubectl_spread.operations.inputs.selection import ObjectName
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.simulate.forecast import Forecast, forecast
 from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.running.prospects import Prospect, Prospects
+from kubectl_spread.simulate.running.pending import Prospect, Prospects
 from kubectl_spread.text.wording import count_noun
 
 _MOST_GROUPS = 8  # of Pending pods of one workload, each with its own report

@@ -14,8 +14,7 @@ if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.cluster.snapshot import Cluster
     from kubectl_spread.guarantee.policy.policy import Policy
     from kubectl_spread.operations.inputs.cluster_source import LoadedCluster
-    from kubectl_spread.simulate.running.policies import PolicyStatus
-    from kubectl_spread.simulate.running.status import WorkloadStatus
+    from kubectl_spread.simulate.running.status import PolicyStatus, WorkloadStatus
     from kubectl_spread.sources.live.reading import Session
 
 
@@ -127,7 +126,7 @@ class StatusReader:
         shown = (status for status in found if self.shows_all or status.has_own)
         if self._policy is None:
             return StatusStream(shown, known)
-        from kubectl_spread.simulate.running.policies import policy_status
+        from kubectl_spread.simulate.running.status import policy_status
 
         return StatusStream(shown, known, policy_status(self._policy, known.cluster, wants=self.selection.includes))
 

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, Optional
 
 from kubectl_spread.guarantee.policy.wording import rule_text
-from kubectl_spread.simulate.running.policies import PolicyStatus
-from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, WorkloadStatus
+from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, PolicyStatus, WorkloadStatus
 from kubectl_spread.text.wording import safe
 
 _MOST_DOMAINS = 50  # a constraint with more domains, for example hostnames, has no time series per domain

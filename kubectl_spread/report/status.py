@@ -22,8 +22,13 @@ from kubectl_spread.report.documents import (
 )
 from kubectl_spread.report.explain.constraints import selector_text
 from kubectl_spread.report.table import table
-from kubectl_spread.simulate.running.policies import GroupStatus, PolicyStatus
-from kubectl_spread.simulate.running.status import ConstraintState, ConstraintStatus, WorkloadStatus
+from kubectl_spread.simulate.running.status import (
+    ConstraintState,
+    ConstraintStatus,
+    GroupStatus,
+    PolicyStatus,
+    WorkloadStatus,
+)
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 _SHORT = {HOSTNAME: "hostname", ZONE: "zone", REGION: "region"}

@@ -41,9 +41,8 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopolog
 from kubectl_spread.simulate import replicas
 from kubectl_spread.simulate.evidence import EvidenceFinder, PerWorkload
 from kubectl_spread.simulate.first_replica import account_of, counted_constraint, CountedConstraint, Evidence, Shared
-from kubectl_spread.simulate.new_pods import as_replicaset, new_pods, soften
 from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.replicas import Rehearsal
+from kubectl_spread.simulate.replicas import as_replicaset, new_pods, Rehearsal, soften
 from kubectl_spread.simulate.rollouts import scaling
 from kubectl_spread.simulate.rollouts.result import Rollouts
 from kubectl_spread.simulate.running.policy_facts import PolicyFacts

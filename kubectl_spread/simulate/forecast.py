@@ -30,8 +30,7 @@ from kubectl_spread.scheduler.plugins.podtopologyspread.common import match_node
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.scheduler.sampling import MIN_FEASIBLE_NODES_TO_FIND
-from kubectl_spread.simulate.new_pods import new_pods
-from kubectl_spread.simulate.replicas import Rehearsal
+from kubectl_spread.simulate.replicas import new_pods, Rehearsal
 from kubectl_spread.simulate.running.controllers import missing_replicas, running_pods
 
 MAX_RUNS = 48

@@ -7,8 +7,8 @@ workload, and again after all workloads, as long as the cluster changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, Optional, Protocol
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple, Optional
 
 import numpy as np
 
@@ -16,20 +16,42 @@ from kubectl_spread.cluster.building.build import admitted_workload, stored_work
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns, MatchCounter
+from kubectl_spread.engine.placements import NewPods
 from kubectl_spread.engine.refusals import lasting_refusal, QuotaUsage, unknown_class, usage_at_start
 from kubectl_spread.engine.results.certainty import Certainty
-from kubectl_spread.explain.explanation import IgnoredFields
+from kubectl_spread.explain.explanation import (
+    ClaimProblem,
+    ClaimTrouble,
+    explain_filtered,
+    Explanation,
+    GATED,
+    IgnoredFields,
+    PodVerdict,
+    without_scheduler,
+)
+from kubectl_spread.objects.constraints.constraint import SCHEDULE_ANYWAY
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.releases import field_versions
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.filter_result import FilterResult
+from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
-from kubectl_spread.simulate.pending_claims import NewClaims, with_claims
-from kubectl_spread.simulate.placement import EvictedPod, PlacedPod, Placement, RefusedPod, ReplacementPod
-from kubectl_spread.simulate.placing import first_by_name, Pick, Placer
+from kubectl_spread.simulate.pending_claims import lacks_provisioner, NewClaims, with_claims
+from kubectl_spread.simulate.placement import (
+    EvictedPod,
+    GatedPod,
+    PendingPod,
+    PlacedPod,
+    Placement,
+    RefusedPod,
+    ReplacementPod,
+    UnpredictedPod,
+)
+from kubectl_spread.simulate.placing import first_by_name, Pick, Placer, Unschedulable
 from kubectl_spread.simulate.running.controllers import (
     creates_no_pods,
     MAX_REPLICAS,
@@ -38,45 +60,186 @@ from kubectl_spread.simulate.running.controllers import (
     running_workload,
     with_controllers,
 )
-from kubectl_spread.simulate.running.queue import Queue
 
-_MOST_ROUNDS = 100  # Evictions end, as each makes room for a pod of higher priority.
+# The volume controller's words (event ExternalProvisioning of the claim).
+_AWAITED = (
+    "Waiting for a volume to be created either by the external provisioner '{provisioner}' or manually by the system "
+    "administrator. If volume creation is delayed, please verify that the provisioner is running and correctly "
+    "registered."
+)
 
 
-class PlacedWorkload(Protocol):
-    """A workload whose pods are placed."""
+class PlannedPreemption(NamedTuple):
+    """A pod that evicts others, and its nominated node."""
 
-    queue: Queue
+    pod: Pod
+    node: str
+    victims: tuple[Pod, ...]
+
+
+class Queue:
+    """Pods of one workload, or of several workloads of one namespace.
+
+    first, first_moment: the explanation of the first pod that was placed and the cluster at that moment, if the queue
+    explains. moment: the cluster when the first pod was refused.
+    """
+
+    def __init__(self, namespace: str, placer: Placer, *, explains: bool) -> None:
+        self.namespace = namespace
+        self._placer = placer
+        self._explains = explains
+        self.placed: list[PlacedPod] = []
+        self.pending: list[PendingPod] = []
+        self._refused_at: list[int] = []  # `changes` of the placer when each was refused
+        self._last_refusal: Optional[tuple[Unschedulable, Explanation]] = None
+        self.provisioning: list[PendingPod] = []  # Their nodes are chosen, but their volumes are never provisioned.
+        self.gated: list[GatedPod] = []
+        self.unpredicted: list[UnpredictedPod] = []
+        self.beyond: dict[str, None] = {}
+        self.evictions: list[EvictedPod] = []
+        self.first: Optional[Explanation] = None
+        self.first_moment: Optional[Cluster] = None
+        self.moment: Optional[Cluster] = None
+
+    def add(self, pod: Pod) -> bool:
+        """Add a new pod; return whether it runs, or may run."""
+        before = self._waiting_count
+        if pod.cls.gates:
+            self.gated.append(GatedPod(pod.name, GATED))
+        elif pod.node_name:
+            self._put(pod)
+        else:
+            self._try(pod)
+        return self._waiting_count == before
+
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether a pod is Pending or gated."""
+        return bool(self._waiting_count)
+
+    @property
+    def _waiting_count(self) -> int:
+        return len(self.pending) + len(self.provisioning) + len(self.gated)
 
     def retry(self) -> None:
-        """Retry the refused pods."""
+        """Retry refused pods until none of them finds a node; nominated ones keep their nodes.
+
+        Placed pods can make room for pods that were refused earlier, for example if they raise the global minimum. Any
+        binding brings refused pods back into the scheduler's queue.
+        """
+        while self._refused_at and min(self._refused_at) < self._placer.changes:
+            waiting, self.pending, self._refused_at = self.pending, [], []
+            for item in waiting:
+                if item.explanation.nominated_node:
+                    self.pending.append(item)
+                    self._refused_at.append(self._placer.changes)
+                else:
+                    self._try(item.pod)
+
+    def preemptions(self) -> list[PlannedPreemption]:
+        """Return the pods that wait for others to be evicted."""
+        found = ((item.pod, item.explanation) for item in self.pending)
+        return [
+            PlannedPreemption(pod, explanation.nominated_node, explanation.victims)
+            for pod, explanation in found
+            if explanation.nominated_node
+        ]
+
+    def preempt(self) -> None:
+        """Try pods whose victims were evicted, each on its nominated node first."""
+        waiting, self.pending, self._refused_at = self.pending, [], []
+        for item in waiting:
+            node = item.explanation.nominated_node
+            self._try(item.pod._replace(nominated_node=node) if node else item.pod)
+
+    def lose(self, victim: Pod) -> bool:
+        """Forget a placed pod that was evicted; return whether it was in this queue."""
+        if victim.namespace != self.namespace:
+            return False
+        left = [item for item in self.placed if (item.pod, item.node) != (victim.name, victim.node_name)]
+        is_own = len(left) < len(self.placed)
+        self.placed = left
+        return is_own
+
+    def _put(self, pod: Pod) -> None:
+        """Run a pod that is created with spec.nodeName on that node, without the scheduler."""
+        columns = self._placer.scheduler.columns
+        node = columns.index.get(pod.node_name)
+        if self._explains and self.first is None:
+            verdict = PodVerdict.NODE_GONE if node is None else PodVerdict.RUNNING
+            self.first = Explanation(pod, verdict, Diagnosis(columns.n))
+        self.placed.append(PlacedPod(pod.name, pod.node_name, 1, 1))
+        if node is not None:
+            self._placer.put(pod, node)
+
+    def _try(self, pod: Pod) -> None:
+        reasons = self._placer.unpredictable(pod)
+        if reasons:
+            self._leave_out(pod, reasons)
+            return
+        found = self._placer.place(pod, before=lambda filtered: self._explain_first(pod, filtered))
+        if isinstance(found, Unschedulable):
+            self._refuse(pod, found)
+            return
+        making = self._never_made(pod, found.pod.node_name) if pod.cls.volumes else ()
+        if making:
+            explanation = Explanation(pod, PodVerdict.WAITS_FOR_VOLUME, found.filtered.diagnosis(), claims=making)
+            message = _AWAITED.format(provisioner=making[0].provisioner)
+            self.provisioning.append(PendingPod(pod, explanation._replace(message=message)))
+        else:
+            self.placed.append(PlacedPod(pod.name, found.pod.node_name, found.fitting, found.hosts))
+
+    def _explain_first(self, pod: Pod, filtered: FilterResult) -> None:
+        """Explain the first pod that fits, if the queue explains."""
+        if self._explains and self.first is None:
+            self.first_moment = self._placer.now()
+            self.first = explain_filtered(pod, filtered, self._placer.scheduler)
+
+    def _never_made(self, pod: Pod, node: str) -> tuple[ClaimTrouble, ...]:
+        """Return the pod's claims that no component of the cluster can provision on the chosen node."""
+        found = []
+        storage = self._placer.scheduler.columns.storage
+        for key, claim in storage.claims_of(pod.cls):
+            storage_class = storage.class_of(claim) if claim is not None and claim.selected_node == node else None
+            if storage_class is not None and lacks_provisioner(storage_class, self._placer.cluster):
+                trouble = ClaimTrouble(ClaimProblem.PROVISIONING, key, storage_class.name, storage_class.provisioner)
+                found.append(trouble._replace(selected_node=node))
+        return tuple(found)
+
+    def _leave_out(self, pod: Pod, reasons: tuple[str, ...]) -> None:
+        """Skip a pod whose node cannot be predicted: it uses no resources and is not counted."""
+        self.unpredicted.append(UnpredictedPod(pod, reasons))
+        self.beyond.update(dict.fromkeys(reasons))
+        scheduler = self._placer.scheduler
+        if not self._explains or self.first is not None or pod.node_name:
+            return
+        if scheduler.has_profile(pod.cls):
+            self.first = explain_filtered(pod, scheduler.filter(pod), scheduler)
+        else:
+            self.first = without_scheduler(pod, self._placer.cluster, scheduler.names)
+
+    def _refuse(self, pod: Pod, refusal: Unschedulable) -> None:
+        """Let a pod wait. If preemption makes room for it, this room is not available to later pods."""
+        if not self.pending and self._explains:
+            self.moment = self._placer.now()
+        explained = self._explanation(pod, refusal)
+        self.pending.append(PendingPod(pod, explained))
+        self._refused_at.append(self._placer.changes)
+        if explained.nominated_node and refusal.error is None:
+            self._placer.nominate(pod._replace(nominated_node=explained.nominated_node))
+
+    def _explanation(self, pod: Pod, refusal: Unschedulable) -> Explanation:
+        """Explain a refusal; pods of one class share an explanation until the cluster changes."""
+        if self._last_refusal is not None and self._last_refusal[0] is refusal:
+            return self._last_refusal[1]
+        explained = explain_filtered(pod, refusal.filtered, self._placer.scheduler)
+        if refusal.error is not None:
+            explained = explained._replace(verdict=PodVerdict.PENDING, message=str(refusal.error))
+        self._last_refusal = refusal, explained
+        return explained
 
 
-def settle(placings: Sequence[PlacedWorkload], placer: Placer, *, evicts: bool, explains: bool) -> None:
-    """Retry the refused pods of every workload after every change, until the cluster no longer changes.
-
-    Args:
-        placings: in the order of their pods' priority.
-        placer: the cluster that they share.
-        evicts: also evict the victims of pods that preemption has nominated.
-        explains: whether re-created pods are explained.
-    """
-    evictor = _Evictor([placing.queue for placing in placings], placer, explains=explains)
-    for _ in range(_MOST_ROUNDS):
-        _retry(placings, evictor, placer)
-        if not evicts or not evictor.evict():
-            break
-    evictor.tell_outcomes()
-
-
-def _retry(placings: Sequence[PlacedWorkload], evictor: _Evictor, placer: Placer) -> None:
-    before = -1
-    while placer.changes > before:
-        before = placer.changes
-        for placing in placings:
-            placing.retry()
-        for queue in list(evictor.others.values()):
-            queue.retry()
+_MOST_ROUNDS = 100  # Evictions end, as each makes room for a pod of higher priority.
 
 
 class _Evictor:
@@ -217,7 +380,18 @@ class Rehearsal:
         for at in sorted(range(len(owners)), key=lambda at: -_priority(owners[at])):
             placings[at] = _Placing(owners[at], run)
             placings[at].start()
-        settle(list(placings.values()), placer, evicts=evicts, explains=explain_first)
+        evictor = _Evictor([placing.queue for placing in placings.values()], placer, explains=explain_first)
+        for _ in range(_MOST_ROUNDS):
+            before = -1
+            while placer.changes > before:
+                before = placer.changes
+                for placing in placings.values():
+                    placing.retry()
+                for queue in evictor.others.values():
+                    queue.retry()
+            if not evicts or not evictor.evict():
+                break
+        evictor.tell_outcomes()
         found = [placing.placement() for placing in placings.values()]
         complete = dict(zip(placings, _with_uncounted(found, self._profiles), strict=True))
         minor = self._release.minor
@@ -388,3 +562,68 @@ def _domains(owner: Workload, placed: list[PlacedPod], columns: Columns) -> dict
         codes = topology.codes[nodes]
         found[key] = topology.by_value(np.bincount(codes[codes >= 0], minlength=len(topology.values)))
     return found
+
+
+# Labels whose value is different for each pod.
+_ITS_OWN = {
+    "statefulset.kubernetes.io/pod-name",
+    "apps.kubernetes.io/pod-index",
+    "batch.kubernetes.io/job-completion-index",
+}
+
+
+def new_pods(rehearsal: Rehearsal, profiles: Mapping[str, Profile], *, all_nodes: bool) -> NewPods:
+    """Return the pods that the workload of a rehearsal still lacks; the rehearsal must have only one workload.
+
+    Pods that admission refuses are left out.
+    """
+    (owner,) = rehearsal.owners
+    pods = list(_created(owner, rehearsal))
+    are_equal = not pods or not (pods[0].cls.volumes or as_replicaset(pods[0], owner, len(pods)) is None)
+    return NewPods(
+        rehearsal.cluster,
+        profiles,
+        pods,
+        rehearsal.columns,
+        are_equal=are_equal,
+        is_ordered=owner.is_ordered,
+        all_nodes=all_nodes,
+    )
+
+
+def _created(owner: Workload, rehearsal: Rehearsal) -> Iterator[Pod]:
+    """Yield the pods that the controller creates if each finds a node, without volumes that are unknown."""
+    claims, quotas = NewClaims(rehearsal.cluster), usage_at_start(rehearsal.cluster, owner.namespace)
+    lasting = lasting_refusal(owner, rehearsal.cluster)
+    for pod in () if lasting or creates_no_pods(owner, rehearsal.owned) else missing_replicas(owner, rehearsal.owned):
+        if not quotas.admit(owner.template.get("spec") or {}):
+            yield claims.without(pod, owner)
+        elif owner.is_ordered:
+            return
+
+
+def as_replicaset(pod: Pod, owner: Workload, count: int) -> Optional[Workload]:
+    """Return a ReplicaSet of pods like one pod, so that no pod has a name or number of its own.
+
+    Returns None if a selector tells the pods apart, or if each pod has claims of its own.
+    """
+    pod_class = pod.cls
+    selectors = [
+        *(effective_selector(item, dict(pod_class.labels)) for item in pod_class.constraints),
+        *(term.selector for term in (*pod_class.pod_affinity, *pod_class.pod_anti_affinity)),
+    ]
+    named = {requirement.key for selector in selectors for requirement in selector.requirements or ()}
+    if named & _ITS_OWN or owner.claim_templates:
+        return None
+    template = {**owner.template, "metadata": {"labels": dict(pod_class.labels)}}
+    return Workload("ReplicaSet", "apps/v1", owner.namespace, f"{owner.name} recreated", count, template)
+
+
+def soften(owner: Workload, positions: Iterable[int]) -> Workload:
+    """Return the workload with some of its constraints made ScheduleAnyway."""
+    spec = owner.template.get("spec") or {}
+    written = [dict(item) for item in mappings(spec.get("topologySpreadConstraints"))]
+    for position in positions:
+        written[position]["whenUnsatisfiable"] = SCHEDULE_ANYWAY
+        written[position].pop("minDomains", None)
+    return owner._replace(template={**owner.template, "spec": {**spec, "topologySpreadConstraints": written}})

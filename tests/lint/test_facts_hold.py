@@ -25,9 +25,8 @@ from kubectl_spread.scheduler.configuration import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.simulate import replicas
 from kubectl_spread.simulate.cluster_facts import KnownCluster
-from kubectl_spread.simulate.new_pods import as_replicaset, new_pods
 from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.replicas import Rehearsal
+from kubectl_spread.simulate.replicas import as_replicaset, new_pods, Rehearsal
 from kubectl_spread.text.source import SourceFile
 from tests.naive.builders import HOSTNAME, node, Plain, pod, ZONE
 from tests.naive.strategies import cases

@@ -25,8 +25,7 @@ from kubectl_spread.objects.workloads.workload import Workload, workload
 from kubectl_spread.scheduler.configuration import profiles
 from kubectl_spread.simulate import replicas
 from kubectl_spread.simulate.cluster_facts import KnownCluster
-from kubectl_spread.simulate.new_pods import new_pods
-from kubectl_spread.simulate.replicas import Rehearsal
+from kubectl_spread.simulate.replicas import new_pods, Rehearsal
 from kubectl_spread.sources import topology
 from tests.naive.builders import claim, HOSTNAME, node, Plain, pod, volume, ZONE
 

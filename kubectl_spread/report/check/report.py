@@ -17,7 +17,8 @@ if TYPE_CHECKING:  # loads numpy
     from kubectl_spread.scheduler.framework.profile import Profile
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.simulate.rollouts.result import RolloutResult
-    from kubectl_spread.simulate.running.problems import LostPods, UncreatedPods, WaitingGroup
+    from kubectl_spread.simulate.running.pending import WaitingGroup
+    from kubectl_spread.simulate.running.status import LostPods, UncreatedPods
 
 
 class Renderer(Protocol):

@@ -22,7 +22,8 @@ from kubectl_spread.simulate.placement import (
     ReplacementPod,
     UnpredictedPod,
 )
-from kubectl_spread.simulate.running.problems import LostPods, UncreatedPods, WaitingGroup
+from kubectl_spread.simulate.running.pending import WaitingGroup
+from kubectl_spread.simulate.running.status import LostPods, UncreatedPods
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 _MOST = 8

@@ -10,8 +10,7 @@ from kubectl_spread.report import documents
 from kubectl_spread.report import status as table
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.workloads import ClusterPods, most_pictures, picture, rank, tone, TONES
-from kubectl_spread.simulate.running.policies import PolicyStatus
-from kubectl_spread.simulate.running.status import ConstraintState, WorkloadStatus
+from kubectl_spread.simulate.running.status import ConstraintState, PolicyStatus, WorkloadStatus
 from kubectl_spread.text.wording import count_noun
 
 _MOST_ROWS = 2000

@@ -18,9 +18,16 @@ from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workloa
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.rollouts.checker import most_pods, RolloutChecker, rolls
+from kubectl_spread.simulate.rollouts.ask import (
+    Budget,
+    most_pods,
+    RolloutChecker,
+    RolloutQuestion,
+    RolloutSearch,
+    rolls,
+    without,
+)
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
-from kubectl_spread.simulate.rollouts.search import Budget, RolloutQuestion, RolloutSearch, without
 from kubectl_spread.simulate.running.controllers import is_changed
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.cluster.ownership import owner_of
 from kubectl_spread.cluster.snapshot import Cluster
 from kubectl_spread.cluster.tables.columns import Columns
-from kubectl_spread.explain.explanation import examine, ExaminedPod, PodVerdict
-from kubectl_spread.objects.keys import Range
+from kubectl_spread.explain.explanation import examine, ExaminedPod, Explanation, PodVerdict
+from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
@@ -193,3 +193,31 @@ class Prospects:
 
     def _examined(self, pod: Pod, cluster: Cluster) -> ExaminedPod:
         return examine(pod, cluster, self._profiles, all_nodes=self._all_nodes)
+
+
+class WaitingGroup(NamedTuple):
+    """Equal Pending pods of a workload, with the explanation of the first one."""
+
+    key: ObjectKey
+    explanation: Explanation
+
+
+def waiting(
+    pods: Iterable[tuple[ObjectKey, Pod]], cluster: Cluster, profiles: Mapping[str, Profile]
+) -> Iterator[WaitingGroup]:
+    """Explain Pending pods, equal ones together.
+
+    Args:
+        pods: each with its workload.
+        cluster: the cluster of the pods.
+        profiles: of the scheduler.
+    """
+    alike: dict[tuple[ObjectKey, Any], list[Pod]] = {}
+    every = list(pods)
+    for key, pod in every:
+        alike.setdefault((key, pod.cls), []).append(pod)
+    prospects = Prospects([pod for _, pod in every], cluster, profiles)
+    for (key, _), group in alike.items():
+        for first, *rest in prospects.group_by_fate(group):
+            explanation = prospects.of(first).examined.explanation
+            yield WaitingGroup(key, explanation._replace(others=tuple(pod.name for pod in rest)))
