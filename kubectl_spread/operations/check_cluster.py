@@ -22,7 +22,7 @@ from kubectl_spread.operations.inputs.missing import missing_targets
 from kubectl_spread.operations.inputs.rule_choice import RuleChoice
 from kubectl_spread.operations.inputs.selection import Selection
 from kubectl_spread.report.check.report import RunningResults
-from kubectl_spread.simulate.rollouts.ask import RunningRollouts
+from kubectl_spread.simulate.rollouts.ask import RolloutChecker
 from kubectl_spread.simulate.running.pending import waiting
 from kubectl_spread.simulate.running.status import find_lost_pods, find_uncreated_pods
 from kubectl_spread.sources.live.resources import Question, resource_of
@@ -61,7 +61,7 @@ class RunningWorkloads(NamedTuple):
 
     read: ReadFiles
     running: RunningResults
-    rollouts: RunningRollouts
+    rollouts: RolloutChecker
     missing: tuple[SpreadError, ...]
     notes: tuple[str, ...]
 
@@ -137,7 +137,7 @@ def _running(known: LoadedCluster, asked: CheckSettings, wanted: Selection) -> R
     read = ReadFiles(results, [], len(results), [], is_whole=False)
     incomplete = waits | {item.key for item in running.lost} | {item.key for item in running.uncreated}
     settled = {key: controller for key, controller in controllers if key not in incomplete}
-    rollouts = RunningRollouts(settled, cluster, known.profiles)
+    rollouts = RolloutChecker(cluster, known.profiles, settled)
     return RunningWorkloads(
         read,
         running,

@@ -75,66 +75,13 @@ class RolloutQuestion(NamedTuple):
     controllers: tuple[Controller, ...]
     old: int = 0
 
+    def proven(self) -> RolloutResult:
+        """Return the result of a rollout whose pods all have room."""
+        return RolloutResult(self.keys, self.kind, Verdict.COMPLETES, Basis.ENOUGH_ROOM, old=self.old)
 
-class RolloutSearch:
-    """Simulator of rollouts on one cluster."""
-
-    def __init__(self, cluster: Cluster, profiles: Mapping[str, Profile], budget: Budget) -> None:
-        self._cluster = cluster
-        self._profiles = profiles
-        self._budget = budget
-        self._columns: Optional[Columns] = None
-
-    @property
-    def columns(self) -> Columns:
-        """Return the bound pods of the cluster."""
-        if self._columns is None:
-            self._columns = Columns(self._cluster)
-        return self._columns
-
-    def answer(self, question: RolloutQuestion, *, rollouts: int = 1) -> RolloutResult:
-        """Simulate a rollout; `rollouts` share the states that are left."""
-        nodes = len(self._cluster.nodes)  # a DaemonSet has no number of replicas
-        pods = sum(nodes if item.workload.replicas is None else item.workload.replicas for item in question.controllers)
-        limits = self._limits(pods, rollouts)
-        if limits is None:
-            return without(question, Basis.STATE_LIMIT)
-        found = play(self._cluster, self._profiles, [question.ops], limits=limits, bound=self.columns).last
-        self._budget.spend(found.states * weight(pods))
-        return self._result(question, found) if found.outcomes else without(question, Basis.STATE_LIMIT)
-
-    def _limits(self, pods: int, rollouts: int) -> Optional[Limits]:
-        """Return the limits of a rollout of some pods; None if no states are left for it."""
-        left = self._budget.share(rollouts)
-        if left < _LEAST_STATES or pods > _LARGE:
-            return None
-        is_small = len(self._cluster.nodes) + pods <= _SMALL
-        mode = Mode.ALL if is_small else Mode.SAMPLE
-        states, runs = next(((states, runs) for most, states, runs in _EFFORTS if rollouts <= most), _LEAST_EFFORT)
-        runs = runs if is_small else min(runs, 2)
-        return Limits(mode, min(states, left), runs, max_run=min(_LONGEST_RUN, left))
-
-    def _result(self, question: RolloutQuestion, found: StepAnswer) -> RolloutResult:
-        summary = summarize(found, question.keys)
-        stuck = next((outcome for outcome in found.outcomes if _is_stuck(outcome, question)), None)
-        return RolloutResult(
-            question.keys,
-            question.kind,
-            summary.verdict,
-            summary.basis,
-            " and ".join(summary.gaps),
-            played=PlayedStep(question.text, summary),
-            explanation=None if stuck is None else self._explained(stuck, question),
-            old=question.old,
-        )
-
-    def _explained(self, outcome: Outcome, question: RolloutQuestion) -> Optional[Explanation]:
-        """Explain a Pending pod of the rollout."""
-        cluster = outcome.cluster()
-        pending = (pod for pod in cluster.pods if _is_pending(pod))
-        names = {pod.name for pod in outcome.pending if pod.owner in question.keys}
-        pod = next((pod for pod in pending if pod.name in names), None)
-        return None if pod is None else examine(pod, cluster, self._profiles).explanation
+    def unknown(self, basis: Basis, because: str = "") -> RolloutResult:
+        """Return the result of a rollout that is not simulated."""
+        return RolloutResult(self.keys, self.kind, Verdict.NOT_KNOWN, basis, because, old=self.old)
 
 
 def _is_stuck(outcome: Outcome, question: RolloutQuestion) -> bool:
@@ -143,11 +90,6 @@ def _is_stuck(outcome: Outcome, question: RolloutQuestion) -> bool:
 
 def _is_pending(pod: Pod) -> bool:
     return not pod.node_name and not pod.terminating
-
-
-def without(question: RolloutQuestion, basis: Basis, because: str = "") -> RolloutResult:
-    """Return the result of a rollout that is not simulated."""
-    return RolloutResult(question.keys, question.kind, Verdict.NOT_KNOWN, basis, because, old=question.old)
 
 
 def is_enough(
@@ -238,36 +180,48 @@ _CLAIMS = "claims that are not in the cluster facts"
 
 
 class RolloutChecker:
-    """Current or next rollouts of workloads that run."""
+    """Current or next rollouts of workloads that run, each asked for at most once."""
 
     def __init__(
         self,
         cluster: Cluster,
         profiles: Mapping[str, Profile],
+        controllers: Mapping[ObjectKey, Controller] = {},
         *,
-        number: int = 1,
+        number: int = 0,
         budget: Optional[Budget] = None,
     ) -> None:
         """Store the input.
 
-        Args: cluster: the cluster of the workloads. profiles: of the scheduler. number: of rollouts, which share the
-            budget. budget: the states for all of them.
+        Args: cluster: the cluster of the workloads. profiles: of the scheduler. controllers: the workloads, in order.
+            number: of rollouts that share the budget, if there are others. budget: the states for all of them.
         """
         self._cluster = cluster
         self._profiles = profiles
-        self._number = number
+        self._controllers = controllers
+        self._number = number or len(controllers)
         self._owned = OwnedPods(cluster)
-        self._search = RolloutSearch(cluster, profiles, budget or Budget())
+        self._budget = budget or Budget()
         self._known: dict[ObjectKey, Optional[RolloutResult]] = {}
 
-    def result_of(self, key: ObjectKey, controller: Controller) -> Optional[RolloutResult]:
-        """Return whether the current rollout completes, or else the next one; None if there is none."""
-        if key not in self._known:
+    @cached_property
+    def _columns(self) -> Columns:
+        return Columns(self._cluster)
+
+    def results(self) -> tuple[RolloutResult, ...]:
+        """Return the current or next rollout of each workload that has one."""
+        found = map(self.rollout_of, self._controllers)
+        return tuple(item for item in found if item is not None)
+
+    def rollout_of(self, key: ObjectKey) -> Optional[RolloutResult]:
+        """Return whether the current rollout of a workload completes, or else the next one; None if there is none."""
+        controller = self._controllers.get(key)
+        if controller is not None and key not in self._known:
             has_pods = controller.workload.replicas or key.kind == "DaemonSet"
             is_idle = not has_pods or not self._running(controller)
             has_none = is_idle or not rolls(key, controller)
             self._known[key] = None if has_none else self._result_of(key, controller)
-        return self._known[key]
+        return self._known.get(key)
 
     def _result_of(self, key: ObjectKey, controller: Controller) -> Optional[RolloutResult]:
         old = old_pods(key, controller, self._owned)
@@ -278,7 +232,7 @@ class RolloutChecker:
         name = f"{key.kind.lower()}/{key.name}"
         ops = (steps.Apply(controller),)
         question = RolloutQuestion(RolloutKind.CURRENT, (key,), f"rollout status {name}", ops, (controller,), len(old))
-        return self._search.answer(question, rollouts=self._number)
+        return self.simulate(question, rollouts=self._number)
 
     def _next_of_daemons(self, key: ObjectKey, controller: Controller) -> RolloutResult:
         """Return whether the next rollout of a DaemonSet completes."""
@@ -288,10 +242,10 @@ class RolloutChecker:
         pod_class = self._new_class(controller)
         because = self._unpredictable(pod_class)
         if because:
-            return without(question, Basis.NOT_SIMULATED, because)
+            return question.unknown(Basis.NOT_SIMULATED, because)
         if self.leaves_room(controller):
-            return RolloutResult(question.keys, question.kind, Verdict.COMPLETES, Basis.ENOUGH_ROOM)
-        return self._search.answer(question, rollouts=self._number)
+            return question.proven()
+        return self.simulate(question, rollouts=self._number)
 
     def leaves_room(self, controller: Controller) -> bool:
         """Return whether each new pod of a DaemonSet finds the room of the old one in a restart.
@@ -320,11 +274,55 @@ class RolloutChecker:
         pod_class = self._new_class(controller)
         because = self._unpredictable(pod_class)
         if because:
-            return without(question, Basis.NOT_SIMULATED, because)
+            return question.unknown(Basis.NOT_SIMULATED, because)
         is_daemon = controller.workload.kind == "DaemonSet"  # each of its pods has its node from the start
         if not is_daemon and self.has_room(pod_class, pods=pods):
-            return RolloutResult(question.keys, question.kind, Verdict.COMPLETES, Basis.ENOUGH_ROOM, old=question.old)
-        return self._search.answer(question, rollouts=self._number)
+            return question.proven()
+        return self.simulate(question, rollouts=self._number)
+
+    def simulate(self, question: RolloutQuestion, *, rollouts: int = 1) -> RolloutResult:
+        """Simulate a rollout; `rollouts` share the states that are left."""
+        nodes = len(self._cluster.nodes)  # a DaemonSet has no number of replicas
+        pods = sum(nodes if item.workload.replicas is None else item.workload.replicas for item in question.controllers)
+        limits = self._limits(pods, rollouts)
+        if limits is None:
+            return question.unknown(Basis.STATE_LIMIT)
+        found = play(self._cluster, self._profiles, [question.ops], limits=limits, bound=self._columns).last
+        self._budget.spend(found.states * weight(pods))
+        return self._result(question, found) if found.outcomes else question.unknown(Basis.STATE_LIMIT)
+
+    def _limits(self, pods: int, rollouts: int) -> Optional[Limits]:
+        """Return the limits of a rollout of some pods; None if no states are left for it."""
+        left = self._budget.share(rollouts)
+        if left < _LEAST_STATES or pods > _LARGE:
+            return None
+        is_small = len(self._cluster.nodes) + pods <= _SMALL
+        mode = Mode.ALL if is_small else Mode.SAMPLE
+        states, runs = next(((states, runs) for most, states, runs in _EFFORTS if rollouts <= most), _LEAST_EFFORT)
+        runs = runs if is_small else min(runs, 2)
+        return Limits(mode, min(states, left), runs, max_run=min(_LONGEST_RUN, left))
+
+    def _result(self, question: RolloutQuestion, found: StepAnswer) -> RolloutResult:
+        summary = summarize(found, question.keys)
+        stuck = next((outcome for outcome in found.outcomes if _is_stuck(outcome, question)), None)
+        return RolloutResult(
+            question.keys,
+            question.kind,
+            summary.verdict,
+            summary.basis,
+            " and ".join(summary.gaps),
+            played=PlayedStep(question.text, summary),
+            explanation=None if stuck is None else self._explained(stuck, question),
+            old=question.old,
+        )
+
+    def _explained(self, outcome: Outcome, question: RolloutQuestion) -> Optional[Explanation]:
+        """Explain a Pending pod of the rollout."""
+        cluster = outcome.cluster()
+        pending = (pod for pod in cluster.pods if _is_pending(pod))
+        names = {pod.name for pod in outcome.pending if pod.owner in question.keys}
+        pod = next((pod for pod in pending if pod.name in names), None)
+        return None if pod is None else examine(pod, cluster, self._profiles).explanation
 
     def has_room(self, pod_class: PodClass, *, pods: int, others: Sequence[tuple[PodClass, int]] = ()) -> bool:
         """Return whether all new pods find a node, wherever the other pods are.
@@ -339,7 +337,7 @@ class RolloutChecker:
 
     @cached_property
     def _scheduler(self) -> Scheduler:
-        return Scheduler(self._search.columns, self._profiles, all_nodes=True)
+        return Scheduler(self._columns, self._profiles, all_nodes=True)
 
     @cached_property
     def _waiting(self) -> list[tuple[PodClass, int]]:
@@ -368,26 +366,6 @@ class RolloutChecker:
             return _CLAIMS
         profile = self._profiles.get(pod_class.scheduler_name)
         return " and ".join(unsupported_features(pod_class, profile, self._cluster))
-
-
-class RunningRollouts:
-    """Rollouts of running workloads, in order."""
-
-    def __init__(
-        self, controllers: Mapping[ObjectKey, Controller], cluster: Cluster, profiles: Mapping[str, Profile]
-    ) -> None:
-        self._controllers = controllers
-        self._checker = RolloutChecker(cluster, profiles, number=len(controllers))
-
-    def results(self) -> tuple[RolloutResult, ...]:
-        """Return the current or next rollout of each workload that has one."""
-        found = map(self.rollout_of, self._controllers)
-        return tuple(item for item in found if item is not None)
-
-    def rollout_of(self, key: ObjectKey) -> Optional[RolloutResult]:
-        """Return the current or next rollout of a workload; None if there is none."""
-        controller = self._controllers.get(key)
-        return None if controller is None else self._checker.result_of(key, controller)
 
 
 def rolls(key: ObjectKey, controller: Controller) -> bool:

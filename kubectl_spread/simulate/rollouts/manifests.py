@@ -9,7 +9,7 @@ from typing import NamedTuple, Optional
 from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.certainty import Basis, Certainty, certainty
-from kubectl_spread.engine.results.summary import StepSummary, Verdict
+from kubectl_spread.engine.results.summary import StepSummary
 from kubectl_spread.engine.run import Limits, Mode, play
 from kubectl_spread.engine.setup import reading
 from kubectl_spread.objects.keys import ObjectKey, Range
@@ -23,9 +23,7 @@ from kubectl_spread.simulate.rollouts.ask import (
     most_pods,
     RolloutChecker,
     RolloutQuestion,
-    RolloutSearch,
     rolls,
-    without,
 )
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult
 from kubectl_spread.simulate.running.controllers import is_changed
@@ -140,7 +138,7 @@ class ManifestRollouts:
         controllers = tuple(item.controller for item in items)
         ops = tuple(steps.Apply(controller) for controller in controllers)
         question = RolloutQuestion(RolloutKind.CREATION, tuple(item.key for item in items), "apply", ops, controllers)
-        return RolloutSearch(self._cluster, self._profiles, Budget()).answer(question).summary
+        return RolloutChecker(self._cluster, self._profiles).simulate(question).summary
 
     def rollout_of(self, key: ObjectKey) -> Optional[RolloutResult]:
         """Return the rollout that the manifest starts, or else the next one; None if there is none."""
@@ -159,15 +157,15 @@ class ManifestRollouts:
         question = RolloutQuestion(RolloutKind.NEXT, (key,), "", (), (controller,))
         because = " and ".join(item.placement.not_predictable)
         if because:
-            return without(question, Basis.NOT_SIMULATED, because)
+            return question.unknown(Basis.NOT_SIMULATED, because)
         if not item.is_placed:
             return None
         if key in self._with_room or self._has_own_room(item):
-            return RolloutResult((key,), RolloutKind.NEXT, Verdict.COMPLETES, Basis.ENOUGH_ROOM)
+            return question.proven()
         settled = self._settled
         if settled is None:
-            return without(question, Basis.STATE_LIMIT)
-        return settled.result_of(key, controller)
+            return question.unknown(Basis.STATE_LIMIT)
+        return settled.rollout_of(key)
 
     @cached_property
     def _groups(self) -> list[list[ManifestWorkload]]:
@@ -195,12 +193,8 @@ class ManifestRollouts:
         ops = tuple(steps.Apply(controller) for controller in controllers)
         question = RolloutQuestion(RolloutKind.CREATION, tuple(item.key for item in group), "apply", ops, controllers)
         if group[0].key in self._with_room:
-            return RolloutResult(question.keys, question.kind, Verdict.COMPLETES, Basis.ENOUGH_ROOM)
-        return self._search.answer(question, rollouts=len(self._new))
-
-    @cached_property
-    def _search(self) -> RolloutSearch:
-        return RolloutSearch(self._cluster, self._profiles, self._budget)
+            return question.proven()
+        return self._checker.simulate(question, rollouts=len(self._new))
 
     def _has_room(self, item: ManifestWorkload) -> bool:
         """Return whether all pods find nodes when a workload is created, and when it is rolled out afterwards."""
@@ -230,7 +224,8 @@ class ManifestRollouts:
             if not found.outcomes:
                 return None
             cluster = _with_controllers(found.outcomes[0].cluster(), [item.controller for item in self._new])
-        return RolloutChecker(cluster, self._profiles, number=len(self._workloads), budget=self._budget)
+        controllers = {item.key: item.controller for item in self._workloads}
+        return RolloutChecker(cluster, self._profiles, controllers, budget=self._budget)
 
 
 def _in_any_order(placement: Placement, summary: Optional[StepSummary]) -> Placement:
