@@ -1,18 +1,13 @@
 """Facts about a workload on a cluster, which lint rules request before or while its pods run.
 
-`ClusterFacts` is the interface, `simulate.cluster_facts` the implementation: neither lint nor this module loads numpy.
+`simulate.cluster_facts.KnownCluster` computes them with numpy; neither lint nor this module loads it.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional, Protocol, TYPE_CHECKING
+from typing import NamedTuple
 
 from kubectl_spread.objects.node import NodeReason
-
-if TYPE_CHECKING:  # 10 ms
-    from kubectl_spread.objects.constraints.constraint import ConstraintCounts, TopologySpreadConstraint
-    from kubectl_spread.objects.constraints.uncounted import UncountedPods
-    from kubectl_spread.objects.workloads.workload import Workload
 
 UNBOUNDED = 2**31 - 1
 
@@ -192,97 +187,3 @@ class RefutedRule(NamedTuple):
     regime: str
     violation: str
     is_settled: bool = True
-
-
-class ClusterFacts(Protocol):
-    """The nodes and pods of a snapshot, or of a made-up cluster."""
-
-    @property
-    def node_keys(self) -> frozenset[str]:
-        """Return the label keys that at least one node has."""
-        ...
-
-    def domain_count(self, key: str) -> int:
-        """Return how many values a label has among the nodes."""
-        ...
-
-    @property
-    def server(self) -> Optional[Server]:
-        """Return the version of the API server; None if no node reports one."""
-        ...
-
-    def constraint_facts(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[ConstraintFacts]:
-        """Return a constraint on the cluster without the workload's own pods."""
-        ...
-
-    def live(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[ConstraintCounts]:
-        """Return the counts of a hard constraint with the workload's running pods; None if no pod runs."""
-        ...
-
-    def uncounted_pods(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[UncountedPods]:
-        """Return the workload's running pods that a constraint's selector does not match, if it matches others."""
-        ...
-
-    def place_again(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
-        """Return the domains of the running pods if all were placed again; None if some would find no node."""
-        ...
-
-    def place(self, workload: Workload, constraint: TopologySpreadConstraint) -> Optional[PodsPerDomain]:
-        """Return the domains of all pods of a workload without running pods, as `check` places them."""
-        ...
-
-    def others(self, workload: Workload, constraint: TopologySpreadConstraint) -> tuple[ForeignPods, ...]:
-        """Return the other workloads whose running pods a hard constraint counts."""
-        ...
-
-    def pods_of_other_namespaces(
-        self, workload: Workload, constraint: TopologySpreadConstraint
-    ) -> tuple[tuple[str, int], ...]:
-        """Return how many pods of each other namespace a constraint selects, and does not count."""
-        ...
-
-    def scale_down(
-        self, workload: Workload, constraint: TopologySpreadConstraint, replicas: int
-    ) -> Optional[ConstraintCounts]:
-        """Return the most even result of scaling the running pods of a Deployment or ReplicaSet down."""
-        ...
-
-    def has_claims(self, workload: Workload) -> bool:
-        """Return whether a claim of a StatefulSet for one of its pods already exists."""
-        ...
-
-    def volume_values(self, class_name: Optional[str], key: str) -> Optional[frozenset[str]]:
-        """Return the values of a node label at which a StorageClass can create a volume for a pod.
-
-        Return None if it allows any value, if a volume of the class is available, or if the class is unknown. Without a
-        name, use the default class.
-        """
-        ...
-
-    def anti_affinities(self, workload: Workload) -> tuple[AntiAffinity, ...]:
-        """Return the required anti-affinities that keep the workload's own pods apart."""
-        ...
-
-    def outcome(self, workload: Workload) -> Optional[PlacedReplicas]:
-        """Return how many of the workload's pods find a node, as `check` places them."""
-        ...
-
-    def impossible(self, workload: Workload) -> Optional[Impossible]:
-        """Return why some pod stays Pending in every possible placement.
-
-        Return None if some placement fits all pods, if hard constraints are not the cause, or if there are too many
-        placements.
-        """
-        ...
-
-    def rollout(self, workload: Workload) -> Optional[RolloutFacts]:
-        """Return how the next rollout of a workload ends; None if it was not simulated."""
-        ...
-
-    def configured_defaults(self, workload: Workload) -> Optional[tuple[TopologySpreadConstraint, ...]]:
-        """Return the configured default constraints; None for the built-in ones."""
-        ...
-
-    def refuted_rules(self, workload: Workload) -> tuple[RefutedRule, ...]:
-        """Return the violated rules of the policies for a group of workloads; none unless the workload is its first."""
-        ...

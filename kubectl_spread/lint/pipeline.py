@@ -18,10 +18,10 @@ from kubectl_spread.objects.workloads.workload import DEFAULT_NAMESPACE, Workloa
 from kubectl_spread.text.source import SourceFile
 
 if TYPE_CHECKING:  # needed where something is suppressed, or kinds are named
-    from kubectl_spread.cluster.facts import ClusterFacts
     from kubectl_spread.lint.finding import Place
     from kubectl_spread.lint.selection.policy import NamedPath
     from kubectl_spread.lint.selection.suppress import AnySuppression, Suppression, Waiver
+    from kubectl_spread.simulate.cluster_facts import KnownCluster
 
 _SUPPRESSING = ("spread:", "spread.")  # a comment or an annotation
 
@@ -65,7 +65,7 @@ def findings_of(
     results: Sequence[Result],
     policy: LintPolicy,
     *,
-    facts: Optional[ClusterFacts] = None,
+    facts: Optional[KnownCluster] = None,
     namespace: str = DEFAULT_NAMESPACE,
     accepted: AcceptedItems,
     rules: Optional[RootRules] = None,

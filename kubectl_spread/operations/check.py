@@ -23,7 +23,6 @@ from kubectl_spread.operations.inputs.cluster_source import ClusterSource, Loade
 from kubectl_spread.operations.inputs.rule_choice import InputPaths, RuleChoice
 
 if TYPE_CHECKING:  # imported where they are used, so that --help and usage errors stay fast
-    from kubectl_spread.cluster.facts import ClusterFacts
     from kubectl_spread.cluster.snapshot import Unread
     from kubectl_spread.guarantee.policy.policy import Policy as PlacementPolicy
     from kubectl_spread.lint.check_source import Result
@@ -34,6 +33,7 @@ if TYPE_CHECKING:  # imported where they are used, so that --help and usage erro
     from kubectl_spread.objects.workloads.workload import Workload
     from kubectl_spread.operations.inputs.selection import Selection
     from kubectl_spread.report.check.report import RunningResults
+    from kubectl_spread.simulate.cluster_facts import KnownCluster
     from kubectl_spread.simulate.placement import Placement
     from kubectl_spread.simulate.rollouts.manifests import ManifestRollouts
     from kubectl_spread.simulate.rollouts.result import RolloutResult, Rollouts
@@ -417,7 +417,7 @@ def _cluster_facts(
     placements: list[Placement],
     rollouts: Optional[Rollouts],
     specs: dict[str, dict[str, Any]],
-) -> Optional[ClusterFacts]:
+) -> Optional[KnownCluster]:
     """Return the rules' facts about the cluster: the cluster facts, else the domains in the configuration."""
     domains = asked.config.domains
     if known is None and not domains:

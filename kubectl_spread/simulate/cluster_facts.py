@@ -1,4 +1,4 @@
-"""Answers to the lint rules' questions about a cluster (`cluster.facts.ClusterFacts`), computed by the scheduler model.
+"""Answers to the lint rules' questions about a cluster, as records of `cluster.facts`, from the scheduler model.
 
 The plugins filter the first replica of the workload; their counts and refusals are the answers. Required affinity to
 other workloads' pods and claims that do not exist are ignored, because other workloads may change them.
@@ -6,6 +6,7 @@ other workloads' pods and claims that do not exist are ignored, because other wo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Optional
@@ -26,6 +27,7 @@ from kubectl_spread.cluster.snapshot import Cluster, key_of
 from kubectl_spread.cluster.tables.columns import unique
 from kubectl_spread.engine.placements import max_placed_pods
 from kubectl_spread.engine.results.certainty import Certainty
+from kubectl_spread.engine.scale_down import remaining_pods, RemainingPods
 from kubectl_spread.engine.search import node_kinds
 from kubectl_spread.guarantee.policy.policy import Policy
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts, TopologySpreadConstraint
@@ -39,13 +41,76 @@ from kubectl_spread.scheduler.configuration import profiles as scheduler_profile
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubectl_spread.simulate import replicas
-from kubectl_spread.simulate.evidence import EvidenceFinder, PerWorkload
-from kubectl_spread.simulate.first_replica import account_of, counted_constraint, CountedConstraint, Evidence, Shared
+from kubectl_spread.simulate.evidence import (
+    account_of,
+    counted_constraint,
+    CountedConstraint,
+    Evidence,
+    EvidenceFinder,
+    PerWorkload,
+    Shared,
+)
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.replicas import as_replicaset, new_pods, Rehearsal, soften
-from kubectl_spread.simulate.rollouts import scaling
 from kubectl_spread.simulate.rollouts.result import Rollouts
 from kubectl_spread.simulate.running.policy_facts import PolicyFacts
+
+_MOST_DOMAINS = 64  # Limit of the cost: each remaining pod searches the emptiest domain.
+
+
+def smallest_skew(hard: CountedConstraint, replicas: int, *, read_at: str) -> Optional[ConstraintCounts]:
+    """Return the counts with the smallest skew that a scale-down of a ReplicaSet's running pods can leave.
+
+    Returns None if no pod is deleted, if the pods are not of one ReplicaSet, or if there are many domains.
+
+    Args:
+        hard: the constraint.
+        replicas: the new number of pods.
+        read_at: when the cluster facts were read; empty if unknown.
+    """
+    own = hard.evidence.own
+    if len({pod.owner for pod in own}) != 1 or any(pod.phase != "Running" for pod in own) or replicas >= len(own):
+        return None
+    matching = hard.own_matching()
+    base = {item.value: item.matching - matching.get(item.value, 0) for item in hard.report.domains if item.eligible}
+    if not 1 < len(base) <= _MOST_DOMAINS:
+        return None
+    left = remaining_pods(own, replicas, read_at=read_at)
+    domains = {pod.node_name: hard.domain_of(pod) for pod in own}
+    return least_uneven(left, domains, base)
+
+
+def least_uneven(
+    left: RemainingPods, domains: Mapping[str, Optional[str]], others: Mapping[str, int]
+) -> ConstraintCounts:
+    """Return the counts with the smallest skew, over all choices of the remaining pods.
+
+    Args:
+        left: the remaining pods.
+        domains: domain of each node; None if its pods are not counted.
+        others: domain -> pods counted there in addition to these.
+    """
+    kept = Counter(domains[pod.node_name] for pod in left.kept)
+    tied = Counter(domains[pod.node_name] for pod in left.tied)
+    base = {domain: count + kept[domain] for domain, count in others.items()}
+    uncounted = sum(number for domain, number in tied.items() if domain not in base)
+    fewest = max(0, left.number - uncounted)
+    found = (_filled(base, tied, number) for number in range(fewest, left.number + 1))
+    return min(found, key=lambda counts: counts.skew or 0)
+
+
+def _filled(base: Mapping[str, int], tied: Counter[Optional[str]], number: int) -> ConstraintCounts:
+    """Return the counts if some pods of equal rank stay, each in the emptiest domain."""
+    counts, room = dict(base), Counter({domain: tied[domain] for domain in base})
+    for _ in range(number):
+        open_to = [domain for domain in counts if room[domain]]
+        if not open_to:
+            break
+        emptiest = min(open_to, key=lambda domain: counts[domain])
+        counts[emptiest] += 1
+        room[emptiest] -= 1
+    return ConstraintCounts(counts)
+
 
 Plain = dict[str, Any]
 
@@ -199,7 +264,7 @@ class KnownCluster:
         hard = self._hard(workload, constraint)
         if hard is None or workload.kind not in ("Deployment", "ReplicaSet"):
             return None
-        return scaling.smallest_skew(hard, replicas, read_at=self._cluster.read_at)
+        return smallest_skew(hard, replicas, read_at=self._cluster.read_at)
 
     def has_claims(self, workload: Workload) -> bool:
         """Return whether a claim that a StatefulSet creates for one of its pods exists already."""

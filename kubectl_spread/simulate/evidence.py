@@ -1,29 +1,195 @@
-"""Evidence about the workloads of a cluster: the plugins filter the first replica of each, once."""
+"""Evidence about the workloads of a cluster: the plugins' verdicts on the first replica of each, and its domains."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import cached_property
-from typing import Any, Generic, Optional, TypeVar
+from typing import Any, Generic, NamedTuple, Optional, TypeVar
+
+import numpy as np
 
 from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
+from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
 from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, key_of
-from kubectl_spread.cluster.tables.columns import Columns
-from kubectl_spread.explain.constraints.report import constraint_reports, passes_all_but_spread, SharedDomains
+from kubectl_spread.cluster.tables.columns import Bools, Columns, Topology
+from kubectl_spread.explain.constraints.report import (
+    constraint_reports,
+    ConstraintReport,
+    passes_all_but_spread,
+    SharedDomains,
+)
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import mappings
+from kubectl_spread.objects.selectors.labels import HOSTNAME
 from kubectl_spread.objects.storage import NamespacedName
 from kubectl_spread.objects.workloads.replica import replica
 from kubectl_spread.objects.workloads.workload import claim_names, replica_name, Workload
 from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
 from kubectl_spread.scheduler.unsupported import unsupported_features
-from kubectl_spread.simulate.first_replica import Evidence, passes, without_own
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.running.controllers import running_workload
+
+
+class Evidence(NamedTuple):
+    """Plugins' verdicts on a workload's first replica.
+
+    pod: the first replica.
+    pod_class: its class without requirements that other pods or later claims decide.
+    chosen: bool (N,), nodes that its node affinity allows.
+    candidates: bool (N,), nodes that it may use, full ones included.
+    usable: bool (N,), nodes that accept it if none of the workload's own pods runs there.
+    own: the workload's running pods.
+    positions: positions of the constraints in the manifest.
+    accounts: cache of constraint facts, filled on demand.
+    """
+
+    owner: Workload
+    pod: Pod
+    pod_class: PodClass
+    filtered: FilterResult
+    chosen: Bools
+    candidates: Bools
+    usable: Bools
+    own: tuple[Pod, ...]
+    reports: dict[int, ConstraintReport]
+    positions: tuple[int, ...]
+    accounts: dict[int, ConstraintFacts]
+
+
+class CountedConstraint(NamedTuple):
+    """A hard constraint of a workload, with the plugin's counts."""
+
+    evidence: Evidence
+    report: ConstraintReport
+    counts: DomainCounts
+
+    def domain_of(self, pod: Pod) -> Optional[str]:
+        """Return the domain in which the constraint counts a pod, if its node is counted."""
+        at = self.evidence.filtered.columns.index.get(pod.node_name)
+        if at is None or not self.counts.included[at]:
+            return None
+        value: str = self.counts.topology.values[self.counts.topology.codes[at]]
+        return value
+
+    def selects(self, pod: Pod) -> bool:
+        """Return whether the selector matches a pod."""
+        return self.report.selector.matches(dict(pod.cls.labels))
+
+    def own_matching(self) -> dict[str, int]:
+        """Count the workload's own pods in each domain."""
+        numbers: dict[str, int] = {}
+        for pod in () if self.report.selector.is_empty else self.evidence.own:
+            value = self.domain_of(pod)
+            if value is not None and self.selects(pod):
+                numbers[value] = numbers.get(value, 0) + 1
+        return numbers
+
+
+def counted_constraint(report: ConstraintReport, found: Evidence) -> Optional[CountedConstraint]:
+    """Return a constraint with the plugin's counts; None for a soft one."""
+    position = report.constraint.position
+    states = [verdict.state for verdict in found.filtered.plugin_results if isinstance(verdict.state, PreFilterState)]
+    counts = next((item for state in states for item in state.counts if item.constraint.position == position), None)
+    return None if counts is None else CountedConstraint(found, report, counts)
+
+
+def passes(filtered: FilterResult, plugins: tuple[str, ...]) -> Bools:
+    """Return a mask of the nodes that no plugin refuses, bool (N,)."""
+    left: Bools = filtered.considered.copy()
+    for verdict in filtered.plugin_results:
+        if verdict.plugin in plugins:
+            left &= verdict.bits == 0
+    return left
+
+
+def without_own(usable: Bools, filtered: FilterResult, own: tuple[Pod, ...]) -> Bools:
+    """Add the nodes that can take a pod once the workload's own pods there are gone."""
+    by_node: dict[int, list[Pod]] = {}
+    for pod in own:
+        at = filtered.columns.index.get(pod.node_name)
+        if at is not None and filtered.considered[at] and not usable[at]:
+            by_node.setdefault(at, []).append(pod)
+    for at, pods in by_node.items():
+        usable[at] = not any(
+            verdict.bits[at] and verdict.state.filter_with(at, pods, ())
+            for verdict in filtered.plugin_results
+            if verdict.plugin != names.POD_TOPOLOGY_SPREAD
+        )
+    return usable
+
+
+Shared = dict[Hashable, tuple[DomainFacts, ...]]
+
+
+def account_of(report: ConstraintReport, found: Evidence, shared: Shared) -> ConstraintFacts:
+    """Return the facts about a constraint on the cluster without the workload's own pods.
+
+    Args:
+        report: of the constraint; `domains` stays alive as long as `shared`.
+        found: the plugins' verdicts on the workload.
+        shared: cache of domains by their inputs.
+    """
+    columns = found.filtered.columns
+    topology = columns.topology(report.constraint.topology_key)
+    has_key = topology.codes >= 0
+    counted = counted_constraint(report, found)
+    own = {} if counted is None else counted.own_matching()
+    nodes = (found.chosen, found.usable, found.candidates)
+    key = (id(report.domains), *(mask.tobytes() for mask in nodes), tuple(own.items()))
+    domains = shared.get(key)
+    if domains is None:
+        domains = shared[key] = _domains(report, nodes, own, topology)
+    return ConstraintFacts(
+        max_skew=report.constraint.max_skew,
+        min_domains=report.min_domains,
+        counts_own=report.self_match and not report.selector.is_empty,
+        nodes=columns.n,
+        nodes_with_key=int(has_key.sum()),
+        candidates=int(found.candidates.sum()),
+        without_key=tuple(columns.nodes[node].name for node in np.flatnonzero(found.candidates & ~has_key)),
+        domains=domains,
+        sharing=() if counted is None or report.constraint.topology_key != HOSTNAME else _sharing(counted),
+    )
+
+
+def _domains(
+    report: ConstraintReport, nodes: tuple[Bools, Bools, Bools], own: dict[str, int], topology: Topology
+) -> tuple[DomainFacts, ...]:
+    """Return the domains of a report; `nodes` are the masks of chosen, usable and candidate nodes."""
+    size, has_key = len(topology.values), topology.codes >= 0
+    by_code = (np.bincount(topology.codes[has_key & mask], minlength=size) for mask in nodes)
+    numbers = (of_nodes[topology.order].tolist() for of_nodes in by_code)  # the report's domains are sorted
+    return tuple(
+        DomainFacts(  # perf: by position, as there are as many as nodes
+            domain.value,
+            domain.nodes,
+            chosen,
+            usable,
+            domain.matching - own.get(domain.value, 0) if own else domain.matching,
+            domain.eligible,
+            () if usable else domain.unusable_because,
+            candidates,
+        )
+        for domain, chosen, usable, candidates in zip(report.domains, *numbers, strict=True)
+    )
+
+
+def _sharing(counted: CountedConstraint) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the hostname values that several counted nodes share, with the names of these nodes."""
+    found, counts = counted.evidence, counted.counts
+    nodes: dict[str, list[str]] = {}
+    for at in np.flatnonzero(found.candidates & counts.included).tolist():
+        nodes.setdefault(counts.topology.values[counts.topology.codes[at]], []).append(
+            found.filtered.columns.nodes[at].name
+        )
+    return tuple((value, tuple(names)) for value, names in sorted(nodes.items()) if len(names) > 1)
+
 
 Plain = dict[str, Any]
 T = TypeVar("T")

@@ -18,7 +18,7 @@ from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 
 if TYPE_CHECKING:
-    from kubectl_spread.cluster.facts import ClusterFacts
+    from kubectl_spread.simulate.cluster_facts import KnownCluster
 
 
 _KEDA_MINIMUM, _KEDA_MAXIMUM = 0, 100  # of a ScaledObject that names none
@@ -130,7 +130,7 @@ class Project:
         others: Iterable[Manifest] = (),
         *,
         target: Union[TargetCluster, Callable[[SourceFile], TargetCluster]] = _ANY,
-        facts: Optional[ClusterFacts] = None,
+        facts: Optional[KnownCluster] = None,
         namespace: str = DEFAULT_NAMESPACE,
         set_replicas: Callable[[Manifest], Optional[list[SetReplicas]]] = lambda _: None,
         area: Callable[[Manifest], Optional[Area]] = lambda _: None,

@@ -20,7 +20,7 @@ from kubectl_spread.text.node import Route
 from kubectl_spread.text.source import SourceFile
 
 if TYPE_CHECKING:
-    from kubectl_spread.cluster.facts import ClusterFacts
+    from kubectl_spread.simulate.cluster_facts import KnownCluster
 
 
 _MOST_ROOTS = 20  # of one object; a file that hundreds of roots share is not checked hundreds of times
@@ -30,7 +30,7 @@ class RunContext(NamedTuple):
     """The settings that all projects of a run share."""
 
     target: Callable[[SourceFile], TargetCluster]
-    facts: Optional[ClusterFacts]
+    facts: Optional[KnownCluster]
     namespace: str
 
 
