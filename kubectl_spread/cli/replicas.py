@@ -27,10 +27,10 @@ def run(
 ) -> int:
     """Print the table, and return the exit code; without `replicas` the range of a step or of the autoscaler counts."""
     text = replicas or replica_table.range_in(request.commands)
-    wanted = None if request.has_autoscalers else replica_table.counts(text)
+    numbers = None if request.has_autoscalers else replica_table.counts(text)
     watch = ShownWatch(under_way, steps=1 + len(request.commands))
     with interruptible(watch):
-        found = replica_table.table(read, request.commands, request.limits, wanted=wanted, watch=watch)
+        found = replica_table.table(request, read, numbers=numbers, watch=watch)
     if output == "json":
         from kubectl_spread.report.documents import dumps
 

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Optional
 
-from kubectl_spread.engine.run import Limits, Watch
+from kubectl_spread.engine.run import Watch
 from kubectl_spread.errors import RefusedError, SourceError
 from kubectl_spread.kubectl.interpret import effect
 from kubectl_spread.kubectl.kinds import full_name
 from kubectl_spread.kubectl.parsing import Command, parse, StepError
 from kubectl_spread.kubectl.workloads import MOST_REPLICAS, SCALED
 from kubectl_spread.objects.keys import ObjectKey, Range
-from kubectl_spread.operations.simulate import simulate, SimulateInputs, SimulationSetup, unreadable_first
+from kubectl_spread.operations.simulate import (
+    simulate_commands,
+    SimulateInputs,
+    SimulateRequest,
+    SimulationSetup,
+    unreadable_first,
+)
 from kubectl_spread.report.replicas import ReplicaCountRow, ReplicaTable
 
 _RANGE = re.compile(r"([0-9]{1,20})\.\.([0-9]{1,20})\Z")
@@ -49,20 +55,14 @@ def range_in(commands: Sequence[Command]) -> str:
 
 
 def table(
-    read: SimulateInputs,
-    commands: Sequence[Command],
-    limits: Limits,
-    *,
-    wanted: Optional[Range],
-    watch: Optional[Watch] = None,
+    request: SimulateRequest, read: SimulateInputs, *, numbers: Optional[Range], watch: Optional[Watch] = None
 ) -> ReplicaTable:
     """Return a row for each number of replicas.
 
     Args:
+        request: the steps, of which a `scale` with a range only names the workload; the limits of all rows together.
         read: the cluster, and the objects that are created first.
-        commands: the steps; a `scale` with a range only names the workload.
-        limits: of the search, for all rows together.
-        wanted: the numbers of replicas; None for the range of the workload's autoscaler.
+        numbers: of replicas; None for the range of the workload's autoscaler.
         watch: shows the progress of the search, and can end it.
 
     Raises:
@@ -70,56 +70,45 @@ def table(
         RefusedError: kubectl would refuse a command, or the workload has no autoscaler.
     """
     watch = watch or Watch()
-    key = _workload(read, commands)
-    numbers = wanted or _autoscaled(key, read)
-    rest = [command for command in commands if ".." not in command.value("replicas")]
+    scene = SimulationSetup(read)
+    scalers = scene.situation.cluster.autoscalers
+    with unreadable_first(scene):
+        key = _workload(request.commands, scene)
+        name = f"{full_name(key.kind)}/{key.name}"
+        if numbers is None and key not in scalers:
+            what = f'HorizontalPodAutoscaler of {full_name(key.kind)} "{key.name}"'
+            raise RefusedError(f"error: the cluster facts hold no {what}; name the range with --replicas MIN..MAX")
+    least, most = numbers or Range(scalers[key].min_replicas, scalers[key].max_replicas)
+    most = max(least, most)
+    rest = tuple(command for command in request.commands if ".." not in command.value("replicas"))
+    seconds = request.limits.seconds
+    seconds = None if seconds is None else max(_LEAST_S, seconds / (most - least + 1))
+    request = request._replace(limits=request.limits._replace(seconds=seconds, has_messages=False))
     rows: list[ReplicaCountRow] = []
     errors: tuple[SourceError, ...] = ()
-    each = _each(limits, numbers.most - numbers.least + 1)
-    for replicas in range(numbers.least, numbers.most + 1):
-        first = parse(["scale", f"{full_name(key.kind)}/{key.name}", f"--replicas={replicas}", "-n", key.namespace])
-        found = simulate(read, [first, *rest], each, watch=watch)
-        rows.append(ReplicaCountRow(replicas, found.simulation.steps[0], found.simulation.steps[1:]))
-        errors = found.errors
+    for replicas in range(least, most + 1):
+        first = parse(["scale", name, f"--replicas={replicas}", "-n", key.namespace])
+        played = simulate_commands(request._replace(commands=(first, *rest)), watch, read=read)
+        rows.append(ReplicaCountRow(replicas, played.simulation.steps[0], played.simulation.steps[1:]))
+        errors = played.errors
         if watch.is_stopped:
             break
     return ReplicaTable(key, tuple(command.text for command in rest), tuple(rows), errors, watch.is_stopped)
 
 
-def _each(limits: Limits, rows: int) -> Limits:
-    seconds = None if limits.seconds is None else max(_LEAST_S, limits.seconds / rows)
-    return limits._replace(seconds=seconds, has_messages=False)
-
-
-def _workload(read: SimulateInputs, commands: Sequence[Command]) -> ObjectKey:
+def _workload(commands: Iterable[Command], scene: SimulationSetup) -> ObjectKey:
     """Return the only workload that commands name and that can be scaled."""
-    scene = SimulationSetup(read)
-    with unreadable_first(scene):
-        found = dict.fromkeys(key for command in commands for key in _named(command, scene))
-    found = found or dict.fromkeys(key for key in sorted(scene.created.concerns) if key.kind in SCALED)
-    if len(found) != 1:
-        names = ", ".join(f"{key.kind.lower()}/{key.name}" for key in found)
+    named: dict[ObjectKey, None] = {}
+    for command in commands:
+        is_range = ".." in command.value("replicas")
+        single = command._replace(flags={**command.flags, "replicas": ("1",)}) if is_range else command
+        concerns = effect(single, scene.situation).concerns
+        named |= dict.fromkeys(key for key in sorted(concerns) if key.kind in SCALED)
+    named = named or dict.fromkeys(key for key in sorted(scene.created.concerns) if key.kind in SCALED)
+    if len(named) != 1:
+        names = ", ".join(f"{key.kind.lower()}/{key.name}" for key in named)
         raise StepError(
             "a table needs steps about one workload that can be scaled"
-            + (f", and these are about {len(found)}: {names}" if found else "")
+            + (f", and these are about {len(named)}: {names}" if named else "")
         )
-    return next(iter(found))
-
-
-def _named(command: Command, scene: SimulationSetup) -> Iterator[ObjectKey]:
-    given = command
-    if ".." in command.value("replicas"):
-        given = command._replace(flags={**command.flags, "replicas": ("1",)})
-    for key in sorted(effect(given, scene.situation).concerns):
-        if key.kind in SCALED:
-            yield key
-
-
-def _autoscaled(key: ObjectKey, read: SimulateInputs) -> Range:
-    scene = SimulationSetup(read)
-    found = scene.situation.cluster.autoscalers.get(key)
-    if found is None:
-        what = f'HorizontalPodAutoscaler of {full_name(key.kind)} "{key.name}"'
-        with unreadable_first(scene):
-            raise RefusedError(f"error: the cluster facts hold no {what}; name the range with --replicas MIN..MAX")
-    return Range(found.min_replicas, max(found.min_replicas, found.max_replicas))
+    return next(iter(named))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.engine import steps
@@ -75,15 +75,6 @@ class SimulateResult(NamedTuple):
         return self.simulation.is_fine
 
 
-def simulate_commands(request: SimulateRequest, watch: Optional[Watch] = None) -> SimulateResult:
-    """Read the inputs, and play the commands.
-
-    Raises:
-        SpreadError: an input cannot be read, or a command cannot be simulated.
-    """
-    return simulate(read_inputs(request), request.commands, request.limits, watch=watch)
-
-
 def read_inputs(request: SimulateRequest) -> SimulateInputs:
     """Read the cluster and the manifests.
 
@@ -123,33 +114,33 @@ def _question(request: SimulateRequest) -> Question:
     )
 
 
-def simulate(
-    read: SimulateInputs,
-    commands: Sequence[Command],
-    limits: Limits,
-    *,
+def simulate_commands(
+    request: SimulateRequest,
     watch: Optional[Watch] = None,
+    *,
+    read: Optional[SimulateInputs] = None,
     has_frames: bool = False,
 ) -> SimulateResult:
     """Simulate commands on a cluster.
 
     Args:
-        read: the cluster, and the objects that are created first.
-        commands: the steps.
-        limits: of the search.
+        request: the commands, and the inputs.
         watch: shows the progress of the search, and can end it.
+        read: the inputs, if they are read already.
         has_frames: also return the moments of one run, for drawing.
 
     Raises:
         StepError: kubectl would print its usage.
         RefusedError: kubectl or the API server would refuse a step.
         SourceError: a manifest cannot be read, and a step would be refused without it.
+        SpreadError: another input cannot be read.
     """
+    read = read or read_inputs(request)
     watch = watch or Watch()
     scene = SimulationSetup(read)
     with unreadable_first(scene):
-        effects = [effect(command, scene.situation) for command in commands]
-    answer = scene.play((item.ops for item in effects), limits, watch)
+        effects = [effect(command, scene.situation) for command in request.commands]
+    answer = scene.play((item.ops for item in effects), request.limits, watch)
     summaries = tuple(
         PlayedStep(
             command.text,
@@ -157,7 +148,7 @@ def simulate(
             done.refusal,
             done.notes,
         )
-        for at, (command, done, step) in enumerate(zip(commands, effects, answer.steps, strict=True), 1)
+        for at, (command, done, step) in enumerate(zip(request.commands, effects, answer.steps, strict=True), 1)
     )
     return SimulateResult(Simulation(summaries, answer.notes, watch.is_stopped), read.known, scene.errors)
 

@@ -24,7 +24,7 @@ from kubectl_spread.objects.pod import Owner, Pod, PodClass
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 from kubectl_spread.objects.selectors.selector import LabelSelector
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource, load_profiles
-from kubectl_spread.operations.simulate import read_inputs, simulate, SimulateRequest, SimulateResult
+from kubectl_spread.operations.simulate import simulate_commands, SimulateRequest, SimulateResult
 from kubectl_spread.report.pages import simulation as simulation_page
 from kubectl_spread.report.pages import status as status_page
 from kubectl_spread.report.pages.page import PageSource
@@ -68,7 +68,7 @@ def drained() -> SimulateResult:
         path.write_text(json.dumps(deployment("web", DRAINED)))
         commands = (parse_text("drain node-a0001"),)
         request = SimulateRequest(commands, (str(path),), source=source, limits=Limits(mode=Mode.FIRST))
-        return simulate(read_inputs(request), commands, request.limits, has_frames=True)
+        return simulate_commands(request._replace(commands=tuple(commands)), has_frames=True)
 
 
 def measured(name: str, make: Callable[[], str]) -> bool:

@@ -216,7 +216,7 @@ def _simulated(request: SimulateRequest, under_way: Progress, *, has_frames: boo
     read = simulate.read_inputs(request)
     watch = search.ShownWatch(under_way, steps=len(request.commands))
     with search.interruptible(watch):
-        return simulate.simulate(read, request.commands, request.limits, watch=watch, has_frames=has_frames)
+        return simulate.simulate_commands(request, watch, read=read, has_frames=has_frames)
 
 
 def _table(request: SimulateRequest, replicas: Optional[str], style: _Style, under_way: Progress) -> int:
