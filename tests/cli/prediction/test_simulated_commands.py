@@ -271,3 +271,60 @@ def test_a_new_deployment_tells_which_replicasets_it_adopts(
     assert simulate(facts, objects, "create", "-f", web, "-o", "json") == 0
     (step,) = json.loads(capsys.readouterr().out)["steps"]
     assert step["notes"] == ["deployment.apps/web adopts replicaset.apps/web-abc, which no controller has"]
+
+
+def test_replicasets_of_new_deployments_are_deleted_like_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A new Deployment, and one that a step changes, has ReplicaSets that only the simulation knows."""
+    web = manifest_of(tmp_path / "web.json", WEB)
+    given = ["-n", "app", "-f", web, "--topology", "zones=3,nodes=1", "-o", "json"]
+
+    assert run(["simulate", "delete", "rs", "--all", *given]) == 0
+    (step,) = json.loads(capsys.readouterr().out)["steps"]
+    (note,) = step["notes"]
+    name = note.split()[3].removeprefix("replicaset.apps/")
+    assert note == f"Deployment web creates replicaset.apps/{name} again if its template is the newest"
+    assert step["workloads"][0]["restarted"] == {"min": 3, "max": 3}
+
+    assert run(["simulate", "delete", "rs", name, *given]) == 0
+    (step,) = json.loads(capsys.readouterr().out)["steps"]
+    assert step["workloads"][0]["restarted"] == {"min": 3, "max": 3}
+
+    assert run(["simulate", "scale", "rs", "-l", "app=web", "--replicas=1", *given]) == 1
+    error = f"error: Deployment web controls ReplicaSet {name}, and would revert the change\n"
+    assert capsys.readouterr().err == error
+
+
+def test_the_replicaset_of_an_earlier_step_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    web = manifest_of(tmp_path / "web.json", WEB)
+    given = ["-n", "app", "-f", web, "--topology", "zones=3,nodes=1", "-o", "json"]
+
+    assert run(["simulate", "set", "image", "deploy/web", "c=new", "--then", "delete rs --all", *given]) == 0
+    _, second = json.loads(capsys.readouterr().out)["steps"]
+    assert len(second["notes"]) == 2
+    assert second["workloads"][0]["restarted"] == {"min": 3, "max": 3}
+
+
+def test_a_paused_deployment_has_no_revision_of_its_changed_template(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both changes become one revision, and `undo` takes both back."""
+    web = manifest_of(tmp_path / "web.json", WEB)
+    steps = ["set image deploy/web c=second", "set env deploy/web A=1", "rollout resume deploy/web"]
+    then = [word for step in (*steps, "rollout undo deploy/web --to-revision=2") for word in ("--then", step)]
+    given = ["-n", "app", "-f", web, "--topology", "zones=3,nodes=1"]
+
+    assert run(["simulate", "rollout", "pause", "deploy/web", *then, *given]) == 0
+    then[-1] = "rollout undo deploy/web --to-revision=3"
+    assert run(["simulate", "rollout", "pause", "deploy/web", *then, *given]) == 1
+    assert capsys.readouterr().err == "error: unable to find specified revision 3 in history\n"
+
+
+def test_an_orphaned_replicaset_is_adopted_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    web = manifest_of(tmp_path / "web.json", WEB)
+    given = ["-n", "app", "-f", web, "--topology", "zones=3,nodes=1", "-o", "json"]
+
+    assert run(["simulate", "delete", "deploy", "web", "--cascade=orphan", "--then", f"create -f {web}", *given]) == 0
+    _, second = json.loads(capsys.readouterr().out)["steps"]
+    assert second["notes"][0].startswith("deployment.apps/web adopts replicaset.apps/web-")
