@@ -19,7 +19,7 @@ from kubectl_spread.kubectl.kinds import full_name, labels_of, OTHERS, plain_of,
 from kubectl_spread.kubectl.nodes import node_of, put_nodes
 from kubectl_spread.kubectl.parsing import Command, StepError
 from kubectl_spread.kubectl.situation import CommandEffect, Situation
-from kubectl_spread.kubectl.targets import find_targets, only, pairs_of
+from kubectl_spread.kubectl.targets import find_targets, kinds_of, only, pairs_of
 from kubectl_spread.kubectl.workloads import scale_workload, SCALED
 from kubectl_spread.objects import validation
 from kubectl_spread.objects.keys import ObjectKey
@@ -160,7 +160,7 @@ def label(command: Command, situation: Situation) -> CommandEffect:
         _changes(pairs_of(command), "label")  # As kubectl does, before it looks for the objects.
     targets = find_targets(command, situation, has_pairs=True)
     changes = _changes(pairs_of(command), "label")
-    effect = CommandEffect()
+    effect = CommandEffect(notes=_note_of_new_pods(command, situation))
     nodes = [node_of(situation, target.name) for target in targets if target.kind == "Node"]
     if nodes:
         changed = [node._replace(labels=_with(node.labels, changes, command)) for node in nodes]
@@ -179,6 +179,14 @@ def label(command: Command, situation: Situation) -> CommandEffect:
         note = "labels of a workload itself move no pod; those of its pods are in its template"
         effect += CommandEffect(notes=(note,))
     return effect
+
+
+def _note_of_new_pods(command: Command, situation: Situation) -> tuple[str, ...]:
+    """Return a note if a command selects pods, and some only come to exist in the simulation."""
+    is_selecting = "Pod" in kinds_of(command) and (command.has("all") or command.has("selector"))
+    if not is_selecting or all(key.namespace != situation.namespace for key in situation.applied):
+        return ()
+    return ("not simulated: new labels and annotations of pods that this simulation creates",)
 
 
 def _changes(words: Sequence[str], noun: str) -> dict[str, Optional[str]]:
@@ -222,7 +230,10 @@ def annotate(command: Command, situation: Situation) -> CommandEffect:
     targets = find_targets(command, situation, has_pairs=True)
     changes = _changes(pairs_of(command), "annotation")
     known = records("Pod", situation.cluster)
+    new = _note_of_new_pods(command, situation)
     if DELETION_COST not in changes or not any(target.kind == "Pod" for target in targets):
+        if new and DELETION_COST in changes:
+            return CommandEffect(notes=new)
         return CommandEffect(notes=(f"of annotations, only {DELETION_COST} of pods changes what happens",))
     pods = {target: known[target] for target in targets if target in known}
     cost = _cost(changes[DELETION_COST])
@@ -233,7 +244,7 @@ def annotate(command: Command, situation: Situation) -> CommandEffect:
     situation.change("Pod", {target: pod._replace(deletion_cost=cost or 0) for target, pod in pods.items()})
     owners = {situation.cluster.top_owner(pod) for pod in pods.values()}
     op = steps.SetCost(tuple(pod.uid for pod in pods.values()), cost or 0)
-    return CommandEffect((op,), labelled=frozenset(key for key in owners if key is not None))
+    return CommandEffect((op,), labelled=frozenset(key for key in owners if key is not None), notes=new)
 
 
 def _cost(text: Optional[str]) -> Optional[int]:

@@ -328,3 +328,16 @@ def test_an_orphaned_replicaset_is_adopted_again(tmp_path: Path, capsys: pytest.
     assert run(["simulate", "delete", "deploy", "web", "--cascade=orphan", "--then", f"create -f {web}", *given]) == 0
     _, second = json.loads(capsys.readouterr().out)["steps"]
     assert second["notes"][0].startswith("deployment.apps/web adopts replicaset.apps/web-")
+
+
+@pytest.mark.parametrize(
+    "step", ["label pods --all tier=front", "annotate pods -l app=web controller.kubernetes.io/pod-deletion-cost=5"]
+)
+def test_pods_of_a_manifest_keep_their_labels_and_a_note_says_so(
+    step: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    web = manifest_of(tmp_path / "web.json", WEB)
+
+    assert run(["simulate", *step.split(), "-n", "app", "-f", web, "--topology", "zones=3,nodes=1"]) == 0
+    note = "not simulated: new labels and annotations of pods that this simulation creates"
+    assert note in capsys.readouterr().out.splitlines()
