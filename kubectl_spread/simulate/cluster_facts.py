@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Optional
 
+from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.facts import (
     AntiAffinity,
     ConstraintFacts,
@@ -22,37 +23,46 @@ from kubectl_spread.cluster.facts import (
     RolloutFacts,
     Server,
 )
-from kubectl_spread.cluster.ownership import owner_of
+from kubectl_spread.cluster.ownership import OwnedPods, owner_of, workload_of
 from kubectl_spread.cluster.snapshot import Cluster, key_of
-from kubectl_spread.cluster.tables.columns import unique
+from kubectl_spread.cluster.tables.columns import Columns, unique
 from kubectl_spread.engine.placements import max_placed_pods
 from kubectl_spread.engine.results.certainty import Certainty
 from kubectl_spread.engine.scale_down import remaining_pods, RemainingPods
 from kubectl_spread.engine.search import node_kinds
+from kubectl_spread.explain.constraints.report import constraint_reports, passes_all_but_spread, SharedDomains
 from kubectl_spread.guarantee.policy.policy import Policy
 from kubectl_spread.objects.constraints.constraint import ConstraintCounts, TopologySpreadConstraint
 from kubectl_spread.objects.constraints.uncounted import find_uncounted, UncountedPods
 from kubectl_spread.objects.keys import ObjectKey
-from kubectl_spread.objects.pod import Pod
+from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.releases.version import kubelet_minor
-from kubectl_spread.objects.storage import NO_PROVISIONER
-from kubectl_spread.objects.workloads.workload import claim_names, Workload
+from kubectl_spread.objects.storage import NamespacedName, NO_PROVISIONER
+from kubectl_spread.objects.workloads.replica import replica
+from kubectl_spread.objects.workloads.workload import claim_names, replica_name, Workload
 from kubectl_spread.scheduler.configuration import profiles as scheduler_profiles
+from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.framework.profile import Profile
+from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubectl_spread.scheduler.unsupported import unsupported_features
 from kubectl_spread.simulate import replicas
 from kubectl_spread.simulate.evidence import (
     account_of,
+    as_known,
+    CONSTRAINTS,
     counted_constraint,
     CountedConstraint,
     Evidence,
-    EvidenceFinder,
+    passes,
     PerWorkload,
     Shared,
+    without_own,
 )
 from kubectl_spread.simulate.placement import Placement
 from kubectl_spread.simulate.replicas import as_replicaset, new_pods, Rehearsal, soften
 from kubectl_spread.simulate.rollouts.result import Rollouts
+from kubectl_spread.simulate.running.controllers import running_workload
 from kubectl_spread.simulate.running.policy_facts import PolicyFacts
 
 _MOST_DOMAINS = 64  # Limit of the cost: each remaining pod searches the emptiest domain.
@@ -114,7 +124,8 @@ def _filled(base: Mapping[str, int], tied: Counter[Optional[str]], number: int) 
 
 Plain = dict[str, Any]
 
-_FIELD = "topologySpreadConstraints"
+# Plugins whose verdict does not depend on other pods.
+_ABOUT_THE_NODE = (names.NODE_UNSCHEDULABLE, names.NODE_NAME, names.TAINT_TOLERATION, names.NODE_AFFINITY)
 
 _NO_SPECS: Mapping[str, Plain] = {}
 _CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
@@ -151,7 +162,10 @@ class KnownCluster:
         self._keys = keys
         self._rollouts = rollouts
         self._placements = {key_of(placement.workload): placement for placement in placements}
-        self._evidence = EvidenceFinder(cluster, self._profiles, self._placements, namespace=namespace, keys=keys)
+        self._namespace = namespace
+        self._minor = next(iter(self._profiles.values())).minor
+        self._evidence = PerWorkload(self._ask)
+        self._shared_reports = SharedDomains()
         self._placement_of = PerWorkload(self._placement)
         self._impossible = PerWorkload(self._search)
         self._shared_domains: Shared = {}
@@ -268,7 +282,7 @@ class KnownCluster:
 
     def has_claims(self, workload: Workload) -> bool:
         """Return whether a claim that a StatefulSet creates for one of its pods exists already."""
-        owner = self._evidence.locate(workload)
+        owner = self._located(workload)
         prefixes = tuple(claim_names(owner, f"{owner.name}-"))
         return any(
             key.namespace == owner.namespace and key.name.startswith(prefixes) for key in self._cluster.storage.claims
@@ -314,7 +328,7 @@ class KnownCluster:
 
     def rollout(self, workload: Workload) -> Optional[RolloutFacts]:
         """Return how the next rollout of a workload ends; None if it was not simulated."""
-        found = None if self._rollouts is None else self._rollouts.rollout_of(key_of(self._evidence.locate(workload)))
+        found = None if self._rollouts is None else self._rollouts.rollout_of(key_of(self._located(workload)))
         if found is None or not found.basis.is_known:
             return None
         if found.summary is None:
@@ -332,6 +346,88 @@ class KnownCluster:
             if isinstance(plugin, PodTopologySpread):
                 return plugin.configured_defaults
         return ()
+
+    def _located(self, workload: Workload) -> Workload:
+        """Return a workload in its namespace."""
+        return workload._replace(namespace=self._namespace) if workload.namespace == "default" else workload
+
+    def _known_part(self, workload: Workload) -> tuple[Workload, tuple[int, ...]]:
+        """Return a workload reduced to fields about known node labels, and the positions of the constraints left."""
+        return as_known(self._located(workload), self._keys)
+
+    @cached_property
+    def _columns(self) -> Columns:
+        """Return the bound pods of the cluster."""
+        return Columns(self._cluster)
+
+    @cached_property
+    def _scheduler(self) -> Scheduler:
+        return Scheduler(self._columns, self._profiles)
+
+    @cached_property
+    def _owned(self) -> OwnedPods:
+        return OwnedPods(self._cluster)
+
+    @cached_property
+    def _own_pods(self) -> dict[ObjectKey, list[Pod]]:
+        """Return the running pods by their controllers and by their own name."""
+        found: dict[ObjectKey, list[Pod]] = {}
+        for pod in self._cluster.bound_pods():
+            if not pod.terminating:
+                for key in self._keys_of(pod):
+                    found.setdefault(key, []).append(pod)
+        return found
+
+    def _keys_of(self, pod: Pod) -> Iterable[ObjectKey]:
+        own = ObjectKey("Pod", pod.namespace, pod.name)
+        return dict.fromkeys((*self._cluster.owners_of(pod), workload_of(pod, self._cluster), own))
+
+    def _ask(self, workload: Workload) -> Optional[Evidence]:
+        spec = workload.template.get("spec") or {}
+        if workload.kind in ("DaemonSet", "PodTemplate") or spec.get("nodeName") or not self._cluster.nodes:
+            return None
+        owner, positions = self._known_part(workload)
+        own = tuple(self._own_pods.get(key_of(owner), ()))
+        alone = self._owned.only(own)
+        pod = self._first_replica(
+            running_workload(stored_workload(admitted_workload(owner, alone.cluster), self._minor), alone)
+        )
+        pod_class = self._without_others(pod.cls, owner)
+        profile = self._profiles.get(pod_class.scheduler_name)
+        if unsupported_features(pod_class, profile, self._cluster):
+            return None
+        filtered = self._scheduler.filter(pod._replace(cls=pod_class))
+        if filtered.rejection is not None:
+            return None
+        made = constraint_reports(pod_class, filtered, shared=self._shared_reports)
+        reports = {item.constraint.position: item for item in made if not item.is_default}
+        chosen, candidates = passes(filtered, (names.NODE_AFFINITY,)), passes(filtered, _ABOUT_THE_NODE)
+        usable = without_own(passes_all_but_spread(filtered), filtered, own)
+        return Evidence(owner, pod, pod_class, filtered, chosen, candidates, usable, own, reports, positions, {})
+
+    def _first_replica(self, owner: Workload) -> Pod:
+        """Return the first pod of a workload, created here unless the placement has created it already."""
+        known = self._placements.get(key_of(owner))
+        if known is not None and known.first_replica is not None and known.workload == owner:
+            return known.first_replica
+        return replica(owner, 0)
+
+    def _without_others(self, pod_class: PodClass, owner: Workload) -> PodClass:
+        """Return the class without requirements that other pods or later claims decide."""
+        claims = self._cluster.storage.claims
+        made = claim_names(owner, replica_name(owner, 0))
+        kept = tuple(
+            volume
+            for volume in pod_class.volumes
+            if not volume.claim
+            or (
+                volume.claim not in made
+                and not volume.is_ephemeral
+                and (claim := claims.get(NamespacedName(pod_class.namespace, volume.claim))) is not None
+                and claim.is_bound
+            )
+        )
+        return pod_class._replace(pod_affinity=(), volumes=kept)
 
     @cached_property
     def _by_namespace(self) -> dict[str, list[Pod]]:
@@ -351,7 +447,7 @@ class KnownCluster:
         return None if report is None else counted_constraint(report, found)
 
     def _placement(self, workload: Workload) -> Optional[Placement]:
-        owner, _ = self._evidence.known_part(workload)
+        owner, _ = self._known_part(workload)
         if self._evidence(workload) is None or (owner.template.get("spec") or {}).get("schedulingGates"):
             return None
         known = self._placements.get(key_of(owner))
@@ -398,7 +494,7 @@ class KnownCluster:
 def _is_same(placed: Workload, owner: Workload) -> bool:
     """Return whether a workload was placed with the same constraints, as a rule may ask about changed ones."""
     specs = [item.template.get("spec") or {} for item in (placed, owner)]
-    return placed.replicas == owner.replicas and specs[0].get(_FIELD) == specs[1].get(_FIELD)
+    return placed.replicas == owner.replicas and specs[0].get(CONSTRAINTS) == specs[1].get(CONSTRAINTS)
 
 
 def _spread(placement: Placement, constraint: TopologySpreadConstraint) -> PodsPerDomain:

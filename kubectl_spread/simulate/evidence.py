@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from functools import cached_property
+from collections.abc import Callable, Hashable
 from typing import Any, Generic, NamedTuple, Optional, TypeVar
 
 import numpy as np
 
-from kubectl_spread.cluster.building.build import admitted_workload, stored_workload
 from kubectl_spread.cluster.facts import ConstraintFacts, DomainFacts
-from kubectl_spread.cluster.ownership import OwnedPods, workload_of
-from kubectl_spread.cluster.snapshot import Cluster, key_of
-from kubectl_spread.cluster.tables.columns import Bools, Columns, Topology
+from kubectl_spread.cluster.snapshot import key_of
+from kubectl_spread.cluster.tables.columns import Bools, Topology
 from kubectl_spread.explain.constraints.report import (
-    constraint_reports,
     ConstraintReport,
-    passes_all_but_spread,
-    SharedDomains,
 )
-from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod, PodClass
 from kubectl_spread.objects.reading.plain import mappings
 from kubectl_spread.objects.selectors.labels import HOSTNAME
-from kubectl_spread.objects.storage import NamespacedName
-from kubectl_spread.objects.workloads.replica import replica
-from kubectl_spread.objects.workloads.workload import claim_names, replica_name, Workload
-from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.filter_result import FilterResult
-from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
-from kubectl_spread.scheduler.unsupported import unsupported_features
-from kubectl_spread.simulate.placement import Placement
-from kubectl_spread.simulate.running.controllers import running_workload
 
 
 class Evidence(NamedTuple):
@@ -194,9 +180,7 @@ def _sharing(counted: CountedConstraint) -> tuple[tuple[str, tuple[str, ...]], .
 Plain = dict[str, Any]
 T = TypeVar("T")
 
-# Plugins whose verdict does not depend on other pods.
-_ABOUT_THE_NODE = (names.NODE_UNSCHEDULABLE, names.NODE_NAME, names.TAINT_TOLERATION, names.NODE_AFFINITY)
-_CONSTRAINTS = "topologySpreadConstraints"
+CONSTRAINTS = "topologySpreadConstraints"
 
 
 class PerWorkload(Generic[T]):
@@ -215,135 +199,18 @@ class PerWorkload(Generic[T]):
         return self._found[key][1]
 
 
-class EvidenceFinder:
-    """Evidence about each workload, on the nodes and running pods of a cluster."""
-
-    def __init__(
-        self,
-        cluster: Cluster,
-        profiles: Mapping[str, Profile],
-        placements: Mapping[ObjectKey, Placement],
-        *,
-        namespace: str,
-        keys: Optional[frozenset[str]],
-    ) -> None:
-        """Store the input. All results are computed on first use.
-
-        Args:
-            cluster: with the other objects of the manifests applied.
-            profiles: of the scheduler.
-            placements: of workloads that are already placed.
-            namespace: replaces `default`.
-            keys: label keys of nodes whose values are all that is known of the cluster; None for a whole cluster.
-        """
-        self._cluster = cluster
-        self._profiles = profiles
-        self._minor = next(iter(profiles.values())).minor
-        self._placements = placements
-        self._namespace = namespace
-        self._keys = keys
-        self._evidence = PerWorkload(self._ask)
-        self._shared_reports: SharedDomains = {}
-
-    def __call__(self, workload: Workload) -> Optional[Evidence]:
-        """Return the evidence about a workload; None if the scheduler does not place it or may not know its pods."""
-        return self._evidence(workload)
-
-    def locate(self, workload: Workload) -> Workload:
-        """Return a workload in its namespace."""
-        return workload._replace(namespace=self._namespace) if workload.namespace == "default" else workload
-
-    def known_part(self, workload: Workload) -> tuple[Workload, tuple[int, ...]]:
-        """Return a workload reduced to fields about known node labels, and the positions of the constraints left."""
-        return _as_known(self.locate(workload), self._keys)
-
-    @cached_property
-    def columns(self) -> Columns:
-        """Return the bound pods of the cluster."""
-        return Columns(self._cluster)
-
-    @cached_property
-    def _scheduler(self) -> Scheduler:
-        return Scheduler(self.columns, self._profiles)
-
-    @cached_property
-    def _owned(self) -> OwnedPods:
-        return OwnedPods(self._cluster)
-
-    @cached_property
-    def _own_pods(self) -> dict[ObjectKey, list[Pod]]:
-        """Return the running pods by their controllers and by their own name."""
-        found: dict[ObjectKey, list[Pod]] = {}
-        for pod in self._cluster.bound_pods():
-            if not pod.terminating:
-                for key in self._keys_of(pod):
-                    found.setdefault(key, []).append(pod)
-        return found
-
-    def _keys_of(self, pod: Pod) -> Iterable[ObjectKey]:
-        own = ObjectKey("Pod", pod.namespace, pod.name)
-        return dict.fromkeys((*self._cluster.owners_of(pod), workload_of(pod, self._cluster), own))
-
-    def _ask(self, workload: Workload) -> Optional[Evidence]:
-        spec = workload.template.get("spec") or {}
-        if workload.kind in ("DaemonSet", "PodTemplate") or spec.get("nodeName") or not self._cluster.nodes:
-            return None
-        owner, positions = self.known_part(workload)
-        own = tuple(self._own_pods.get(key_of(owner), ()))
-        alone = self._owned.only(own)
-        pod = self._first_replica(
-            running_workload(stored_workload(admitted_workload(owner, alone.cluster), self._minor), alone)
-        )
-        pod_class = self._without_others(pod.cls, owner)
-        profile = self._profiles.get(pod_class.scheduler_name)
-        if unsupported_features(pod_class, profile, self._cluster):
-            return None
-        filtered = self._scheduler.filter(pod._replace(cls=pod_class))
-        if filtered.rejection is not None:
-            return None
-        made = constraint_reports(pod_class, filtered, shared=self._shared_reports)
-        reports = {item.constraint.position: item for item in made if not item.is_default}
-        chosen, candidates = passes(filtered, (names.NODE_AFFINITY,)), passes(filtered, _ABOUT_THE_NODE)
-        usable = without_own(passes_all_but_spread(filtered), filtered, own)
-        return Evidence(owner, pod, pod_class, filtered, chosen, candidates, usable, own, reports, positions, {})
-
-    def _first_replica(self, owner: Workload) -> Pod:
-        """Return the first pod of a workload, created here unless the placement has created it already."""
-        known = self._placements.get(key_of(owner))
-        if known is not None and known.first_replica is not None and known.workload == owner:
-            return known.first_replica
-        return replica(owner, 0)
-
-    def _without_others(self, pod_class: PodClass, owner: Workload) -> PodClass:
-        """Return the class without requirements that other pods or later claims decide."""
-        claims = self._cluster.storage.claims
-        made = claim_names(owner, replica_name(owner, 0))
-        kept = tuple(
-            volume
-            for volume in pod_class.volumes
-            if not volume.claim
-            or (
-                volume.claim not in made
-                and not volume.is_ephemeral
-                and (claim := claims.get(NamespacedName(pod_class.namespace, volume.claim))) is not None
-                and claim.is_bound
-            )
-        )
-        return pod_class._replace(pod_affinity=(), volumes=kept)
-
-
-def _as_known(owner: Workload, keys: Optional[frozenset[str]]) -> tuple[Workload, tuple[int, ...]]:
+def as_known(owner: Workload, keys: Optional[frozenset[str]]) -> tuple[Workload, tuple[int, ...]]:
     """Return a workload reduced to fields about known node labels, and the positions of the constraints left.
 
     The reduced workload requires less. So if it does not fit, the written one does not fit either.
     """
     spec: Plain = owner.template.get("spec") or {}
-    written = mappings(spec.get(_CONSTRAINTS))
+    written = mappings(spec.get(CONSTRAINTS))
     if keys is None:
         return owner, tuple(range(len(written)))
     positions = tuple(at for at, item in enumerate(written) if item.get("topologyKey") in keys)
     kept: Plain = {
-        _CONSTRAINTS: [written[at] for at in positions],
+        CONSTRAINTS: [written[at] for at in positions],
         "nodeSelector": {key: value for key, value in (spec.get("nodeSelector") or {}).items() if key in keys},
         "affinity": {"podAntiAffinity": (spec.get("affinity") or {}).get("podAntiAffinity") or {}},
     }
