@@ -158,7 +158,11 @@ def _delete_set(draft: Draft, op: steps.DeleteSet) -> None:
         return
     text = op.name.removeprefix(f"{op.key.name}-")
     revs = {item.rev for item in own.sets if draft.world.is_named(item.rev, text)}
-    draft.sets[owner] = own._replace(sets=tuple(item for item in own.sets if item.rev not in revs))
+    left = tuple(item for item in own.sets if item.rev not in revs)
+    if not left and draft.world.specs[own.spec].is_orphaned:
+        _delete(draft, steps.Delete(op.key))
+        return
+    draft.sets[owner] = own._replace(sets=left)
     orphans = [pod for pod in draft.of(owner) if pod.rev in revs and not pod.end]
     for pod in orphans:
         draft.replace(pod, pod._replace(owner=-1))

@@ -116,10 +116,14 @@ def _pods(targets: list[ObjectKey], situation: Situation, *, is_forced: bool) ->
 
 
 def _workload(target: ObjectKey, situation: Situation, *, is_orphaning: bool) -> CommandEffect:
-    above = situation.cluster.owners.get(target)
+    above = situation.cluster.owners.get(target) or situation.orphans.get(target)
     if not is_orphaning and target.kind == "ReplicaSet" and above is not None and above.kind == "Deployment":
+        effect = CommandEffect((steps.DeleteSet(above, target.name),), frozenset([above]))
+        if above not in situation.cluster.controllers:
+            situation.remove(target)
+            return effect
         note = f"{above.kind} {above.name} creates {short_name(target)} again if its template is the newest"
-        return CommandEffect((steps.DeleteSet(above, target.name),), frozenset([above]), notes=(note,))
+        return effect._replace(notes=(note,))
     situation.workload_to_change(target)
     situation.remove(target, is_orphaning=is_orphaning)
     if not is_orphaning:

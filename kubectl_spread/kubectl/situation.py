@@ -79,6 +79,7 @@ class Situation:
         self.namespace = self.default_namespace = namespace
         self.read = read
         self.applied: dict[ObjectKey, Plain] = {}  # the manifest that an earlier command applied last
+        self.orphans: dict[ObjectKey, ObjectKey] = {}  # ReplicaSets, and the Deployments that were deleted without them
         self.unknown: set[ObjectKey] = set()  # workloads whose template is unknown by now
 
     def change(self, kind: str, changed: Mapping[ObjectKey, Any]) -> CommandEffect:
@@ -123,8 +124,10 @@ class Situation:
         before = self.cluster.controllers.get(key)
         if before is not None:
             self._store_revision(key)
-            status = {field: getattr(before, field) for field in ("conditions", "revision", "progress")}
-            controller = controller._replace(**status)
+            is_same = controller.workload.template == before.workload.template
+            controller = controller._replace(
+                conditions=before.conditions, progress=before.progress, revision=before.revision if is_same else ""
+            )
         self.cluster = self.cluster._replace(controllers={**self.cluster.controllers, key: controller})
         self._store_revision(key)
         return CommandEffect((steps.Apply(controller),), frozenset([key]))
@@ -132,6 +135,7 @@ class Situation:
     def remove(self, key: ObjectKey, *, is_orphaning: bool = False) -> None:
         """Remove a workload, and its ReplicaSets unless they become orphans."""
         cluster = self.cluster
+        self.orphans |= {made: key for made, owner in cluster.owners.items() if owner == key and is_orphaning}
         gone = {key, *(made for made, owner in cluster.owners.items() if owner == key and not is_orphaning)}
         self.cluster = cluster._replace(
             controllers={known: item for known, item in cluster.controllers.items() if known not in gone},

@@ -349,7 +349,11 @@ class View:
     def restarts(self, state: State) -> dict[ObjectKey, int]:
         before = Counter(pod.owner for pod in self._start.pods if pod.end == Deletion.ALIVE and not pod.is_new)
         after = Counter(pod.owner for pod in state.pods if pod.end == Deletion.ALIVE and not pod.is_new)
-        return {key_of(self.world, state, at): number - after[at] for at, number in before.items() if at >= 0}
+        return {
+            key_of(self.world, state if any(state.sets[at : at + 1]) else self._start, at): number - after[at]
+            for at, number in before.items()
+            if at >= 0
+        }
 
     def counts(self, state: State, key: ObjectKey, topology_key: str) -> dict[str, int]:
         owner = self.world.find_owner(key)

@@ -341,3 +341,12 @@ def test_pods_of_a_manifest_keep_their_labels_and_a_note_says_so(
     assert run(["simulate", *step.split(), "-n", "app", "-f", web, "--topology", "zones=3,nodes=1"]) == 0
     note = "not simulated: new labels and annotations of pods that this simulation creates"
     assert note in capsys.readouterr().out.splitlines()
+
+
+def test_an_orphaned_replicaset_can_be_deleted(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pods = [running("web-abc", f"web-abc-{at}", at, template_hash="abc") for at in ("a1", "b1", "c1")]
+    objects = [*THREE_ZONES, deployment(3), replica_set("web-abc", 3, template_hash="abc"), *pods]
+    then = ["--then", "delete rs web-abc -n app"]
+
+    assert simulate(facts, objects, "delete", "deploy", "web", "--cascade=orphan", "-n", "app", *then) == 0
+    assert "ReplicaSet app/web-abc is deleted; 3 pods gone" in capsys.readouterr().out.splitlines()
