@@ -24,7 +24,7 @@ from kubectl_spread.cluster.facts import (
     Server,
 )
 from kubectl_spread.cluster.ownership import OwnedPods, owner_of, workload_of
-from kubectl_spread.cluster.snapshot import Cluster, key_of
+from kubectl_spread.cluster.snapshot import Cluster, Controller, key_of
 from kubectl_spread.cluster.tables.columns import Columns, unique
 from kubectl_spread.engine.placements import max_placed_pods
 from kubectl_spread.engine.results.certainty import Certainty
@@ -60,10 +60,10 @@ from kubectl_spread.simulate.evidence import (
     without_own,
 )
 from kubectl_spread.simulate.placement import Placement
+from kubectl_spread.simulate.policy_facts import refuted_rules
 from kubectl_spread.simulate.replicas import as_replicaset, new_pods, Rehearsal, soften
 from kubectl_spread.simulate.rollouts.result import Rollouts
 from kubectl_spread.simulate.running.controllers import running_workload
-from kubectl_spread.simulate.running.policy_facts import PolicyFacts
 
 _MOST_DOMAINS = 64  # Limit of the cost: each remaining pod searches the emptiest domain.
 
@@ -170,7 +170,8 @@ class KnownCluster:
         self._impossible = PerWorkload(self._search)
         self._shared_domains: Shared = {}
         self._searched = 0
-        self._policies = PolicyFacts(policies, [item.workload for item in self._placements.values()], specs)
+        self._policies = policies
+        self._specs = specs
 
     @cached_property
     def node_keys(self) -> frozenset[str]:
@@ -179,7 +180,11 @@ class KnownCluster:
 
     def refuted_rules(self, workload: Workload) -> tuple[RefutedRule, ...]:
         """Return the violated rules of the policies for a group of workloads, if the workload is its first."""
-        return self._policies.refuted_rules(workload, self._cluster, self._profiles) if self._keys is None else ()
+        if self._keys is not None or not self._policies:
+            return ()
+        workloads = [item.workload for item in self._placements.values()] or [workload]
+        members = [Controller(item, spec=self._specs.get(item.key, {})) for item in workloads]
+        return tuple(refuted_rules(workload, members, self._policies, self._cluster, self._profiles))
 
     def domain_count(self, key: str) -> int:
         """Count the values of a label among the nodes."""

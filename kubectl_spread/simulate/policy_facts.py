@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Optional, TYPE_CHECKING
 
 from kubectl_spread.cluster.facts import RefutedRule
@@ -30,55 +30,49 @@ _EVENTS = {
 }
 
 
-class PolicyFacts:
-    """Verdicts on the policies of a project, found on first use."""
+def refuted_rules(
+    workload: Workload,
+    members: Iterable[Controller],
+    policies: Iterable[Policy],
+    cluster: Cluster,
+    profiles: Mapping[str, Profile],
+) -> Iterator[RefutedRule]:
+    """Yield the violated rules of the groups whose first workload is this one; `members` may be in groups with it."""
+    for policy in policies:
+        for result in _results(policy, workload, members, cluster=cluster, profiles=profiles):
+            yield from _refuted(policy, result)
 
-    def __init__(self, policies: Sequence[Policy], workloads: Sequence[Workload], specs: Mapping[str, Plain]) -> None:
-        self._policies = policies
-        self._workloads = workloads
-        self._specs = specs
 
-    def refuted_rules(
-        self, workload: Workload, cluster: Cluster, profiles: Mapping[str, Profile]
-    ) -> tuple[RefutedRule, ...]:
-        """Return the violated rules of the groups whose first workload is this one."""
-        if not self._policies:
-            return ()
-        return tuple(
-            item
-            for policy in self._policies
-            for result in self._results(policy, workload, cluster, profiles=profiles)
-            for item in _refuted(policy, result)
-        )
+def _results(
+    policy: Policy,
+    workload: Workload,
+    controllers: Iterable[Controller],
+    *,
+    cluster: Cluster,
+    profiles: Mapping[str, Profile],
+) -> Iterator[GroupResult]:
+    from kubectl_spread.guarantee.prove import prove
+    from kubectl_spread.guarantee.setup.build import by_selectors, matches, scale
+    from kubectl_spread.guarantee.setup.member import KINDS, Member
+    from kubectl_spread.guarantee.verdict import Effort
 
-    def _results(
-        self, policy: Policy, workload: Workload, cluster: Cluster, *, profiles: Mapping[str, Profile]
-    ) -> Iterator[GroupResult]:
-        from kubectl_spread.guarantee.prove import prove
-        from kubectl_spread.guarantee.setup.build import by_selectors, matches, scale
-        from kubectl_spread.guarantee.setup.member import KINDS
-        from kubectl_spread.guarantee.verdict import Effort
-
-        members = [self._member(item, cluster) for item in self._workloads or [workload] if item.kind in KINDS]
-        around = {item.key: item.controller for item in members}
-        cluster = cluster._replace(controllers={**cluster.controllers, **around})
-        for spec in policy.groups:
-            chosen = [scale(item, spec) for item in members if matches(item, spec)]
-            parts = [[item] for item in chosen] if spec.is_each else by_selectors(chosen)
-            if not spec.is_each and spec.selector is not None:
-                parts = _by_namespace(chosen)
-            for part in parts:
-                if part[0].controller.workload.key == workload.key:
-                    effort = Effort(_MOST_STATES)
-                    yield prove(part, cluster, profiles, spec.rules, regimes=policy.regimes, effort=effort)
-
-    def _member(self, workload: Workload, cluster: Cluster) -> Member:
-        from kubectl_spread.guarantee.setup.member import Member
-
-        key = key_of(workload)
+    members = []
+    for controller in controllers:
+        key = key_of(controller.workload)
         scaler = cluster.autoscalers.get(key)
         bounds = None if scaler is None else Range(scaler.min_replicas, scaler.max_replicas)
-        return Member(key, Controller(workload, spec=self._specs.get(workload.key, {})), bounds)
+        members += [Member(key, controller, bounds)] if key.kind in KINDS else []
+    around = {item.key: item.controller for item in members}
+    cluster = cluster._replace(controllers={**cluster.controllers, **around})
+    for spec in policy.groups:
+        chosen = [scale(item, spec) for item in members if matches(item, spec)]
+        parts = [[item] for item in chosen] if spec.is_each else by_selectors(chosen)
+        if not spec.is_each and spec.selector is not None:
+            parts = _by_namespace(chosen)
+        for part in parts:
+            if part[0].controller.workload.key == workload.key:
+                effort = Effort(_MOST_STATES)
+                yield prove(part, cluster, profiles, spec.rules, regimes=policy.regimes, effort=effort)
 
 
 def _by_namespace(members: list[Member]) -> list[list[Member]]:
