@@ -224,27 +224,16 @@ class RolloutChecker:
         return self._known.get(key)
 
     def _result_of(self, key: ObjectKey, controller: Controller) -> Optional[RolloutResult]:
-        old = old_pods(key, controller, self._owned)
-        if key.kind == "DaemonSet":
-            return None if old else self._next_of_daemons(key, controller)
-        if not old:
-            return self._next_of(key, controller)
         name = f"{key.kind.lower()}/{key.name}"
-        ops = (steps.Apply(controller),)
-        question = RolloutQuestion(RolloutKind.CURRENT, (key,), f"rollout status {name}", ops, (controller,), len(old))
-        return self.simulate(question, rollouts=self._number)
-
-    def _next_of_daemons(self, key: ObjectKey, controller: Controller) -> RolloutResult:
-        """Return whether the next rollout of a DaemonSet completes."""
-        question = RolloutQuestion(
-            RolloutKind.NEXT, (key,), f"rollout restart daemonset/{key.name}", (steps.Restart(key),), (controller,)
-        )
-        pod_class = self._new_class(controller)
-        because = self._unpredictable(pod_class)
-        if because:
-            return question.unknown(Basis.NOT_SIMULATED, because)
-        if self.leaves_room(controller):
-            return question.proven()
+        old = len(old_pods(key, controller, self._owned))
+        if not old:
+            ops = (steps.Restart(key),)
+            question = RolloutQuestion(RolloutKind.NEXT, (key,), f"rollout restart {name}", ops, (controller,))
+            return self.answer(question, pods=most_pods(controller))
+        if key.kind == "DaemonSet":
+            return None
+        apply = (steps.Apply(controller),)
+        question = RolloutQuestion(RolloutKind.CURRENT, (key,), f"rollout status {name}", apply, (controller,), old)
         return self.simulate(question, rollouts=self._number)
 
     def leaves_room(self, controller: Controller) -> bool:
@@ -258,11 +247,6 @@ class RolloutChecker:
         decides = pod_class.constraints or terms or pod_class.volumes
         return rolling.get("maxSurge") in (None, 0, "0%") and not decides and not self._waiting
 
-    def _next_of(self, key: ObjectKey, controller: Controller) -> RolloutResult:
-        text = f"rollout restart {key.kind.lower()}/{key.name}"
-        question = RolloutQuestion(RolloutKind.NEXT, (key,), text, (steps.Restart(key),), (controller,))
-        return self.answer(question, pods=most_pods(controller))
-
     def answer(self, question: RolloutQuestion, *, pods: int) -> RolloutResult:
         """Answer by a proof, or else by a simulation.
 
@@ -275,8 +259,11 @@ class RolloutChecker:
         because = self._unpredictable(pod_class)
         if because:
             return question.unknown(Basis.NOT_SIMULATED, because)
-        is_daemon = controller.workload.kind == "DaemonSet"  # each of its pods has its node from the start
-        if not is_daemon and self.has_room(pod_class, pods=pods):
+        if controller.workload.kind == "DaemonSet":  # each of its pods has its node from the start
+            has_room = question.kind is RolloutKind.NEXT and self.leaves_room(controller)
+        else:
+            has_room = self.has_room(pod_class, pods=pods)
+        if has_room:
             return question.proven()
         return self.simulate(question, rollouts=self._number)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, Optional
 
@@ -14,7 +14,6 @@ from kubectl_spread.engine.run import Limits, Mode, play
 from kubectl_spread.engine.setup import reading
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import PodClass
-from kubectl_spread.objects.workloads.workload import POD_TEMPLATE_HASH, Workload
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.plugins.podtopologyspread.common import effective_selector
 from kubectl_spread.simulate.placement import Placement
@@ -125,7 +124,7 @@ class ManifestRollouts:
         if (not has_choice or any(item.pending for item in new)) and all(
             key_of(item.workload) in asked and not item.not_predictable for item in new
         ):
-            summary = self._created_together(list(asked.values()))
+            summary = RolloutChecker(self._cluster, self._profiles).simulate(_creation(asked.values())).summary
         found = [_in_any_order(item, summary) if item.new else item for item in placements]
         if not has_choice:
             return found
@@ -133,12 +132,6 @@ class ManifestRollouts:
             item._replace(certainty=Certainty.POSSIBLE) if item.new and item.certainty is Certainty.CERTAIN else item
             for item in found
         ]
-
-    def _created_together(self, items: Sequence[ManifestWorkload]) -> Optional[StepSummary]:
-        controllers = tuple(item.controller for item in items)
-        ops = tuple(steps.Apply(controller) for controller in controllers)
-        question = RolloutQuestion(RolloutKind.CREATION, tuple(item.key for item in items), "apply", ops, controllers)
-        return RolloutChecker(self._cluster, self._profiles).simulate(question).summary
 
     def rollout_of(self, key: ObjectKey) -> Optional[RolloutResult]:
         """Return the rollout that the manifest starts, or else the next one; None if there is none."""
@@ -186,15 +179,12 @@ class ManifestRollouts:
     @cached_property
     def _creations(self) -> tuple[RolloutResult, ...]:
         """Return whether the new workloads are complete in whatever order their pods are placed."""
-        return tuple(map(self._creation, self._groups))
-
-    def _creation(self, group: list[ManifestWorkload]) -> RolloutResult:
-        controllers = tuple(item.controller for item in group)
-        ops = tuple(steps.Apply(controller) for controller in controllers)
-        question = RolloutQuestion(RolloutKind.CREATION, tuple(item.key for item in group), "apply", ops, controllers)
-        if group[0].key in self._with_room:
-            return question.proven()
-        return self._checker.simulate(question, rollouts=len(self._new))
+        return tuple(
+            question.proven()
+            if question.keys[0] in self._with_room
+            else self._checker.simulate(question, rollouts=len(self._new))
+            for question in map(_creation, self._groups)
+        )
 
     def _has_room(self, item: ManifestWorkload) -> bool:
         """Return whether all pods find nodes when a workload is created, and when it is rolled out afterwards."""
@@ -223,9 +213,18 @@ class ManifestRollouts:
             found = play(cluster, self._profiles, [ops], limits=limits).last
             if not found.outcomes:
                 return None
-            cluster = _with_controllers(found.outcomes[0].cluster(), [item.controller for item in self._new])
+            cluster = found.outcomes[0].cluster()
+            new = {item.key: item.controller for item in self._new}
+            cluster = cluster._replace(controllers={**cluster.controllers, **new})
         controllers = {item.key: item.controller for item in self._workloads}
         return RolloutChecker(cluster, self._profiles, controllers, budget=self._budget)
+
+
+def _creation(items: Iterable[ManifestWorkload]) -> RolloutQuestion:
+    """Return the question about workloads that are created together."""
+    controllers = {item.key: item.controller for item in items}
+    ops = tuple(map(steps.Apply, controllers.values()))
+    return RolloutQuestion(RolloutKind.CREATION, tuple(controllers), "apply", ops, tuple(controllers.values()))
 
 
 def _in_any_order(placement: Placement, summary: Optional[StepSummary]) -> Placement:
@@ -252,32 +251,3 @@ def _class_of(item: ManifestWorkload) -> PodClass:
     first = item.placement.first_replica
     assert first is not None  # noqa: S101 (a placement of a workload has it)
     return first.cls
-
-
-def _with_controllers(cluster: Cluster, controllers: Sequence[Controller]) -> Cluster:
-    """Return the cluster with new workloads, and the ReplicaSets of their pods."""
-    by_key = {key_of(item.workload): item for item in controllers}
-    sets = dict(_replica_sets(cluster, by_key))
-    owners = {made: ObjectKey("Deployment", made.namespace, above.workload.name) for made, (above, _) in sets.items()}
-    made = {key: Controller(_replica_set(key, above.workload, text)) for key, (above, text) in sets.items()}
-    return cluster._replace(controllers={**cluster.controllers, **by_key, **made}, owners={**cluster.owners, **owners})
-
-
-def _replica_sets(
-    cluster: Cluster, controllers: Mapping[ObjectKey, Controller]
-) -> Iterator[tuple[ObjectKey, tuple[Controller, str]]]:
-    """Yield the ReplicaSets of new Deployments, each with its Deployment and hash."""
-    for cls in {id(pod.cls): pod.cls for pod in cluster.pods}.values():
-        text = dict(cls.labels).get(POD_TEMPLATE_HASH, "")
-        if cls.owner is not None and cls.owner.kind == "ReplicaSet" and text:
-            name = cls.owner.name.removesuffix(f"-{text}")
-            above = controllers.get(ObjectKey("Deployment", cls.namespace, name))
-            if above is not None:
-                yield ObjectKey("ReplicaSet", cls.namespace, cls.owner.name), (above, text)
-
-
-def _replica_set(key: ObjectKey, owner: Workload, text: str) -> Workload:
-    metadata = owner.template.get("metadata") or {}
-    labels = {**(metadata.get("labels") or {}), POD_TEMPLATE_HASH: text}
-    template = {**owner.template, "metadata": {**metadata, "labels": labels}}
-    return owner._replace(kind="ReplicaSet", name=key.name, template=template)
