@@ -11,6 +11,7 @@ from kubectl_spread.cli.console.search import interruptible, ShownWatch
 from kubectl_spread.cli.console.stderr import flush, print_error
 from kubectl_spread.cli.exit import Exit
 from kubectl_spread.cli.parameters.outputs import page_source
+from kubectl_spread.kubectl.parsing import replica_range
 from kubectl_spread.operations import replica_table
 from kubectl_spread.operations.simulate import SimulateInputs, SimulateRequest
 from kubectl_spread.report import replicas as report
@@ -26,7 +27,7 @@ def run(
     width: int,
 ) -> int:
     """Print the table, and return the exit code; without `replicas` the range of a step or of the autoscaler counts."""
-    text = replicas or replica_table.range_in(request.commands)
+    text = replicas or replica_range(request.commands)
     numbers = None if request.has_autoscalers else replica_table.counts(text)
     watch = ShownWatch(under_way, steps=1 + len(request.commands))
     with interruptible(watch):

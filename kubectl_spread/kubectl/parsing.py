@@ -66,9 +66,10 @@ def parse(words: Sequence[str]) -> Command:
     return Command(verb, taken.arguments, taken.flags, shlex.join(arguments))
 
 
-def has_range(commands: Iterable[Command]) -> bool:
-    """Return whether a `scale` command has a range of numbers, as in --replicas=1..50."""
-    return any(command.verb.name == "scale" and ".." in command.value("replicas") for command in commands)
+def replica_range(commands: Iterable[Command]) -> str:
+    """Return the range of a `scale` among the commands, as in --replicas=1..50; empty if there is none."""
+    replicas = (command.value("replicas") for command in commands if command.verb.name == "scale")
+    return next((text for text in replicas if ".." in text), "")
 
 
 def _without_prefix(words: Sequence[str]) -> Sequence[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Optional
 
 from kubectl_spread.engine.run import Watch
@@ -46,12 +46,6 @@ def counts(text: str) -> Range:
     if found.most - found.least >= _MOST_ROWS:
         raise StepError(f"--replicas={text} are more than {_MOST_ROWS:,} numbers")
     return found
-
-
-def range_in(commands: Sequence[Command]) -> str:
-    """Return the range of a `scale` among the commands; empty if there is none."""
-    found = (command.value("replicas") for command in commands if command.verb.name == "scale")
-    return next((text for text in found if ".." in text), "")
 
 
 def table(

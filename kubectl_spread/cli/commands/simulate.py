@@ -24,7 +24,7 @@ from kubectl_spread.cli.parameters.options import (
 from kubectl_spread.cli.parameters.outputs import FormatChoice, Output, page_source, redirect_output
 from kubectl_spread.cli.parameters.step_words import StepCommand
 from kubectl_spread.errors import RefusedError
-from kubectl_spread.kubectl.parsing import Command, has_range, parse, parse_text
+from kubectl_spread.kubectl.parsing import Command, parse, parse_text, replica_range
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
 from kubectl_spread.text.wording import safe
 
@@ -193,7 +193,7 @@ def command(
             commands, filename, kustomize, facts, namespace, looked_at.limits(), hpa, allow_remote
         )
         try:
-            if hpa or replicas is not None or has_range(commands):
+            if hpa or replicas is not None or replica_range(commands):
                 with redirect_output(output):
                     return _table(request, replicas, style, under_way)
             found = _simulated(request, under_way, has_frames=output.format == "html")
