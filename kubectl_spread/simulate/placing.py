@@ -58,7 +58,6 @@ class Placer:
     """A cluster and its scheduler, changed by every pod that is bound or evicted.
 
     changes: pods bound and evicted so far; a refused pod is worth another try after a change.
-    has_ties: some pod had several nodes with the highest score.
     """
 
     def __init__(self, cluster: Cluster, scheduler: Scheduler, release: Profile, *, pick: Pick = first_by_name) -> None:
@@ -73,7 +72,6 @@ class Placer:
         self.cluster = cluster
         self.scheduler = scheduler
         self.changes = 0
-        self.has_ties = False
         self._pick = pick
         self._topology_labels = TopologyLabels(release)
         self._refusals: dict[int, Unschedulable] = {}  # by class, valid until the cluster changes
@@ -111,7 +109,6 @@ class Placer:
             hosts = self.scheduler.hosts(pod, filtered)
         except ScoreError as error:
             return Unschedulable(filtered, error)
-        self.has_ties |= len(hosts) > 1
         node = int(self._pick(hosts))
         return Binding(self.bind(pod, node), node, int(filtered.feasible.sum()), len(hosts), filtered)
 
@@ -166,7 +163,6 @@ class PlacedPods(NamedTuple):
 
     bound: dict[str, Pod]
     refused: tuple[Pod, ...]
-    has_ties: bool
     scheduler: Scheduler
 
     @property
@@ -198,9 +194,9 @@ def place_in_turn(pods: Iterable[Pod], placer: Placer, *, needed: str = "") -> P
                 continue
             refused.append(pod)
             if pod.key == needed:
-                return PlacedPods(bound, tuple(refused), placer.has_ties, placer.scheduler)
+                return PlacedPods(bound, tuple(refused), placer.scheduler)
         waiting = refused
-    return PlacedPods(bound, tuple(refused), placer.has_ties, placer.scheduler)
+    return PlacedPods(bound, tuple(refused), placer.scheduler)
 
 
 def _placed(pod: Pod, placer: Placer) -> Optional[Pod]:

@@ -25,52 +25,10 @@ _SECONDS = len("2006-01-02T15:04:05")
 
 
 class QueuePlacement(NamedTuple):
-    """Nodes of the placed pods by key, in order of placement; `cluster` has these pods on their nodes.
-
-    has_ties: the scheduler might choose other nodes of equal score.
-    """
+    """Nodes of the placed pods by key, in order of placement; `cluster` has these pods on their nodes."""
 
     placed: dict[str, str]
     cluster: Cluster
-    has_ties: bool = False
-
-
-class WaitingPods:
-    """Pending pods that the scheduler tries to place, and whether their order matters."""
-
-    def __init__(self, cluster: Cluster, profiles: Mapping[str, Profile], *, all_nodes: bool = False) -> None:
-        self._cluster = cluster
-        self._profiles = profiles
-        self._all_nodes = all_nodes
-        self.pods = [pod for pod in cluster.pending() if _is_queued(pod) and self._is_predictable(pod)]
-
-    @property
-    def is_small(self) -> bool:
-        """Return whether placing the pods is worthwhile: there are several, but not too many."""
-        return 1 < len(self.pods) <= MOST_PODS
-
-    def run(self, own: Collection[str], *, is_last: bool) -> QueuePlacement:
-        """Place all pods.
-
-        Args:
-            own: keys of the pods to place before, or after, pods of equal priority and age.
-            is_last: whether they come after.
-        """
-        ordered = sorted(self.pods, key=lambda pod: (*_rank(pod), (pod.key in own) == is_last, pod.name))
-        scheduler = Scheduler(Columns(self._cluster), self._profiles, all_nodes=self._all_nodes)
-        placer = Placer(self._cluster, scheduler, next(iter(self._profiles.values())))
-        placed = place_in_turn(ordered, placer)
-        pods = tuple(placed.bound.get(pod.key, pod) for pod in self._cluster.pods)
-        return QueuePlacement(placed.nodes, self._cluster._replace(pods=pods), placed.has_ties)
-
-    def equals(self, own: Collection[str]) -> list[Pod]:
-        """Return the other pods that have the priority and age of one of `own`."""
-        ranks = {_rank(pod) for pod in self.pods if pod.key in own}
-        return [pod for pod in self.pods if pod.key not in own and _rank(pod) in ranks]
-
-    def _is_predictable(self, pod: Pod) -> bool:
-        profile = self._profiles.get(pod.cls.scheduler_name)
-        return profile is not None and not unsupported_features(pod.cls, profile, self._cluster)
 
 
 def _is_queued(pod: Pod) -> bool:
@@ -118,16 +76,31 @@ class Prospects:
         self._profiles = profiles
         self._all_nodes = all_nodes
         own = frozenset(pod.key for pod in asked if not pod.node_name)
-        queue = WaitingPods(cluster, profiles, all_nodes=all_nodes)
-        self._queued = frozenset(pod.key for pod in queue.pods) if queue.is_small and own else frozenset()
+        pods = [pod for pod in cluster.pending() if _is_queued(pod) and self._is_predictable(pod)]
+        is_examined = bool(own) and 1 < len(pods) <= MOST_PODS
+        self._queued = frozenset(pod.key for pod in pods) if is_examined else frozenset()
         self._early: Optional[QueuePlacement] = None
         self._late: Optional[QueuePlacement] = None
         if own & self._queued:
-            self._early = self._late = queue.run(own, is_last=False)
-            equals = queue.equals(own)
+            self._early = self._late = self._placed(pods, own, is_last=False)
+            ranks = {_rank(pod) for pod in pods if pod.key in own}
+            equals = [pod for pod in pods if pod.key not in own and _rank(pod) in ranks]
             if equals and own & self._early.placed.keys():
-                self._late = queue.run(own, is_last=True)
+                self._late = self._placed(pods, own, is_last=True)
             self._rivals = tuple(pod.key for pod in equals if pod.key in self._late.placed)
+
+    def _is_predictable(self, pod: Pod) -> bool:
+        profile = self._profiles.get(pod.cls.scheduler_name)
+        return profile is not None and not unsupported_features(pod.cls, profile, self._cluster)
+
+    def _placed(self, pods: Iterable[Pod], own: Collection[str], *, is_last: bool) -> QueuePlacement:
+        """Place all pods; those of `own` come before, or after, pods of equal priority and age."""
+        ordered = sorted(pods, key=lambda pod: (*_rank(pod), (pod.key in own) == is_last, pod.name))
+        scheduler = Scheduler(Columns(self._cluster), self._profiles, all_nodes=self._all_nodes)
+        placer = Placer(self._cluster, scheduler, next(iter(self._profiles.values())))
+        placed = place_in_turn(ordered, placer)
+        after = tuple(placed.bound.get(pod.key, pod) for pod in self._cluster.pods)
+        return QueuePlacement(placed.nodes, self._cluster._replace(pods=after))
 
     def fate(self, pod: Pod) -> Fate:
         """Return whether a pod finds a node in every order of equal pods, in some order, or in none."""
