@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, Optional
 
 from kubectl_spread.engine.results.answer import Outcome
-from kubectl_spread.engine.results.summary import is_settled, PlayedStep, Simulation, summarize
+from kubectl_spread.engine.results.summary import is_settled, PlayedStep, Simulation
 from kubectl_spread.engine.run import Limits, Mode, StepAnswer, Watch
 from kubectl_spread.engine.steps import CreatePod
 from kubectl_spread.errors import ConfigError, RequestError, SourceError, SpreadError
@@ -15,7 +15,13 @@ from kubectl_spread.kubectl.situation import CommandEffect
 from kubectl_spread.kubectl.targets import require
 from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.operations.inputs.cluster_source import ClusterSource
-from kubectl_spread.operations.simulate import read_inputs, SimulateInputs, SimulateRequest, SimulationSetup
+from kubectl_spread.operations.simulate import (
+    played_step,
+    read_inputs,
+    SimulateInputs,
+    SimulateRequest,
+    SimulationSetup,
+)
 from kubectl_spread.report.scenarios import ScenarioResult, UnmetExpectation
 from kubectl_spread.sources import scenario as scenarios
 from kubectl_spread.sources.files import setting_root
@@ -91,14 +97,8 @@ def _run(scenario: Scenario, request: ScenarioRequest, watch: Watch) -> Scenario
         keys |= done.concerns | done.labelled
         text = "the manifests settle" if step.command is None else step.command.text
         if step.command is not None:
-            summary = summarize(
-                found,
-                done.concerns,
-                labelled=done.labelled,
-                number=len(played) + 1,
-                has_frames=request.has_frames,
-            )
-            played.append(PlayedStep(text, summary, done.refusal, done.notes))
+            number = len(played) + 1
+            played.append(played_step(step.command, done, found, number=number, has_frames=request.has_frames))
         if step.expect is not None:
             failures += _failures(step.expect, found, keys, text=text, namespace=scene.situation.default_namespace)
     return ScenarioResult(

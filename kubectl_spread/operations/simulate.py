@@ -8,7 +8,7 @@ from typing import NamedTuple, Optional, Union
 
 from kubectl_spread.engine import steps
 from kubectl_spread.engine.results.summary import PlayedStep, Simulation, summarize
-from kubectl_spread.engine.run import Answer, Limits, play, Watch
+from kubectl_spread.engine.run import Answer, Limits, play, StepAnswer, Watch
 from kubectl_spread.errors import NotFoundError, RefusedError, RequestError, SourceError
 from kubectl_spread.kubectl.applying import apply_objects
 from kubectl_spread.kubectl.interpret import effect
@@ -141,16 +141,17 @@ def simulate_commands(
     with unreadable_first(scene):
         effects = [effect(command, scene.situation) for command in request.commands]
     answer = scene.play((item.ops for item in effects), request.limits, watch)
-    summaries = tuple(
-        PlayedStep(
-            command.text,
-            summarize(step, done.concerns, labelled=done.labelled, number=at, has_frames=has_frames),
-            done.refusal,
-            done.notes,
-        )
-        for at, (command, done, step) in enumerate(zip(request.commands, effects, answer.steps, strict=True), 1)
-    )
-    return SimulateResult(Simulation(summaries, answer.notes, watch.is_stopped), read.known, scene.errors)
+    every = enumerate(zip(request.commands, effects, answer.steps, strict=True), 1)
+    played = tuple(played_step(*step, number=number, has_frames=has_frames) for number, step in every)
+    return SimulateResult(Simulation(played, answer.notes, watch.is_stopped), read.known, scene.errors)
+
+
+def played_step(
+    command: Command, done: CommandEffect, step: StepAnswer, *, number: int, has_frames: bool
+) -> PlayedStep:
+    """Return the summary of a command that was played; `number` counts from 1."""
+    summary = summarize(step, done.concerns, labelled=done.labelled, number=number, has_frames=has_frames)
+    return PlayedStep(command.text, summary, done.refusal, done.notes)
 
 
 class SimulationSetup:
