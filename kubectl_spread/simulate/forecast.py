@@ -10,8 +10,8 @@ many choices, random ones are tried, the same ones each time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, Optional, TypeGuard
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Optional
 
 import numpy as np
 
@@ -20,8 +20,8 @@ from kubectl_spread.cluster.tables.columns import Columns, Int32s, Int64s
 from kubectl_spread.engine.placements import every_placement, NodeCounts
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.search import node_kinds
-from kubectl_spread.objects.keys import Range
-from kubectl_spread.objects.pod import Pod, PodClass
+from kubectl_spread.objects.keys import Range, range_of
+from kubectl_spread.objects.pod import PodClass
 from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
@@ -99,7 +99,7 @@ def forecast(
     rehearsal = Rehearsal([workload], cluster, profiles, all_nodes=all_nodes)
     (owner,) = rehearsal.owners
     pod = next(missing_replicas(owner, rehearsal.owned), None)
-    if not _is_scheduled(pod, profiles):
+    if pod is None or pod.cls.gates or pod.node_name or pod.cls.scheduler_name not in profiles:
         return None
     scheduler = rehearsal.scheduler()
     filtered = scheduler.filter(pod)
@@ -108,32 +108,32 @@ def forecast(
         return None
     is_sampled = not all_nodes and rehearsal.columns.n >= MIN_FEASIBLE_NODES_TO_FIND
     new = new_pods(rehearsal, profiles, all_nodes=not is_sampled)
-    affordable = _affordable(len(new.pods), rehearsal.columns.n, runs, steps)
+    pods, columns = len(new.pods), rehearsal.columns
+    affordable = _affordable(pods, columns.n, runs, steps)
     if not affordable:
-        return Forecast(workload, owner.replicas or 0, skipped=_too_many(len(new.pods), rehearsal.columns.n))
+        shown = "1 node" if columns.n == 1 else f"{columns.n} nodes"
+        skipped = f"{pods} pods are more than a forecast tries on {shown}"
+        return Forecast(workload, owner.replicas or 0, skipped=skipped)
     kinds = None
     if new.all_nodes and new.are_equal and filtered.feasible.any():
         kinds = node_kinds.scheduler_kinds(pod, filtered, scheduler, counts=[item.counts for item in counted])
-    found = every_placement(new, kinds, max_states=_states(len(new.pods), affordable), runs=affordable)
-    ran = _ran(running_pods(owner, rehearsal.owned), rehearsal.columns)
-    ranges = _OutcomeRanges(rehearsal.columns, found.counts, ran=ran, kinds=kinds if found.basis.is_exact else None)
-    made = Forecast(workload, max(owner.replicas or len(new.pods), ranges.placed.most), is_sampled=is_sampled)
-    return _with_ranges(made, counted, ranges)._replace(runs=found.runs, basis=found.basis)
-
-
-def _with_ranges(made: Forecast, counted: list[_Counted], ranges: _OutcomeRanges) -> Forecast:
-    constraints = tuple(ranges.constraint(item) for item in counted)
-    return made._replace(placed=ranges.placed, constraints=constraints, nodes=ranges.nodes())
-
-
-def _is_scheduled(pod: Optional[Pod], profiles: Mapping[str, Profile]) -> TypeGuard[Pod]:
-    """Return whether there is a pod, and a scheduler takes it."""
-    return pod is not None and not pod.cls.gates and not pod.node_name and pod.cls.scheduler_name in profiles
-
-
-def _too_many(pods: int, nodes: int) -> str:
-    shown = "1 node" if nodes == 1 else f"{nodes} nodes"
-    return f"{pods} pods are more than a forecast tries on {shown}"
+    most_states = 1 + pods * (affordable // 2)  # before random runs: half of their time
+    found = every_placement(new, kinds, max_states=most_states, runs=affordable)
+    ran: Int64s = np.zeros(columns.n, np.int64)  # the workload's running pods on each node, (N,)
+    for running in running_pods(owner, rehearsal.owned):
+        if running.node_name in columns.index:
+            ran[columns.index[running.node_name]] += 1
+    ranges = _OutcomeRanges(columns, found.counts, ran=ran, kinds=kinds if found.basis.is_exact else None)
+    return Forecast(
+        workload,
+        max(owner.replicas or pods, ranges.placed.most),
+        ranges.placed,
+        tuple(map(ranges.constraint, counted)),
+        ranges.nodes(),
+        found.runs,
+        found.basis,
+        is_sampled,
+    )
 
 
 def _affordable(pods: int, nodes: int, runs: int, steps: int) -> int:
@@ -142,20 +142,6 @@ def _affordable(pods: int, nodes: int, runs: int, steps: int) -> int:
     if steps // of_a_run < _LEAST_RUNS:
         return _LEAST_RUNS if _LEAST_RUNS * of_a_run <= _MOST_STEPS else 0
     return min(runs, steps // of_a_run)
-
-
-def _states(pods: int, runs: int) -> int:
-    """Return the most states to visit before random runs: the time of half of these."""
-    return 1 + pods * (runs // 2)
-
-
-def _ran(pods: Iterable[Pod], columns: Columns) -> Int64s:
-    """Return the number of a workload's running pods on each node, int64 (N,)."""
-    found: Int64s = np.zeros(columns.n, np.int64)
-    for pod in pods:
-        if pod.node_name in columns.index:
-            found[columns.index[pod.node_name]] += 1
-    return found
 
 
 class _Counted(NamedTuple):
@@ -206,12 +192,12 @@ class _OutcomeRanges:
         for run, outcome in enumerate(outcomes):
             for node, count in outcome.items():
                 self._new[run, node] = count
-        self.placed = _range((self._new.sum(axis=1) + ran.sum()).tolist())
+        self.placed = range_of((self._new.sum(axis=1) + ran.sum()).tolist())
 
     def nodes(self) -> dict[str, Range]:
         ran = self._ran
         found = {}
-        for at, range_ in enumerate(self._shared([_range(column) for column in self._new.T.tolist()])):
+        for at, range_ in enumerate(self._shared([range_of(column) for column in self._new.T.tolist()])):
             if range_.most or ran[at]:
                 already = int(ran[at])
                 found[self._columns.nodes[at].name] = Range(range_.least + already, range_.most + already)
@@ -222,7 +208,7 @@ class _OutcomeRanges:
         values = counts.topology.values
         constraint = counts.constraint
         matching = counts.match_num + constraint.self_match_num * self._by_domain(self._new * counts.included, codes)
-        outcomes = [counts.now(row) for row in _distinct_rows(matching)]
+        outcomes = [counts.now(row) for row in np.unique(matching, axis=0)]
         found = self._domains(codes, len(values))
         order = sorted(range(len(values)), key=lambda code: values[code])
         return ConstraintForecast(
@@ -232,12 +218,12 @@ class _OutcomeRanges:
             topology_key=constraint.topology_key,
             max_skew=constraint.max_skew,
             domains={values[code]: found[code] for code in order if counts.eligible[code] or found[code].most},
-            skew=_range([outcome.skew or 0 for outcome in outcomes]),
+            skew=range_of(int(outcome.skew or 0) for outcome in outcomes),
         )
 
     def _domains(self, codes: Int32s, size: int) -> list[Range]:
         ran = self._by_domain(self._ran[np.newaxis], codes)[0]
-        ranges = [_range(column) for column in self._by_domain(self._new, codes).T.tolist()]
+        ranges = [range_of(column) for column in self._by_domain(self._new, codes).T.tolist()]
         sizes = np.bincount(codes[codes >= 0], minlength=size)
         shared = self._shared([ranges[code] if code >= 0 else Range(0, 0) for code in codes.tolist()])
         for at, code in enumerate(codes.tolist()):
@@ -262,13 +248,3 @@ class _OutcomeRanges:
             known = of_kind.get(kind, Range(least, most))
             of_kind[kind] = Range(min(known.least, least), max(known.most, most))
         return [of_kind[kind] for kind in self._kinds]
-
-
-def _distinct_rows(numbers: Int64s) -> Int64s:
-    """Return the distinct rows of an array (runs, D), as int64 (M, D); many are often equal."""
-    by_content = {row.tobytes(): row for row in numbers}
-    return np.array(list(by_content.values()), np.int64)
-
-
-def _range(numbers: list[int]) -> Range:
-    return Range(int(min(numbers)), int(max(numbers)))
