@@ -109,13 +109,7 @@ class Situation:
 
     def workload_object(self, key: ObjectKey) -> Plain:
         """Return a workload that exists as an API object, with the fields that are in the cluster facts."""
-        controller = self.cluster.controllers[key]
-        groups = KINDS[key.kind].groups
-        metadata: Plain = {"name": key.name, "namespace": key.namespace}
-        metadata |= {"labels": dict(controller.labels)} if controller.labels else {}
-        metadata |= {"annotations": dict(controller.annotations)} if controller.annotations else {}
-        version = controller.workload.api_version or (f"{min(groups)}/v1" if "" not in groups else "v1")
-        return {"apiVersion": version, "kind": key.kind, "metadata": metadata, "spec": controller.spec}
+        return plain_workload(self.cluster.controllers[key])
 
     def put(self, plain: Plain) -> CommandEffect:
         """Add or change a workload, and return the effect; its status stays."""
@@ -207,3 +201,14 @@ def controller_of(plain: Plain) -> Controller:
         labels=dict(metadata.get("labels") or {}),
         annotations=dict(metadata.get("annotations") or {}),
     )
+
+
+def plain_workload(controller: Controller) -> Plain:
+    """Return a workload as an API object, with the fields that are in the cluster facts."""
+    owner = controller.workload
+    groups = KINDS[owner.kind].groups
+    metadata: Plain = {"name": owner.name, "namespace": owner.namespace}
+    metadata |= {"labels": dict(controller.labels)} if controller.labels else {}
+    metadata |= {"annotations": dict(controller.annotations)} if controller.annotations else {}
+    version = owner.api_version or (f"{min(groups)}/v1" if "" not in groups else "v1")
+    return {"apiVersion": version, "kind": owner.kind, "metadata": metadata, "spec": controller.spec}

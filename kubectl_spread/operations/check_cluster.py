@@ -10,6 +10,7 @@ from kubectl_spread.cluster.ownership import OwnedPods, workload_of
 from kubectl_spread.cluster.sharing.prune import prune_object
 from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.errors import SpreadError
+from kubectl_spread.kubectl.situation import plain_workload
 from kubectl_spread.lint.selection.policy import Config
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
@@ -150,15 +151,10 @@ def _running(known: LoadedCluster, asked: CheckSettings, wanted: Selection) -> R
 def _source(controller: Controller) -> SourceFile:
     """Return a workload as `kubectl get -o yaml` prints it, limited to the fields in snapshots."""
     owner = controller.workload
-    metadata: Plain = {"name": owner.name, "namespace": owner.namespace}
-    metadata |= {"labels": dict(controller.labels)} if controller.labels else {}
     annotations = {name: text for name, text in controller.annotations.items() if name != LAST_APPLIED}
-    metadata |= {"annotations": annotations} if annotations else {}
-    groups = KINDS[owner.kind].groups
-    version = owner.api_version or (f"{min(groups)}/v1" if "" not in groups else "v1")
+    plain = plain_workload(controller._replace(annotations=annotations))
     # An object with a status is from a cluster, in which selectors are complete and pods may have a node.
     status = {"observedGeneration": 1}
-    plain: Plain = {"apiVersion": version, "kind": owner.kind, "metadata": metadata, "spec": controller.spec}
     text = emit({**(prune_object(plain) or plain), "status": status})
     return SourceFile(f"{owner.namespace}/{owner.kind.lower()}/{owner.name}", text)
 
