@@ -105,9 +105,9 @@ def _step_blocks(played: PlayedStep, before: tuple[PlayedStep, ...], style: Styl
     stuck = ", ".join(stuck_before(step))
     if stuck:
         yield wrap(f"Already incomplete before this step, and not changed by it: {stuck}", style.width)
-    waiting = _together(step)
-    earlier = [item for item in waiting if item.owner is None and not item.is_new]
-    later = [item for item in waiting if item not in earlier]
+    waiting = pending_pods(step)
+    earlier = [item for item in waiting if was_pending(item)]
+    later = [item for item in waiting if not was_pending(item)]
     for title, items in (("Pending:", later), ("Pending already before this step:", earlier)):
         if items:
             yield [title, *(line for item in items for line in _waiting(item, step, style))]
@@ -214,7 +214,12 @@ def _spread(spread: WorkloadSpread, step: StepSummary, style: Style, revision: i
     return ["", *lines, *_indented([skew(spread, step)], style)]
 
 
-def _together(step: StepSummary) -> list[PendingPods]:
+def was_pending(item: PendingPods) -> bool:
+    """Return whether a pod without a controller was Pending before the step already."""
+    return item.owner is None and not item.is_new
+
+
+def pending_pods(step: StepSummary) -> list[PendingPods]:
     """Return the Pending pods; those of a workload with one message are one entry, whatever their names."""
     numbers: dict[tuple[Optional[ObjectKey], str, bool, str], dict[int, int]] = {}
     for at, ending in enumerate(step.endings):

@@ -27,11 +27,13 @@ from kubectl_spread.report.simulation import (
     depends_on,
     NOT_ROLLED_OUT,
     numbers,
+    pending_pods,
     refusals,
     skew,
     stuck_before,
     VERDICTS,
     waiting_pods,
+    was_pending,
     way_title,
 )
 from kubectl_spread.report.wording import name, plural, pods
@@ -153,6 +155,9 @@ def _steps(simulation: Simulation, boxes: int, *, has_run: bool = True) -> list[
     return [_step(step, number, room, has_run=has_run) for number, step in enumerate(simulation.steps, 1)]
 
 
+_EARLIER = ", already before this step"
+
+
 def _step(step: PlayedStep, number: int, room: int, *, has_run: bool) -> Plain:
     summary = step.summary
     concerned = [item for item in summary.workloads if item.is_concerned]
@@ -166,7 +171,10 @@ def _step(step: PlayedStep, number: int, room: int, *, has_run: bool) -> Plain:
         "workloads": [_workload(item, summary) for item in concerned],
         "is_quiet": not concerned and not step.refusal and bool(summary.endings),
         "others": stuck_before(summary),
-        "waiting": [{"who": waiting_pods(item, summary), "message": item.message} for item in summary.waiting],
+        "waiting": [
+            {"who": f"{waiting_pods(item, summary)}{_EARLIER if was_pending(item) else ''}", "message": item.message}
+            for item in pending_pods(summary)
+        ],
         "refused": list(refusals(summary)),
         "lost": summary.lost,
         "certainty": certainty(summary),
