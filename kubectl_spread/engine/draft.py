@@ -139,12 +139,16 @@ class Draft:
         self.moves.append(Move(EventKind.READY, pod, pod.node))
 
     def delete(self, pods: Iterable[P], kind: EventKind = EventKind.DELETED) -> None:
-        """Request the deletion of pods; a pod without a node, or with a grace period of 0, is removed at once."""
+        """Request the deletion of pods; a pod without a node, or with a grace period of 0, is removed at once.
+
+        So is every pod of a widened world whose kubelet answers: nothing there depends on a pod that terminates.
+        """
         for pod in pods:
             if pod.end:
                 continue
             self.moves.append(Move(kind, pod, pod.node))
-            if pod.node == PENDING or (pod.rev >= 0 and self.world.revisions[pod.rev].ends_at_once):
+            ends = pod.node == PENDING or (pod.rev >= 0 and self.world.revisions[pod.rev].ends_at_once)
+            if ends or (self.world.is_widened and self.world.ends(self.facts, ending(pod, Deletion.TERMINATING))):
                 self._usage.clear()
                 self.pods.remove(pod)
             else:

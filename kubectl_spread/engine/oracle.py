@@ -129,6 +129,8 @@ class Oracle:
         filtered = kept.scheduler.filter(api_pod)
         if not filtered.feasible.any():
             return ()
+        if self._world.is_widened:
+            return kept.world_nodes(np.flatnonzero(filtered.feasible).tolist())
         try:
             found = kept.scheduler.hosts(api_pod, filtered)
         except ScoreError:

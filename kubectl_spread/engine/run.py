@@ -15,6 +15,7 @@ from kubectl_spread.engine.counting.rollouts import CountedRollouts
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.moves import Moves, no_twins, Twins
 from kubectl_spread.engine.oracle import MorePods, Oracle
+from kubectl_spread.engine.parts import Part, parts
 from kubectl_spread.engine.results import answer
 from kubectl_spread.engine.results.answer import Outcome, View
 from kubectl_spread.engine.results.certainty import Basis
@@ -37,6 +38,10 @@ from kubectl_spread.scheduler.framework.profile import Profile
 Written = Union[steps.Op, Sequence[steps.Op]]
 _GRACE_S = 1.0  # Extra time for random runs after a user's time limit.
 _FIRST_RUN_S = 60.0  # Extra time for the first run of a step; a step without any run has no outcomes.
+_STATES_BEFORE_PARTS = 2_000  # Most states of a step that is visited whole before its parts are tried.
+_PODS_OF_STATES = 50_000  # Most pods of all states of a part.
+_RUNS_OF_A_PART = 3  # if it has more states
+_FEW_NODES = 100  # With more nodes, the parts are tried before any other search than one run.
 _STATES_OF_A_RUN = 400  # Ordinary states for each of the random runs that follow a search that was cut off.
 _MOST_STARTS = 64  # Most outcomes of a step from which the next one starts.
 
@@ -57,6 +62,7 @@ class Limits(NamedTuple):
     answer has the scheduler's messages for Pending pods and `worst_skew`. Both are slow with many nodes. first_run_s:
     seconds beyond the limit for the first run of a step. by_counts: visit the states of a rollout as counts of pods per
     node where these decide; the results are equal, and found sooner. max_run: states of one run.
+    has_parts: a first step with too many states may be answered by its parts (`StepAnswer.parts`).
     """
 
     mode: Mode = Mode.ALL
@@ -68,7 +74,18 @@ class Limits(NamedTuple):
     has_messages: bool = True
     first_run_s: float = _FIRST_RUN_S
     by_counts: bool = True
+    has_parts: bool = False
     max_run: int = 400_000
+
+
+class PartAnswer(NamedTuple):
+    """Result of one part of a step: its outcomes include every real one, merged by the domains of its keys.
+
+    If the part has too many states, the verdict is proved by `Part.has_room`, and the outcomes are of some runs.
+    """
+
+    part: Part
+    answer: StepAnswer
 
 
 class StepAnswer(NamedTuple):
@@ -78,6 +95,7 @@ class StepAnswer(NamedTuple):
     visited states. runs: number of random runs. fewest_ready, worst_skew: extremes over all visited states. gaps:
     features that were not simulated so far, each with the workload whose outcome it changes; None for any. ended:
     number of random runs with each outcome. is_start_exact: all outcomes of the steps before are known.
+    parts: if they prove that everything completes, `outcomes` has that of one run only.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -92,6 +110,7 @@ class StepAnswer(NamedTuple):
     gaps: Mapping[str, Optional[ObjectKey]] = {}
     ended: tuple[int, ...] = ()
     is_start_exact: bool = True
+    parts: tuple[PartAnswer, ...] = ()
 
     @property
     def is_exact(self) -> bool:
@@ -181,25 +200,63 @@ def play(
     ops = _expanded(cluster, written)
     applied = (op.controller for step in ops for op in step if isinstance(op, steps.Apply))
     cluster, expected = with_owners(cluster, applied)
-    touched, nodes = references.find_references(cluster, ops)
+    limits = limits or Limits()
+    game = _Game(cluster, profiles, ops, expected, kubelet, bound, watch or Watch())
+    if not (limits.has_parts and limits.mode is Mode.ALL and len(ops) == 1 and kubelet is None and not expected):
+        return _played(game, limits)[0]
+    game = game._replace(bound=game.bound or Columns(cluster))
+    few = limits._replace(max_states=min(limits.max_states, _STATES_BEFORE_PARTS), samples=1)
+    answer, live = _played(game, limits._replace(mode=Mode.FIRST) if len(cluster.nodes) > _FEW_NODES else few)
+    if answer.last.is_exact or answer.last.gaps or game.watch.is_stopped:
+        return answer
+    proven = _parts(game, live, limits)
+    if not proven:
+        return _played(game, limits)[0]
+    states = answer.last.states + sum(item.answer.states for item in proven)
+    basis = Basis.EVERY_ORDER if all(item.answer.is_exact for item in proven) else Basis.ENOUGH_ROOM
+    return answer._replace(
+        steps=(answer.last._replace(basis=basis, parts=proven, states=states, runs=_RUNS_OF_A_PART),)
+    )
+
+
+class _Game(NamedTuple):
+    """The arguments of `play`, with the steps as operations, and the controllers that do not exist yet."""
+
+    cluster: Cluster
+    profiles: Mapping[str, Profile]
+    ops: list[tuple[steps.Op, ...]]
+    expected: Collection[ObjectKey]
+    kubelet: Optional[Kubelet]
+    bound: Optional[Columns]
+    watch: Watch
+    is_widened: bool = False
+
+
+def _played(game: _Game, limits: Limits) -> tuple[Answer, Collection[ObjectKey]]:
+    """Play the steps; return also the workloads that took part."""
+    touched, nodes = references.find_references(game.cluster, game.ops)
     while True:
         try:
-            return _Player(
-                cluster,
-                profiles,
-                ops,
-                limits or Limits(),
-                touched=touched,
-                nodes=nodes,
-                expected=expected,
-                kubelet=kubelet,
-                bound=bound,
-                watch=watch or Watch(),
-            ).run()
+            player = _Player(game, limits, touched=touched, nodes=nodes)
+            return player.run(), player.live
         except MorePods as involved:
             if involved.keys <= touched and involved.nodes <= nodes:
                 raise
             touched, nodes = touched | involved.keys, nodes | involved.nodes
+
+
+def _parts(game: _Game, live: Collection[ObjectKey], limits: Limits) -> tuple[PartAnswer, ...]:
+    """Return the answers of independent parts; none unless they prove that everything completes."""
+    found = []
+    for part in parts(game.cluster, game.profiles, game.ops[0], live, game.bound or Columns(game.cluster)):
+        small = game._replace(cluster=part.cluster, ops=[part.ops], bound=None, is_widened=True)
+        states = min(limits.max_states, _PODS_OF_STATES // max(1, len(part.cluster.pods)))
+        answer = _played(small, limits._replace(max_states=states, samples=_RUNS_OF_A_PART, by_counts=False))[0].last
+        is_complete = bool(answer.outcomes) and all(item.is_complete for item in answer.outcomes)
+        if not is_complete or answer.gaps or not (answer.is_exact or part.has_room):
+            return ()
+        found.append(PartAnswer(part, answer))
+    return tuple(found)
 
 
 def _expanded(cluster: Cluster, written: Iterable[Written]) -> list[tuple[steps.Op, ...]]:
@@ -222,32 +279,22 @@ def _as_step(item: Written) -> Sequence[steps.Op]:
 
 
 class _Player:
-    def __init__(
-        self,
-        cluster: Cluster,
-        profiles: Mapping[str, Profile],
-        ops: list[tuple[steps.Op, ...]],
-        limits: Limits,
-        *,
-        touched: Collection[ObjectKey],
-        nodes: Collection[str],
-        expected: Collection[ObjectKey],
-        kubelet: Optional[Kubelet],
-        bound: Optional[Columns],
-        watch: Watch,
-    ) -> None:
-        self._watch = watch
+    def __init__(self, game: _Game, limits: Limits, *, touched: Collection[ObjectKey], nodes: Collection[str]) -> None:
+        cluster, ops = game.cluster, game.ops
+        self._watch = game.watch
         loaded = load(
             cluster,
-            profiles,
+            game.profiles,
             touched=touched,
             nodes=nodes,
-            expected=expected,
-            kubelet=kubelet,
+            expected=game.expected,
+            kubelet=game.kubelet,
             patience_s=limits.patience_s,
         )
+        self.live = loaded.live
         self._world: World = loaded.world
-        self._world.bound = bound
+        self._world.bound = game.bound
+        self._world.is_widened = game.is_widened
         self._start = loaded.state
         self._limits = limits
         self._ops = ops

@@ -104,6 +104,7 @@ class World:
         self.facts: list[WorldFacts] = [WorldFacts(cluster.nodes, cluster._replace(pods=()), down)]
         self.background: tuple[Pod, ...] = ()
         self.start: tuple[P, ...] = ()  # the other pods at the start
+        self.is_widened = False  # Nodes stand for others: a pod may go to every node that fits (`parts`).
         self.bound: Optional[Columns] = None  # Bound pods at the start, if they are counted already.
         self.names: dict[Any, list[str]] = {}  # names of pods at the start or of a CreatePod, by slot
         self.claim_templates: dict[int, dict[str, Plain]] = {}  # by workload: claim template by name

@@ -179,6 +179,7 @@ class SimulationSetup:
         """Play steps; the objects of the manifests are created and settled first."""
         first = [self.created.ops] if self.created.ops else []
         known = self._read.known
+        limits = limits._replace(has_parts=True)
         answer = play(known.cluster, known.profiles, [*first, *written], limits=limits, watch=watch)
         return answer._replace(steps=answer.steps[len(first) :])
 

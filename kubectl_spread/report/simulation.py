@@ -7,6 +7,7 @@ from typing import Optional
 
 from kubectl_spread.cluster.snapshot import Unread
 from kubectl_spread.engine.results.answer import TraceEvent
+from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.summary import (
     BlockedEviction,
     Ending,
@@ -294,6 +295,11 @@ def certainty(step: StepSummary) -> str:
     visited = f"({plural(step.states, 'state')} visited)"
     if not step.endings:
         return f"The search ended before it found an outcome {visited}."
+    if step.basis is Basis.EVERY_ORDER:
+        return f"This holds in every order of events: every new pod finds a node, and numbers stay in range {visited}."
+    if step.basis is Basis.ENOUGH_ROOM:
+        runs = f"the numbers are of {step.runs} sampled runs"
+        return f"In every order of events every new pod finds a node; {runs} {visited}."
     if step.is_exact:
         return f"{_number_of_outcomes(step)} {visited}."
     if not step.runs:

@@ -313,7 +313,7 @@ def to_be_ready(pods: Iterable[P], owner: int) -> list[P]:
     return [pod for pod in pods if pod.owner == owner and pod.stage == Stage.BOUND and pod.end == Deletion.ALIVE]
 
 
-def excess(world: World, pods: Sequence[P], owner: int, own: DeploymentState) -> list[replicaset.Shrinking]:  # noqa: ARG001
+def excess(world: World, pods: Sequence[P], owner: int, own: DeploymentState) -> list[replicaset.Shrinking]:
     """Return the ReplicaSets that have too many pods and have not chosen which to delete.
 
     Each ranks its pods on what it sees: any part of what the others have deleted (getIndirectlyRelatedPods).
@@ -327,7 +327,7 @@ def excess(world: World, pods: Sequence[P], owner: int, own: DeploymentState) ->
     for item in own.sets:
         if item.rev not in have_chosen:
             mine = [pod for pod in related if pod.rev == item.rev]
-            found += replicaset.shrinking(mine, related, len(mine) - item.size)
+            found += replicaset.shrinking(mine, None if world.is_widened else related, len(mine) - item.size)
     return found
 
 

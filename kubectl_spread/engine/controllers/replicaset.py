@@ -12,7 +12,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 from kubectl_spread.engine.draft import Draft
 from kubectl_spread.engine.state import P, PENDING, Stage
@@ -22,6 +22,7 @@ Plain = dict[str, Any]
 _FIRST = itemgetter(0)
 _READY = int(Stage.READY)  # perf: members of enums are slow
 _RUNNING = (int(Stage.UNREADY), _READY)
+_BEFORE_NODES = 4  # numbers of `rank` that do not depend on other pods of the node, nor on ages
 
 MOST_CHOICES = 1_000  # A search that meets as many choices at once is not exhaustive.
 
@@ -82,7 +83,7 @@ def excess(world: World, pods: Sequence[P], owner: int, own: ReplicaSetState) ->
     """Return the ReplicaSet if it has too many pods."""
     spec: ReplicaSetSpec = world.specs[own.spec]
     mine = _own_active(pods, owner)
-    return shrinking(mine, mine, len(mine) - spec.replicas)
+    return shrinking(mine, None if world.is_widened else mine, len(mine) - spec.replicas)
 
 
 def is_complete(world: World, pods: Sequence[P], owner: int, own: ReplicaSetState) -> bool:
@@ -92,19 +93,20 @@ def is_complete(world: World, pods: Sequence[P], owner: int, own: ReplicaSetStat
     return len(mine) == spec.replicas and all(pod.stage == Stage.READY for pod in mine)
 
 
-def victims(pods: Sequence[P], related: Sequence[P], count: int) -> list[tuple[P, ...]]:
+def victims(pods: Sequence[P], related: Optional[Sequence[P]], count: int) -> list[tuple[P, ...]]:
     """Return every choice of pods to delete, chosen on one snapshot.
 
     Args:
         pods: the active pods of the ReplicaSet.
-        related: active pods of all ReplicaSets of the same controller, including these.
+        related: active pods of all ReplicaSets of the same controller, including these; None if their nodes are not
+            told apart, so that any pod may go that nothing but nodes and ages saves.
         count: number of pods to delete.
     """
     found = order(pods, related, count)
     return [] if count <= 0 else [(*found.certain, *rest) for rest in choices(found.tied, found.left)]
 
 
-def shrinking(pods: Sequence[P], related: Sequence[P], count: int) -> list[Shrinking]:
+def shrinking(pods: Sequence[P], related: Optional[Sequence[P]], count: int) -> list[Shrinking]:
     """Return a ReplicaSet if it has pods to delete; arguments as of `victims`."""
     return [Shrinking(victims(pods, related, count), count >= len(pods))] if count > 0 else []
 
@@ -117,14 +119,17 @@ class DeletionOrder(NamedTuple):
     left: int
 
 
-def order(pods: Sequence[P], related: Sequence[P], count: int) -> DeletionOrder:
+def order(pods: Sequence[P], related: Optional[Sequence[P]], count: int) -> DeletionOrder:
     """Return which pods of a ReplicaSet are deleted; arguments as of `victims`."""
     if count <= 0:
         return DeletionOrder([], [], 0)
     if count >= len(pods):
         return DeletionOrder(list(pods), [], 0)
-    on_node = Counter(pod.node for pod in related)
-    ranked = sorted([(rank(pod, on_node[pod.node]), pod) for pod in pods], key=_FIRST)
+    if related is None:
+        ranked = sorted([(rank(pod, 0)[:_BEFORE_NODES], pod) for pod in pods], key=_FIRST)
+    else:
+        on_node = Counter(pod.node for pod in related)
+        ranked = sorted([(rank(pod, on_node[pod.node]), pod) for pod in pods], key=_FIRST)
     last = ranked[count - 1][0]
     certain = [pod for key, pod in ranked if key < last]
     tied = [pod for key, pod in ranked if key == last]

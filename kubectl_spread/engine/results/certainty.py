@@ -10,6 +10,7 @@ class Basis(Enum):
 
     ALL_OUTCOMES = "allOutcomes"  # every reachable state was visited
     ENOUGH_ROOM = "enoughRoom"  # every new pod finds a node, wherever the other pods are
+    EVERY_ORDER = "everyOrder"  # independent parts were visited whole; ranges hold, but not each number occurs
     SAMPLE = "sample"  # some runs were simulated; other outcomes are possible
     STATE_LIMIT = "stateLimit"  # the limit was reached before any outcome was found
     NOT_SIMULATED = "notSimulated"  # the outcome depends on a feature that is not simulated
@@ -17,7 +18,7 @@ class Basis(Enum):
     @property
     def is_exact(self) -> bool:
         """Return whether the answer holds for every possible outcome."""
-        return self in (Basis.ALL_OUTCOMES, Basis.ENOUGH_ROOM)
+        return self in (Basis.ALL_OUTCOMES, Basis.ENOUGH_ROOM, Basis.EVERY_ORDER)
 
     @property
     def is_known(self) -> bool:

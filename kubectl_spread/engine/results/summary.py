@@ -11,7 +11,7 @@ from kubectl_spread.engine.results.answer import Outcome, PodState, SteadyWorklo
 from kubectl_spread.engine.results.certainty import Basis
 from kubectl_spread.engine.results.domain_pods import counts_of, domain_pods, DomainPods
 from kubectl_spread.engine.results.frames import step_frames, StepFrames
-from kubectl_spread.engine.run import StepAnswer
+from kubectl_spread.engine.run import PartAnswer, StepAnswer
 from kubectl_spread.objects.keys import ObjectKey, Range, range_of
 from kubectl_spread.objects.selectors.labels import HOSTNAME, ZONE
 
@@ -145,8 +145,8 @@ class StepSummary(NamedTuple):
 
     @property
     def is_exact(self) -> bool:
-        """Return whether all outcomes were found."""
-        return self.basis.is_exact
+        """Return whether the numbers hold for all outcomes, and not only the verdict (`Basis.ENOUGH_ROOM`)."""
+        return self.basis.is_exact and self.basis is not Basis.ENOUGH_ROOM
 
 
 def summarize(
@@ -166,10 +166,56 @@ def summarize(
         number: of the step among the reported steps, from 1.
         has_frames: also return the moments of a run, for drawing.
     """
-    found = _Summary(step, frozenset(concerns), frozenset(labelled))
+    concerns, labelled = frozenset(concerns), frozenset(labelled)
+    found = _Summary(step, concerns, labelled)
     made = found.make(number)
     made = made._replace(scheduled=found.scheduled())
+    if step.parts:
+        made = _over_parts(made, [(item, _Summary(item.answer, concerns, labelled).make(1)) for item in step.parts])
     return made._replace(frames=found.frames()) if has_frames and step.outcomes else made
+
+
+def _over_parts(one: StepSummary, parts: Iterable[tuple[PartAnswer, StepSummary]]) -> StepSummary:
+    """Return the summary of one run with the numbers of all orders, for the domains that the parts tell apart."""
+    workloads: dict[ObjectKey, WorkloadSummary] = {}
+    for item, summary in parts:
+        for workload in summary.workloads:
+            spreads = tuple(spread for spread in workload.spreads if spread.topology_key in item.part.keys)
+            workloads[workload.key] = workload._replace(spreads=spreads)
+    concerned = [workloads[item.key] for item in one.workloads if item.is_concerned and item.key in workloads]
+    together = (_added([_of_key(item, spread.topology_key) for item in concerned]) for spread in one.together)
+    return one._replace(
+        workloads=tuple(workloads.get(item.key, item) for item in one.workloads),
+        together=tuple(spread for spread in together if spread is not None),
+    )
+
+
+def _of_key(workload: WorkloadSummary, topology_key: str) -> Optional[WorkloadSpread]:
+    return next((spread for spread in workload.spreads if spread.topology_key == topology_key), None)
+
+
+def _added(spreads: Sequence[Optional[WorkloadSpread]]) -> Optional[WorkloadSpread]:
+    """Return the pods of several workloads together, which are independent; None if one has no such domains."""
+    every = [item for item in spreads if item is not None]
+    if not every or len(every) < len(spreads):
+        return None
+    domains = tuple(
+        DomainPods(same[0].value, _sum(item.before for item in same), _sum(item.after for item in same), {})
+        for same in zip(*(item.domains for item in every), strict=True)
+    )
+    before, after = ([getattr(item, name) for item in domains] for name in ("before", "after"))
+    return WorkloadSpread(every[0].topology_key, domains, _skew(before), _skew(after), None)
+
+
+def _sum(ranges: Iterable[Range]) -> Range:
+    every = list(ranges)
+    return Range(sum(item.least for item in every), sum(item.most for item in every))
+
+
+def _skew(domains: Sequence[Range]) -> Range:
+    """Return the bounds of the skew over domains with these numbers of pods."""
+    least = max(item.least for item in domains) - min(item.most for item in domains)
+    return Range(max(0, least), max(item.most for item in domains) - min(item.least for item in domains))
 
 
 class _Waits(NamedTuple):

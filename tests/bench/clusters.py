@@ -1,0 +1,139 @@
+"""Time and memory of commands on clusters of 50 to 5,000 nodes, beyond reading the snapshot; `make bench` runs it.
+
+Exits with 1 where a budget is missed. `python -m tests.bench.clusters --snapshot NODES PODS SIZE FILE` writes such a
+cluster.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+Plain = dict[str, Any]
+ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+MEMORY_MB = 700
+
+
+class Row(NamedTuple):
+    """A command on a cluster of some nodes and pods, in workloads of `size` pods; budget: seconds of CPU time."""
+
+    nodes: int
+    pods: int
+    size: int
+    command: str
+    budget: float
+    expects: str
+
+
+ROWS = [
+    *(
+        Row(nodes, 10 * nodes, 10, command, budget, "This holds in every order")
+        for nodes, budget in ((50, 1.0), (200, 1.0), (1_000, 1.5), (5_000, 3.0))
+        for command in ("simulate drain n0000 --ignore-daemonsets", "simulate scale deploy/web-3 --replicas=20")
+    ),
+    Row(1_000, 10_000, 10, "simulate rollout restart deploy/web-3", 1.0, "completes"),
+    Row(600, 3_000, 100, "simulate rollout restart deploy/web-3", 5.0, "completes"),
+]
+
+
+def cluster(nodes: int, pods: int, size: int) -> Plain:
+    """Return a cluster of three zones with Deployments of equal size that are hard spread over the zones."""
+    items: list[Plain] = [_node(at) for at in range(nodes)]
+    for number in range(pods // size):
+        items += _deployment(number, size, nodes)
+    return {"apiVersion": "v1", "kind": "List", "items": items}
+
+
+def _node(at: int) -> Plain:
+    name = f"n{at:04}"
+    status = {
+        "allocatable": {"cpu": "16", "memory": "64Gi", "pods": "110"},
+        "conditions": [{"type": "Ready", "status": "True"}],
+    }
+    labels = {HOSTNAME: name, ZONE: "abc"[at % 3]}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "status": status}
+
+
+def _deployment(number: int, size: int, nodes: int) -> list[Plain]:
+    app, text = f"web-{number}", f"{number:08x}"
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": app}},
+    }
+    containers = [{"name": "c", "image": "pause", "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}}}]
+    spec = {"containers": containers, "topologySpreadConstraints": [constraint]}
+    labels = {"app": app, "pod-template-hash": text}
+    owner = {"apiVersion": "apps/v1", "controller": True}
+    status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+
+    def made(kind: str, name: str, fields: Plain, *, metadata: Plain) -> Plain:
+        known = {"name": name, "namespace": "app", "uid": f"{kind}/{name}"}
+        version = "v1" if kind == "Pod" else "apps/v1"
+        return {"apiVersion": version, "kind": kind, "metadata": {**known, **metadata}, **fields}
+
+    def wanted(match: Plain) -> Plain:
+        return {
+            "replicas": size,
+            "selector": {"matchLabels": match},
+            "template": {"metadata": {"labels": match}, "spec": spec},
+        }
+
+    of_deployment = {**owner, "kind": "Deployment", "name": app, "uid": f"Deployment/{app}"}
+    of_set = {**owner, "kind": "ReplicaSet", "name": f"{app}-{text}", "uid": f"ReplicaSet/{app}-{text}"}
+    deployment = made("Deployment", app, {"spec": wanted({"app": app})}, metadata={})
+    one = made("ReplicaSet", of_set["name"], {"spec": wanted(labels)}, metadata={"ownerReferences": [of_deployment]})
+    pods = [
+        made(
+            "Pod",
+            f"{app}-{text}-{at:05}",
+            {"spec": {**spec, "nodeName": f"n{(number * size + at) % nodes:04}"}, "status": status},
+            metadata={"labels": labels, "ownerReferences": [of_set]},
+        )
+        for at in range(size)
+    ]
+    return [deployment, one, *pods]
+
+
+def measured(arguments: list[str]) -> tuple[float, float, str]:
+    """Return a command's seconds of CPU time, its memory in MB, and its output."""
+    code = (
+        "import resource, sys; from kubectl_spread.cli.main import run; run(sys.argv[1:]); "
+        "used = resource.getrusage(resource.RUSAGE_SELF); sys.stdout.flush(); "
+        "print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    seconds, megabytes = done.stderr.split()[-2:]
+    return float(seconds), float(megabytes), done.stdout
+
+
+def main() -> int:
+    """Measure every row; return 1 if a budget is missed."""
+    failed = False
+    with tempfile.TemporaryDirectory() as folder:
+        read: dict[str, float] = {}
+        for row in ROWS:
+            path = Path(folder) / f"{row.nodes}-{row.pods}-{row.size}.json"
+            if not path.exists():
+                path.write_text(json.dumps(cluster(row.nodes, row.pods, row.size)), encoding="utf-8")
+                read[path.name] = measured(["simulate", "cordon", "n0001", "-n", "app", "--snapshot", str(path)])[0]
+            seconds, megabytes, out = measured([*row.command.split(), "-n", "app", "--snapshot", str(path)])
+            seconds -= read[path.name]
+            is_missed = seconds > row.budget or megabytes > MEMORY_MB or row.expects not in out
+            failed |= is_missed
+            size = f"{row.nodes:,} nodes, {row.pods:,} pods of workloads of {row.size}"
+            told = f"{seconds:6.2f} of {row.budget} s, {megabytes:4.0f} MB: {row.command}: {size}"
+            print(f"{'MISSED' if is_missed else 'ok':6} {told}")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--snapshot"]:
+        sys.stdout.write(json.dumps(cluster(*map(int, sys.argv[2:5]))))
+        raise SystemExit(0)
+    raise SystemExit(main())

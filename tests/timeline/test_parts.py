@@ -1,0 +1,201 @@
+"""The answer of a step's parts holds in every outcome of the whole step, on small random clusters."""
+
+from __future__ import annotations
+
+import random
+from typing import Any, Optional
+
+import pytest
+
+from kubectl_spread.cluster.building.build import cluster_of
+from kubectl_spread.cluster.snapshot import Cluster
+from kubectl_spread.engine import run, steps
+from kubectl_spread.engine.results.certainty import Basis
+from kubectl_spread.engine.results.summary import summarize, Verdict, WorkloadSummary
+from kubectl_spread.engine.run import Limits, play
+from kubectl_spread.objects.keys import ObjectKey, Range
+from kubectl_spread.scheduler.configuration.profiles import profiles
+from tests.bench import clusters
+
+Plain = dict[str, Any]
+ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+PROFILES = profiles()
+_FEW = 3_000  # states of the whole step
+
+
+class World:
+    """A cluster of Deployments that are settled, and a step."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.zones = "abc"[: self.chance.choice([2, 3])]
+        self.items = [self._node(zone, at) for zone in self.zones for at in range(self.chance.choice([1, 2, 2]))]
+        self.names = [item["metadata"]["name"] for item in self.items]
+        self.sizes = {name: self.chance.randint(1, 3) for name in self.chance.choice([["web"], ["web", "api"]])}
+        tied = self.chance.random() < 0.3
+        for name, size in self.sizes.items():
+            self.items += self._deployment(name, size, {"tier": "front"} if tied else {"app": name})
+        if self.chance.random() < 0.3:
+            spec = {
+                "minAvailable": 1,
+                "selector": {"matchLabels": self.chance.choice([{"app": "web"}, {"tier": "front"}])},
+            }
+            metadata = {"name": "budget", "namespace": "shop"}
+            self.items.append(
+                {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata, "spec": spec}
+            )
+
+    def _node(self, zone: str, at: int) -> Plain:
+        spec: Plain = {"unschedulable": True} if self.chance.random() < 0.1 else {}
+        return {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": f"{zone}{at}", "labels": {ZONE: zone, HOSTNAME: f"{zone}{at}"}},
+            "spec": spec,
+            "status": {"allocatable": {"cpu": self.chance.choice(["8", "8", "200m"]), "memory": "8Gi", "pods": "20"}},
+        }
+
+    def _deployment(self, name: str, size: int, counted: Plain) -> list[Plain]:
+        constraint = {
+            "maxSkew": self.chance.choice([1, 1, 2]),
+            "topologyKey": ZONE,
+            "whenUnsatisfiable": self.chance.choice(["DoNotSchedule", "DoNotSchedule", "ScheduleAnyway"]),
+            "labelSelector": {"matchLabels": counted},
+        }
+        containers = [{"name": "c", "image": "pause", "resources": {"requests": {"cpu": "100m"}}}]
+        template = {
+            "metadata": {"labels": {"app": name, "tier": "front"}},
+            "spec": {"containers": containers, "topologySpreadConstraints": [constraint]},
+        }
+        hashed = {
+            "metadata": {"labels": {"app": name, "tier": "front", "pod-template-hash": "1"}},
+            "spec": template["spec"],
+        }
+        items = [
+            self._object("Deployment", name, {"replicas": size, "template": template}, name, None),
+            self._object("ReplicaSet", f"{name}-1", {"replicas": size, "template": hashed}, name, ("Deployment", name)),
+        ]
+        for at in range(size):
+            pod = self._object("Pod", f"{name}-1-{at}", {}, name, ("ReplicaSet", f"{name}-1"))
+            pod["metadata"]["labels"] = dict(hashed["metadata"]["labels"])
+            pod["spec"] = {**template["spec"], "nodeName": self.chance.choice(self.names)}
+            pod["status"] = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+            items.append(pod)
+        return items
+
+    @staticmethod
+    def _object(kind: str, name: str, spec: Plain, app: str, owner: Optional[tuple[str, str]]) -> Plain:
+        metadata: Plain = {"name": name, "namespace": "shop", "uid": f"{kind}-{name}"}
+        if owner is not None:
+            kinds = {"apiVersion": "apps/v1", "kind": owner[0], "name": owner[1], "uid": f"{owner[0]}-{owner[1]}"}
+            metadata["ownerReferences"] = [{**kinds, "controller": True}]
+        selector = {"matchLabels": {"app": app}}
+        version = "v1" if kind == "Pod" else "apps/v1"
+        return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": {"selector": selector, **spec}}
+
+    def ops(self, cluster: Cluster) -> tuple[steps.Op, ...]:
+        key = ObjectKey("Deployment", "shop", self.chance.choice(sorted(self.sizes)))
+        node = self.chance.choice(self.names)
+        verb = self.chance.randrange(6)
+        if verb == 0:
+            return (steps.Scale(key, self.chance.randint(0, 4)),)
+        if verb == 1:
+            return (steps.Restart(key),)
+        if verb == 2:
+            return (steps.NodesDown((node,)),)
+        if verb == 3:
+            return (steps.Evict(tuple(pod.uid for pod in cluster.pods if pod.node_name == node)),)
+        return (steps.Cordon((node,)), steps.Drain((node,)))
+
+
+def _outside(whole: WorkloadSummary, part: WorkloadSummary, keys: frozenset[str]) -> list[str]:
+    """Return the numbers of the whole step that are outside of the ranges of a part."""
+    wrong = [
+        f"{name} {getattr(whole, name)} {getattr(part, name)}"
+        for name in ("ready", "pending", "updated", "restarted", "not_created")
+        if not all(getattr(part, name).allows(number) for number in getattr(whole, name))
+    ]
+    if part.fewest_ready > whole.fewest_ready:
+        wrong.append(f"fewest ready {whole.fewest_ready} {part.fewest_ready}")
+    spreads = {spread.topology_key: {item.value: item.after for item in spread.domains} for spread in part.spreads}
+    for spread in whole.spreads:
+        for item in spread.domains if spread.topology_key in keys else ():
+            merged = spreads[spread.topology_key].get(item.value)
+            if merged is None or not all(merged.allows(number) for number in item.after):
+                wrong.append(f"{item.value} {item.after} {merged}")
+    return wrong
+
+
+def compare(seed: int) -> Optional[list[str]]:
+    """Return what the parts say wrongly; None if the step has no parts, or is too large to be visited whole."""
+    world = World(seed)
+    cluster = cluster_of(world.items)
+    ops = world.ops(cluster)
+    whole = play(cluster, PROFILES, [ops], limits=Limits(max_states=_FEW, samples=1)).last
+    if not whole.is_exact or whole.gaps:
+        return None
+    concerns = {ObjectKey("Deployment", "shop", name) for name in world.sizes}
+    # Even a step with few states is answered by its parts here.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "_STATES_BEFORE_PARTS", 0)
+        found = run.play(cluster, PROFILES, [ops], limits=Limits(has_parts=True)).last
+    if not found.parts:
+        return None
+    expected, summary = summarize(whole, concerns), summarize(found, concerns)
+    if expected.verdict is not Verdict.COMPLETES or summary.verdict is not Verdict.COMPLETES:
+        return [f"{expected.verdict} {summary.verdict}"]
+    of_key = {item.key: item for item in summary.workloads}
+    keys = {key: item.part.keys for item in found.parts for key in item.part.workloads}
+    return [
+        f"{item.key.name}: {text}"
+        for item in expected.workloads
+        if item.key in keys
+        for text in _outside(item, of_key[item.key], keys[item.key])
+    ]
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_parts_hold_in_every_outcome(seed: int) -> None:
+    assert not compare(seed)
+
+
+def test_enough_random_steps_have_parts() -> None:
+    answered = [compare(seed) for seed in range(150, 200)]
+
+    assert sum(item is not None for item in answered) >= 10
+    assert not any(answered)
+
+
+def _answered(items: list[Plain], *ops: steps.Op) -> run.StepAnswer:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "_FEW_NODES", 0)
+        return run.play(cluster_of(items), PROFILES, [ops], limits=Limits(max_states=500, has_parts=True)).last
+
+
+def test_a_drain_of_a_large_node_is_proved() -> None:
+    """The orders of ten workloads are too many to visit; each workload alone has few."""
+    answer = _answered(clusters.cluster(60, 600, 10)["items"], steps.Drain(("n0000",)))
+
+    assert (answer.basis, len(answer.parts)) == (Basis.EVERY_ORDER, 10)
+    summary = summarize(answer, {key for item in answer.parts for key in item.part.workloads})
+    assert {item.value: item.after for item in summary.workloads[0].spreads[0].domains} == {
+        "a": Range(3, 4),
+        "b": Range(3, 4),
+        "c": Range(3, 4),
+    }
+
+
+def test_a_rollout_of_many_pods_is_proved_by_room() -> None:
+    answer = _answered(clusters.cluster(60, 300, 100)["items"], steps.Restart(ObjectKey("Deployment", "app", "web-1")))
+
+    assert answer.basis is Basis.ENOUGH_ROOM
+    assert [item.part.has_room for item in answer.parts] == [True]
+
+
+def test_a_zone_without_room_is_not_proved() -> None:
+    items = clusters.cluster(6, 30, 10)["items"]
+    for item in items:
+        if item["kind"] == "Node" and item["metadata"]["labels"][ZONE] == "c":
+            item["status"]["allocatable"]["pods"] = "5"
+
+    assert not _answered(items, steps.Restart(ObjectKey("Deployment", "app", "web-1"))).parts
