@@ -9,8 +9,7 @@ from typing import Any, Optional
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.explain.explanation import explain, Explanation
 from kubectl_spread.objects.reading import read
-from kubectl_spread.report.explain import constraints
-from kubectl_spread.report.explain.reasons import conflicts
+from kubectl_spread.report.explain import constraints, verdict
 from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
 
 Plain = dict[str, Any]
@@ -29,4 +28,4 @@ def constraint_text(explanation: Explanation, *, width: Optional[int] = None) ->
 
 def conflict_text(explanation: Explanation, *, width: Optional[int] = None) -> str:
     """The sets that leave no node."""
-    return "\n".join(conflicts.lines(explanation, width=width))
+    return "\n".join(verdict.conflict_lines(explanation, width=width))

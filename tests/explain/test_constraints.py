@@ -12,7 +12,7 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.explanation import explain_filtered
 from kubectl_spread.objects.reading import read
-from kubectl_spread.report.explain.constraint_words import note, origin
+from kubectl_spread.report.explain.constraints import note, origin
 from kubectl_spread.scheduler.configuration.profiles import profiles, version_of
 from kubectl_spread.scheduler.cycle import Scheduler
 from tests.explain.shown import conflict_text, constraint_text, explained

@@ -12,7 +12,7 @@ from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.preemption import preemption_report, PreemptionReport
 from kubectl_spread.objects.reading import read
-from kubectl_spread.report.explain.reasons import preemption as text
+from kubectl_spread.report.explain import preemption as text
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.preemption import post_filter

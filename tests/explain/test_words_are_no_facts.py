@@ -15,12 +15,11 @@ from kubectl_spread.cli.main import run
 from kubectl_spread.explain.requirements import requirement
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.lint import wording as lint_wording
-from kubectl_spread.report.explain import constraint_words, verdict
-from kubectl_spread.report.explain.reasons import cause, preemption, reported_message
+from kubectl_spread.report.explain import constraints, preemption, reported_message, verdict
 
 MARKER = "<other words>"
 SCENARIOS = Path(__file__).parents[2] / "examples" / "scenarios"
-WORDING = (requirement, lint_wording, cause, constraint_words, preemption, reported_message, verdict)
+WORDING = (requirement, lint_wording, constraints, preemption, reported_message, verdict)
 
 
 def reworded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from kubectl_spread.engine.results.summary import StepSummary, Verdict
 from kubectl_spread.report.documents import form, Plain, plain, to_document
 from kubectl_spread.report.events import way_to_get_stuck
-from kubectl_spread.report.explain.reasons.cause import cause
+from kubectl_spread.report.explain.verdict import cause
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.wording import numbered, share
 from kubectl_spread.simulate.rollouts.result import RolloutKind, RolloutResult

@@ -10,8 +10,7 @@ from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.lint.wording import node_reasons
 from kubectl_spread.report.check.report import RunningResults
 from kubectl_spread.report.documents import form, Plain, to_document
-from kubectl_spread.report.explain.reasons.conflicts import refusal
-from kubectl_spread.report.explain.verdict import ignored_sentence, sentence
+from kubectl_spread.report.explain.verdict import ignored_sentence, refusal, sentence
 from kubectl_spread.report.table import paint
 from kubectl_spread.report.wording import pods_by_domain
 from kubectl_spread.simulate.placement import (

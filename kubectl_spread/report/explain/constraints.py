@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Optional
 
+from kubectl_spread.explain.constraints.notes import Note, NoteKind, Origin, OriginKind
 from kubectl_spread.explain.constraints.report import ConstraintReport, CountedPods, DomainReport, TerminatingPod
 from kubectl_spread.explain.requirements import requirement
 from kubectl_spread.explain.requirements.collect import constraint_name
+from kubectl_spread.explain.requirements.requirement import short_list
 from kubectl_spread.lint.wording import node_reason, node_reasons
 from kubectl_spread.objects.constraints.constraint import HONOR, IGNORE
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.node import NodeReason
 from kubectl_spread.objects.selectors.selector import Selector
-from kubectl_spread.report.explain import constraint_words
+from kubectl_spread.objects.taints import OUTAGES
 from kubectl_spread.report.explain.verdict import deletion_text
 from kubectl_spread.report.table import table, wrap
 from kubectl_spread.text.wording import comma_list, count_noun, safe
@@ -49,7 +51,7 @@ def details(report: ConstraintReport) -> Iterator[str]:
     """Yield the lines below the table of domains: reasons why domains are unusable, the counted pods, and notes."""
     yield from _reasons(report)
     yield from _pods(report)
-    yield from (safe(constraint_words.note(item)) for item in report.notes)
+    yield from (safe(note(item)) for item in report.notes)
 
 
 def _wrapped(texts: Iterable[str], width: Optional[int]) -> list[str]:
@@ -63,17 +65,17 @@ def _wrapped(texts: Iterable[str], width: Optional[int]) -> list[str]:
 
 def facts(report: ConstraintReport) -> Iterator[str]:
     """Yield sentences about the origin of a constraint, the pods that it counts, and its minimum."""
-    constraint, origin = report.constraint, report.origin
-    source = constraint_words.origin(origin)
-    if source:
+    constraint = report.constraint
+    if source := origin(report.origin):
         yield f"from {safe(source)}"
     own = ", including this pod" if report.self_match else "; this pod does not match, so it adds 0"
     namespace = f"namespace {safe(report.namespace)}" if report.namespace else "the namespace"
     yield f"counts pods of {namespace} with {selector_text(report.selector)}{own}"
-    if origin.merged:
-        yield f"of these, {comma_list(origin.merged, most=_MOST_NAMES)} comes from matchLabelKeys"
-    if origin.absent:
-        yield f"matchLabelKeys {comma_list(origin.absent, most=_MOST_NAMES)} is ignored: the pod has no such label"
+    if report.origin.merged:
+        yield f"of these, {comma_list(report.origin.merged, most=_MOST_NAMES)} comes from matchLabelKeys"
+    if report.origin.absent:
+        absent = comma_list(report.origin.absent, most=_MOST_NAMES)
+        yield f"matchLabelKeys {absent} is ignored: the pod has no such label"
     affinity, taints = constraint.node_affinity_policy or HONOR, constraint.node_taints_policy or IGNORE
     yield f"nodeAffinityPolicy {affinity}, nodeTaintsPolicy {taints}"
     if not constraint.is_hard:
@@ -248,7 +250,7 @@ def _matching_pods(report: ConstraintReport) -> Iterator[str]:
 
 def _workload(pods: CountedPods, report: ConstraintReport) -> str:
     """Return `3 of Deployment web (web-1, web-2, web-3), 2 of them of another revision (5d4f)`."""
-    owner = safe(constraint_words.owner_name(pods.owner))
+    owner = safe(owner_name(pods.owner))
     text = f"{pods.number} of {owner}"
     if pods.owner is None:
         text = f"{count_noun(pods.number, 'pod')} without a controller"
@@ -283,7 +285,7 @@ def _also(report: ConstraintReport) -> Iterator[str]:
         more = len(numbers) - _MOST_NAMES
         rest = f" and in {count_noun(more, 'more domain')}" if more > 0 else ""
         static = "static pods of " if _is_static(owner) else ""
-        yield f"the selector also matches {static}{safe(constraint_words.owner_name(owner))}: {where}{rest}"
+        yield f"the selector also matches {static}{safe(owner_name(owner))}: {where}{rest}"
     if len(others) > _MOST_PODS:
         yield f"and {count_noun(len(others) - _MOST_PODS, 'more workload')}"
 
@@ -312,3 +314,100 @@ def _leaving(pod: TerminatingPod) -> str:
 def selector_text(selector: Selector) -> str:
     """Return a selector as kubectl writes it."""
     return safe(requirement.selector_text(selector))
+
+
+def note(item: Note) -> str:
+    """Return the sentence of a note, without a full stop."""
+    one, only_one = item.number == 1, len(item.values) == 1
+    return _NOTES[item.kind].format(
+        **item._asdict() | {"values": short_list(item.values), "names": short_list(item.names, of=item.number)},
+        labels=", ".join(item.values) or "none",
+        alike="; ".join(" and ".join(values) for values in item.groups),
+        meant=f"; did you mean {item.near}?" if item.near else "",
+        limit=f"{item.minimum} + {item.max_skew} = {item.limit}",
+        matching_pods=f"matching {'pod' if item.limit == 1 else 'pods'}",
+        finished=count_noun(item.number, "matching pod"),
+        shared=count_noun(item.number, "more value"),
+        down=OUTAGES.get(item.key, ""),
+        lack="lacks" if one else "lack",
+        have="has" if one else "have",
+        do="does" if one else "do",
+        are="is" if one else "are",
+        them="it" if one else "them",
+        they_count="it still counts" if one else "they still count",
+        domains="domain" if only_one else "domains",
+        domains_are="is" if only_one else "are",
+        take="takes" if only_one else "take",
+        they_stay="it stays" if only_one else "they stay",
+    )
+
+
+_NOTES = {
+    NoteKind.EMPTY_SELECTOR: (
+        "an empty labelSelector matches all pods in the API, but the scheduler counts none of them"
+    ),
+    NoteKind.NO_SELECTOR: (
+        "without a labelSelector no pod is counted, so the constraint spreads nothing, "
+        "but it switches the default constraints off"
+    ),
+    NoteKind.NOT_SELF_MATCHING: (
+        "pods like this one (labels: {labels}) are not counted, so the constraint does not spread them"
+    ),
+    NoteKind.NO_DOMAINS: "no node has the label {key}, so there are no domains to spread over{meant}",
+    NoteKind.BELOW_MIN_DOMAINS: (
+        "as long as there are fewer than {number} domains, each can hold at most {limit} {matching_pods}"
+    ),
+    NoteKind.STUCK_MINIMUM: (
+        "as long as {values} {take} no pod, {they_stay} at {minimum}, and no other domain can hold more than {limit}"
+    ),
+    NoteKind.HIDDEN_DOMAINS: (
+        "{names} {lack} {key}, the key of another constraint, so {domains} {values} {domains_are} not counted here "
+        "either"
+    ),
+    NoteKind.ONLY_DOMAIN: "{values} is the only domain, so there is nothing to spread over",
+    NoteKind.FITS_ONE_DOMAIN: ("the pod fits into no domain other than {values}, so the constraint does not affect it"),
+    NoteKind.SHARED_HOSTNAME: "{names} share {key}={values}, so they are one domain",
+    NoteKind.MORE_SHARED_HOSTNAMES: "{shared} of {key} shared by several nodes",
+    NoteKind.EMPTY_VALUE: "{names} {have} an empty {key}, which counts as a separate domain",
+    NoteKind.CASE_VARIANTS: "{alike} differ only in upper and lower case, so they are separate domains",
+    NoteKind.CORDON_WITHOUT_TAINT: (
+        "{names} {are} cordoned without the cordon taint, so nodeTaintsPolicy Honor still counts {them}"
+    ),
+    NoteKind.OUTAGE: (
+        "{names} {are} {down}, but the pod tolerates {key}:NoExecute (by default for 300 s), so {they_count} and can "
+        "be chosen"
+    ),
+    NoteKind.FINISHED_PODS: "{finished} {have} finished and {do} not count: {names}",
+}
+
+
+def origin(item: Origin) -> str:
+    """Return the origin of a constraint: `the template of Deployment web`; empty if it is unknown."""
+    sources = short_list(item.selector_from)
+    return _ORIGINS[item.kind].format(
+        owner=owner_name(item.owner),
+        changes=", ".join(f"{field} {'not set' if value is None else value}" for field, value in item.changed),
+        uses=f"; it uses the selector of {sources}" if sources else "",
+    )
+
+
+_ORIGINS = {
+    OriginKind.UNKNOWN: "",
+    OriginKind.BUILT_IN_DEFAULT: (
+        "a cluster default (built into the scheduler), because the pod has no constraints{uses}"
+    ),
+    OriginKind.CONFIGURED_DEFAULT: (
+        "a cluster default (defaultConstraints in the scheduler's configuration), because the pod has no "
+        "constraints{uses}"
+    ),
+    OriginKind.POD: "the pod",
+    OriginKind.POD_OF_OWNER: "the pod, created by {owner}",
+    OriginKind.FORMER_TEMPLATE: "the pod; the template of {owner} no longer has a constraint for this key",
+    OriginKind.CHANGED_TEMPLATE: "an older template of {owner}, which now has {changes}",
+    OriginKind.TEMPLATE: "the template of {owner}",
+}
+
+
+def owner_name(owner: Optional[ObjectKey]) -> str:
+    """Return `Deployment web`; empty for pods without a controller."""
+    return "" if owner is None else f"{owner.kind} {owner.name}"

@@ -16,10 +16,10 @@ from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.lint.wording import node_reason, node_reasons
 from kubectl_spread.report.documents import API_VERSION
-from kubectl_spread.report.explain import constraint_words, forecast, scores, suggestions, verdict
+from kubectl_spread.report.explain import constraints as constraint_words
+from kubectl_spread.report.explain import forecast, preemption, reported_message, scores, suggestions, verdict
 from kubectl_spread.report.explain.constraints import selector_text
 from kubectl_spread.report.explain.pod_report import PodReport
-from kubectl_spread.report.explain.reasons import preemption, reported_message
 
 
 def explanations(items: Iterable[PodReport]) -> dict[str, Any]:

@@ -7,10 +7,9 @@ from typing import Any
 
 from kubectl_spread.explain.constraints.report import ConstraintReport
 from kubectl_spread.explain.requirements.decisive import Conflict
-from kubectl_spread.report.explain import constraints, nodes, suggestions, text
+from kubectl_spread.report.explain import constraints, nodes, reported_message, suggestions, text, verdict
 from kubectl_spread.report.explain import document as explain_document
 from kubectl_spread.report.explain.pod_report import PodReport
-from kubectl_spread.report.explain.reasons import conflicts, reported_message
 from kubectl_spread.report.pages import page
 from kubectl_spread.report.pages.page import PageSource
 from kubectl_spread.report.table import Block, Rows, Style
@@ -47,7 +46,7 @@ def _page(report: PodReport) -> dict[str, Any]:
         "more_groups": len(found) - _MOST_GROUPS,
         "constraints": list(map(_constraint, explanation.constraints, document["constraints"])),
         "conflicts": [_conflict(item, explanation.node_names) for item in explanation.conflicts[:_MOST_CONFLICTS]],
-        "conflicts_heading": conflicts.HEADING,
+        "conflicts_heading": verdict.CONFLICTS,
         "sections": [[_block(block) for block in section] for section in text.detail_sections(report, _WIDE)],
         "suggestions": _suggestions(report),
         "suggestions_heading": suggestions.VERIFIED,
@@ -73,7 +72,7 @@ def _constraint(report: ConstraintReport, document: dict[str, Any]) -> dict[str,
 
 def _conflict(conflict: Conflict, node_names: tuple[str, ...]) -> list[dict[str, Any]]:
     return [
-        {"text": item.text, "why": why, "left": conflicts.remaining_nodes(item, node_names)}
+        {"text": item.text, "why": why, "left": verdict.remaining_nodes(item, node_names)}
         for item, why in zip(conflict.requirements, conflict.arithmetic, strict=True)
     ]
 

@@ -10,9 +10,17 @@ from kubectl_spread.explain.reported_message import MessageComparison, MessageSt
 from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.report import table
 from kubectl_spread.report.check import workloads
-from kubectl_spread.report.explain import constraints, forecast, nodes, scores, suggestions, verdict
+from kubectl_spread.report.explain import (
+    constraints,
+    forecast,
+    nodes,
+    preemption,
+    reported_message,
+    scores,
+    suggestions,
+    verdict,
+)
 from kubectl_spread.report.explain.pod_report import PodReport
-from kubectl_spread.report.explain.reasons import conflicts, preemption, reported_message
 from kubectl_spread.report.table import Block, paint, Style
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
@@ -90,7 +98,7 @@ def _parts(report: PodReport, style: Style) -> Iterable[list[str]]:
     for section in detail_sections(report, style):
         yield table.lay_out(section, style.width)
     if explanation.conflicts:
-        yield conflicts.lines(explanation, width=style.width)
+        yield verdict.conflict_lines(explanation, width=style.width)
     if report.suggestions is not None:
         yield suggestions.lines(report.suggestions, colour=style.colour, width=style.width)
     yield _notices(report.other_events, style)

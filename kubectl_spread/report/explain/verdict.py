@@ -1,68 +1,67 @@
-"""The first sentence of an explanation: what happens to the pod, and why."""
+"""The first sentence of an explanation: what happens to the pod, and why; and the conflicts behind it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Optional
 
-from kubectl_spread.explain.explanation import Explanation, IgnoredFields, PodVerdict
+import numpy as np
+
+from kubectl_spread.explain.bound_pod import SkewNow
+from kubectl_spread.explain.constraints.report import ConstraintReport, DomainReport
+from kubectl_spread.explain.explanation import ClaimProblem, ClaimTrouble, Explanation, IgnoredFields, PodVerdict
+from kubectl_spread.explain.requirements.decisive import Cause, Conflict, UnmetRequirement
+from kubectl_spread.explain.requirements.requirement import Requirement, RequirementKind
+from kubectl_spread.objects.constraints.constraint import TopologySpreadConstraint
+from kubectl_spread.objects.selectors.labels import HOSTNAME, REGION, ZONE
 from kubectl_spread.objects.taints import OUTAGES
-from kubectl_spread.report.explain.reasons.cause import cause, claim_words, constraint_words, short_key
-from kubectl_spread.text.wording import comma_list, count_noun, safe
+from kubectl_spread.report.table import wrap
+from kubectl_spread.scheduler.plugins import names
+from kubectl_spread.text.wording import comma_list, count_noun, join_with_and, safe
 
 _MOST_NAMES = 6
-_MOST_VICTIMS = 3
-_MOST_FINALIZERS = 3
-
-_CONFIGURED = "that is not known: name its file with --scheduler-config"
-# Values of messages.message.ReasonKind: importing it compiles hundreds of regular expressions.
-_SPREAD = ("constraint", "constraintLabelMissing")
-_UNSEEN_TAINT = "A node must have a taint or a cordon that the facts do not show."
-_LESS_ROOM = "The nodes must have less free capacity than the facts show: there are more pods, or smaller nodes."
-_BY_KIND = {
-    "taint": _UNSEEN_TAINT,
-    "cordon": _UNSEEN_TAINT,
-    "nodeCondition": _UNSEEN_TAINT,
-    "addedAffinity": f"The scheduler's configuration must add a node affinity (addedAffinity) {_CONFIGURED}.",
-    "nodeAffinity": "Nodes must have other labels than the facts show.",
-    "resource": _LESS_ROOM,
-    "pods": _LESS_ROOM,
-    "port": "Nodes must run pods that the facts lack.",
-    "unknown": "A scheduler plugin that this program does not know must have refused it.",
-}
-_OTHER = "The scheduler must see objects, or have a configuration, that the facts do not show."
+_MOST_FEW = 3
+_MOST_REFUSALS = 4
+_MOST_CONFLICTS = 5
 _MOST_SENTENCES = 2
+_BY_NAME = "metadata.name"  # the field by which a DaemonSet pins its pods
+
+# Requirements whose name is already the reason.
+_SELF_EVIDENT = (RequirementKind.CORDON, RequirementKind.TAINT, RequirementKind.NODE_NAME)
+_SHORT = {ZONE: "zone", HOSTNAME: "node", REGION: "region"}
 
 
 def sentence(explanation: Explanation) -> str:
     """Return the verdict on one pod."""
-    sentence = _SENTENCES.get(explanation.verdict, _pending)
-    return f"Pod {safe(explanation.pod.key)} {sentence(explanation)}"
+    words = _SENTENCES.get(explanation.verdict, _pending)
+    predicate = words.format_map(_Words(explanation)) if isinstance(words, str) else words(explanation)
+    return f"Pod {safe(explanation.pod.key)} {predicate}"
+
+
+class _Words(dict[str, str]):
+    """The words of one explanation, made when a sentence has them."""
+
+    def __init__(self, explanation: Explanation) -> None:
+        super().__init__()
+        self._explanation = explanation
+
+    def __missing__(self, name: str) -> str:
+        return _WORDS[name](self._explanation)
 
 
 def _running(explanation: Explanation) -> str:
-    pod = explanation.pod
-    node = safe(pod.node_name)
-    waits = " The scheduler is done with it; the kubelet has not started it yet." if _starts(pod.phase) else ""
-    if not explanation.outage:
-        return f"is bound to node {node}.{waits}{_in_vain(explanation)}{_broken_by_now(explanation)}"
-    if waits:
+    node, is_starting = safe(explanation.pod.node_name), explanation.pod.phase == "Pending"
+    state = f", which is {OUTAGES[explanation.outage]}" if explanation.outage else ""
+    waits = " The scheduler is done with it; the kubelet has not started it yet." if is_starting else ""
+    if state and is_starting:
         waits = f" The kubelet of {node} has to start it, and does not answer."
-    return f"is bound to node {node}, which is {OUTAGES[explanation.outage]}.{waits}{_broken_by_now(explanation)}"
+    in_vain = "" if state else _in_vain(explanation)
+    return f"is bound to node {node}{state}.{waits}{in_vain}{_broken_by_now(explanation)}"
 
 
-def _node_gone(explanation: Explanation) -> str:
+def _again(explanation: Explanation) -> str:
     owner = explanation.pod.owner
-    again = (
-        "nothing creates it again" if owner is None else f"{safe(f'{owner.kind} {owner.name}')} then creates another"
-    )
-    return (
-        f"is bound to node {safe(explanation.pod.node_name)}, which does not exist: no kubelet will run it. "
-        f"The pod garbage collector deletes it; {again}."
-    )
-
-
-def _finished(explanation: Explanation) -> str:
-    return f"has finished ({safe(explanation.pod.phase)}); the scheduler ignores it."
+    return "nothing creates it again" if owner is None else f"{safe(f'{owner.kind} {owner.name}')} then creates another"
 
 
 def _terminating(explanation: Explanation) -> str:
@@ -76,45 +75,27 @@ def _terminating(explanation: Explanation) -> str:
     )
 
 
-def _gated(explanation: Explanation) -> str:
-    gates = comma_list(explanation.pod.cls.gates, most=_MOST_NAMES)
-    return f"waits for its scheduling gates: {gates}. The scheduler ignores the pod until they are removed."
-
-
-def _without_scheduler(explanation: Explanation) -> str:
-    name = safe(explanation.pod.cls.scheduler_name)
-    return f"waits for a scheduler named {name}, {_scheduler(explanation)}"
-
-
 def _schedulable(explanation: Explanation) -> str:
     if explanation.assumed:
-        first = comma_list((f"{key} is on {node}" for key, node in explanation.assumed), most=_MOST_VICTIMS)
+        first = comma_list((f"{key} is on {node}" for key, node in explanation.assumed), most=_MOST_FEW)
         return f"can be scheduled once {first}: it then fits on {_fits(explanation)}."
     return f"can be scheduled: it fits on {_fits(explanation)}.{_in_vain(explanation)}"
 
 
 def _waits_for_volume(explanation: Explanation) -> str:
-    chosen = comma_list(dict.fromkeys(item.selected_node for item in explanation.claims), most=_MOST_VICTIMS)
-    claims = "; ".join(claim_words(item) for item in explanation.claims[:_MOST_VICTIMS])
+    chosen = comma_list(dict.fromkeys(item.selected_node for item in explanation.claims), most=_MOST_FEW)
+    claims = "; ".join(claim_words(item) for item in explanation.claims[:_MOST_FEW])
     noun = "its volume" if len(explanation.claims) == 1 else "its volumes"
     return f"waits for {noun}: the scheduler has chosen node {chosen}, and {claims}."
 
 
 def _waits_for_preemption(explanation: Explanation) -> str:
     node, victims = safe(explanation.nominated_node), explanation.victims
-    names = comma_list((victim.key + deletion_text("", victim.finalizers) for victim in victims), most=_MOST_VICTIMS)
-    noun, has = ("pod", "has") if len(victims) == 1 else ("pods", "have")
+    names = comma_list((victim.key + deletion_text("", victim.finalizers) for victim in victims), most=_MOST_FEW)
+    noun, them, they_have = ("pod", "it", "it has") if len(victims) == 1 else ("pods", "them", "they have")
     return (
-        f"waits for {noun} {names} to end on node {node}. The scheduler evicted {'it' if has == 'has' else 'them'} "
-        f"to make room, and the pod goes to {node} once {'it has' if has == 'has' else 'they have'} ended."
-    )
-
-
-def _contended(explanation: Explanation) -> str:
-    rivals = comma_list(explanation.rivals, most=_MOST_VICTIMS)
-    return (
-        f"may stay Pending: it fits on {_fits(explanation)}, but the cluster does not have room for all Pending pods. "
-        f"The outcome depends on the scheduler's order; it may place {rivals} first.{_last_turn(explanation)}"
+        f"waits for {noun} {names} to end on node {node}. The scheduler evicted {them} to make room, and the pod goes "
+        f"to {node} once {they_have} ended."
     )
 
 
@@ -124,31 +105,20 @@ def _last_turn(explanation: Explanation) -> str:
     return "" if last is None or last.verdict is not PodVerdict.PENDING else f" Then {cause(last)}."
 
 
-def _refused_yet(explanation: Explanation) -> str:
-    disagreement = explanation.disagreement
-    if disagreement is None:
-        return _pending(explanation)
-    reasons = ", ".join(f"{part.number} {part.reason}" if part.number else part.reason for part in disagreement.parts)
-    return (
-        f"stays Pending: the scheduler refuses it on every node ({safe(reasons)}), although by the cluster facts it "
-        f"fits on {_fits(explanation)}. {' '.join(_must_differ(explanation))}"
-    )
+def _refusal_words(explanation: Explanation) -> str:
+    parts = explanation.disagreement.parts if explanation.disagreement is not None else ()
+    return safe(", ".join(f"{part.number} {part.reason}" if part.number else part.reason for part in parts))
 
 
 def _pending(explanation: Explanation) -> str:
     preempting = explanation.preemption
     if preempting is not None and preempting.node:
-        evicted = comma_list((victim.pod.key for victim in preempting.victims), most=_MOST_VICTIMS)
+        evicted = comma_list((victim.pod.key for victim in preempting.victims), most=_MOST_FEW)
         waits = f"waits for preemption to evict {evicted} on {safe(preempting.node)}"
         return f"{waits}: until then, {cause(explanation)}."
-    return f"stays Pending: {cause(explanation)}.{_assumed(explanation)}"
-
-
-def _assumed(explanation: Explanation) -> str:
-    if not explanation.assumed:
-        return ""
-    first = comma_list((f"{key} on {node}" for key, node in explanation.assumed), most=_MOST_VICTIMS)
-    return f" Pending pods that the scheduler places first are counted: {first}."
+    first = comma_list((f"{key} on {node}" for key, node in explanation.assumed), most=_MOST_FEW)
+    assumed = f" Pending pods that the scheduler places first are counted: {first}." if first else ""
+    return f"stays Pending: {cause(explanation)}.{assumed}"
 
 
 def _in_vain(explanation: Explanation) -> str:
@@ -156,7 +126,7 @@ def _in_vain(explanation: Explanation) -> str:
     for report in explanation.constraints:
         if report.is_default:
             continue
-        words = constraint_words(report)
+        words = _constraint_words(report.constraint, is_default=False)
         if not report.self_match:
             return f" But {words} does not spread pods like this one: it does not count them."
         if report.constraint.is_hard and report.eligible_domains == 1 and len(report.domains) > 1:
@@ -172,13 +142,11 @@ def _broken_by_now(explanation: Explanation) -> str:
     if not broken:
         return ""
     worst = max(broken, key=lambda skew: skew.skew - skew.max_skew)
-    own = "The cluster's default" if worst.is_default else "Its"
-    short = short_key(worst.topology_key)
-    name = safe(f"{own} {f'{short} ' if short else ''}constraint ({worst.topology_key}, maxSkew {worst.max_skew})")
+    words = _constraint_words(worst, is_default=worst.is_default)
     emptiest = f" {safe(worst.emptiest)}={worst.least}" if worst.emptiest else ""
     return (
-        f" {name} is violated now: the skew is {worst.skew} ({safe(worst.fullest)}={worst.most}{emptiest}). "
-        "The scheduler checks it only when it places a pod, and running pods are not moved."
+        f" {words[0].upper()}{words[1:]} is violated now: the skew is {worst.skew} ({safe(worst.fullest)}={worst.most}"
+        f"{emptiest}). The scheduler checks it only when it places a pod, and running pods are not moved."
     )
 
 
@@ -201,11 +169,7 @@ def deletion_text(deleted: str, finalizers: Sequence[str]) -> str:
     if not finalizers:
         return when
     noun = "finalizer" if len(finalizers) == 1 else "finalizers"
-    return f"{when} ({noun} {comma_list(finalizers, most=_MOST_FINALIZERS)})"
-
-
-def _starts(phase: str) -> bool:
-    return phase == "Pending"
+    return f"{when} ({noun} {comma_list(finalizers, most=_MOST_FEW)})"
 
 
 def _fits(explanation: Explanation) -> str:
@@ -213,16 +177,69 @@ def _fits(explanation: Explanation) -> str:
     return f"{count_noun(len(feasible), 'node')} ({comma_list(feasible, most=_MOST_NAMES)})"
 
 
-def _by_the_other_rules(explanation: Explanation) -> str:
-    if not explanation.diagnosis.feasible:
-        return f"by all other rules {cause(explanation)}"
-    return f"by all other rules it fits on {_fits(explanation)}"
+def _outcome(explanation: Explanation) -> str:
+    return f"it fits on {_fits(explanation)}" if explanation.diagnosis.feasible else cause(explanation)
 
 
-def _in_future(explanation: Explanation) -> str:
-    if explanation.diagnosis.feasible:
-        return f"it fits on {_fits(explanation)}"
-    return f"it stays Pending: {cause(explanation)}"
+_WORDS: dict[str, Callable[[Explanation], str]] = {
+    "node": lambda item: safe(item.pod.node_name),
+    "phase": lambda item: safe(item.pod.phase),
+    "gates": lambda item: comma_list(item.pod.cls.gates, most=_MOST_NAMES),
+    "scheduler_name": lambda item: safe(item.pod.cls.scheduler_name),
+    "rivals": lambda item: comma_list(item.rivals, most=_MOST_FEW),
+    "again": _again,
+    "scheduler": _scheduler,
+    "fits": _fits,
+    "last_turn": _last_turn,
+    "refusal": _refusal_words,
+    "must_differ": lambda item: " ".join(list(dict.fromkeys(_differences(item)))[:_MOST_SENTENCES]),
+    "outcome": _outcome,
+    "stays": lambda item: "" if item.diagnosis.feasible else "it stays Pending: ",
+}
+_SENTENCES: dict[PodVerdict, str | Callable[[Explanation], str]] = {
+    PodVerdict.RUNNING: _running,
+    PodVerdict.NODE_GONE: (
+        "is bound to node {node}, which does not exist: no kubelet will run it. The pod garbage collector deletes it; "
+        "{again}."
+    ),
+    PodVerdict.FINISHED: "has finished ({phase}); the scheduler ignores it.",
+    PodVerdict.TERMINATING: _terminating,
+    PodVerdict.GATED: (
+        "waits for its scheduling gates: {gates}. The scheduler ignores the pod until they are removed."
+    ),
+    PodVerdict.NO_SCHEDULER: "waits for a scheduler named {scheduler_name}, {scheduler}",
+    PodVerdict.NOT_PREDICTABLE: "is not predictable: by all other rules {outcome}.",
+    PodVerdict.NOT_CREATED: ("does not exist yet, so the scheduler has not seen it; once created, {stays}{outcome}."),
+    PodVerdict.SCHEDULABLE: _schedulable,
+    PodVerdict.WAITS_FOR_VOLUME: _waits_for_volume,
+    PodVerdict.WAITS_FOR_PREEMPTION: _waits_for_preemption,
+    PodVerdict.CONTENDED: (
+        "may stay Pending: it fits on {fits}, but the cluster does not have room for all Pending pods. The outcome "
+        "depends on the scheduler's order; it may place {rivals} first.{last_turn}"
+    ),
+    PodVerdict.REFUSED: (
+        "stays Pending: the scheduler refuses it on every node ({refusal}), although by the cluster facts it fits on "
+        "{fits}. {must_differ}"
+    ),
+}
+
+_CONFIGURED = "that is not known: name its file with --scheduler-config"
+# Values of messages.message.ReasonKind: importing it compiles hundreds of regular expressions.
+_SPREAD = ("constraint", "constraintLabelMissing")
+_UNSEEN_TAINT = "A node must have a taint or a cordon that the facts do not show."
+_LESS_ROOM = "The nodes must have less free capacity than the facts show: there are more pods, or smaller nodes."
+_BY_KIND = {
+    "taint": _UNSEEN_TAINT,
+    "cordon": _UNSEEN_TAINT,
+    "nodeCondition": _UNSEEN_TAINT,
+    "addedAffinity": f"The scheduler's configuration must add a node affinity (addedAffinity) {_CONFIGURED}.",
+    "nodeAffinity": "Nodes must have other labels than the facts show.",
+    "resource": _LESS_ROOM,
+    "pods": _LESS_ROOM,
+    "port": "Nodes must run pods that the facts lack.",
+    "unknown": "A scheduler plugin that this program does not know must have refused it.",
+}
+_OTHER = "The scheduler must see objects, or have a configuration, that the facts do not show."
 
 
 def ignored_sentence(ignored: IgnoredFields) -> str:
@@ -230,44 +247,230 @@ def ignored_sentence(ignored: IgnoredFields) -> str:
     return f"ignored by {ignored.version}: {', '.join(ignored.fields)}"
 
 
-_SENTENCES: dict[PodVerdict, Callable[[Explanation], str]] = {
-    PodVerdict.RUNNING: _running,
-    PodVerdict.NODE_GONE: _node_gone,
-    PodVerdict.FINISHED: _finished,
-    PodVerdict.TERMINATING: _terminating,
-    PodVerdict.GATED: _gated,
-    PodVerdict.NO_SCHEDULER: _without_scheduler,
-    PodVerdict.NOT_PREDICTABLE: lambda item: f"is not predictable: {_by_the_other_rules(item)}.",
-    PodVerdict.NOT_CREATED: (
-        lambda item: f"does not exist yet, so the scheduler has not seen it; once created, {_in_future(item)}."
+def _differences(explanation: Explanation) -> Iterator[str]:
+    """Yield a sentence for each kind of reason that the facts do not explain."""
+    unexplained = explanation.disagreement.unexplained if explanation.disagreement is not None else ()
+    constraints = explanation.pod.cls.constraints
+    for kind in sorted((part.kind.value for part in unexplained), key=lambda kind: kind not in _SPREAD):
+        if kind not in _SPREAD:
+            yield _BY_KIND.get(kind, _OTHER)
+        elif any(constraint.is_hard for constraint in constraints):
+            yield "It must count other pods or other domains than the facts show."
+        elif constraints:
+            yield "The pod has only soft constraints, so a hard constraint must have been added to it since."
+        else:
+            yield (
+                "The pod has no constraint of its own, so the scheduler's configuration must have a hard default "
+                f"constraint {_CONFIGURED}."
+            )
+
+
+def cause(explanation: Explanation) -> str:
+    """Return why no node fits, from the smallest set of requirements that leaves none."""
+    diagnosis = explanation.diagnosis
+    if not diagnosis.node_count:
+        return "the cluster has no nodes"
+    if explanation.claims and diagnosis.pre_filter_message:
+        return "; ".join(claim_words(item) for item in explanation.claims[:_MOST_FEW])
+    if diagnosis.pre_filter_plugin == names.NODE_AFFINITY:
+        return "the terms of its node affinity name different nodes, so no node can match"
+    if diagnosis.pre_filter_message:
+        return f"it is rejected before any node is considered: {safe(diagnosis.pre_filter_message)}"
+    if not explanation.causes:
+        return safe(explanation.message) if diagnosis.feasible else "no node fits"
+    first, *rest = explanation.causes
+    text = _clause(first, explanation)
+    return f"{text}. Without that, {_clause(rest[0], explanation)}" if rest else text
+
+
+def claim_words(trouble: ClaimTrouble) -> str:
+    """Return `PersistentVolumeClaim d does not exist in namespace shop`, with the last event of the claim."""
+    problem: object = trouble.problem
+    if trouble.problem is ClaimProblem.NO_CLASS and not trouble.storage_class:
+        problem = "no class is named"
+    creator = trouble.provisioner or "the provisioner"
+    predicate = _CLAIMS[problem].format(creator=creator, **trouble.key._asdict(), **trouble._asdict())
+    event = trouble.event
+    event_text = "" if event is None else f" (its last event: {event.reason}: {event.message.rstrip('.')})"
+    return safe(f"PersistentVolumeClaim {trouble.key.name} {predicate}{event_text}")
+
+
+_CLAIMS: dict[object, str] = {
+    ClaimProblem.MISSING: "does not exist in namespace {namespace}",
+    ClaimProblem.NOT_CREATED: "of an ephemeral volume has not been created yet",
+    ClaimProblem.FOREIGN: (
+        "already exists without belonging to the pod, so its ephemeral volume {name} cannot be created"
     ),
-    PodVerdict.SCHEDULABLE: _schedulable,
-    PodVerdict.WAITS_FOR_VOLUME: _waits_for_volume,
-    PodVerdict.WAITS_FOR_PREEMPTION: _waits_for_preemption,
-    PodVerdict.CONTENDED: _contended,
-    PodVerdict.REFUSED: _refused_yet,
+    ClaimProblem.LOST: "has lost its volume {volume}",
+    ClaimProblem.NO_VOLUME: "is bound to volume {volume}, which does not exist",
+    ClaimProblem.DELETED: "is being deleted",
+    ClaimProblem.NO_CLASS: "is not bound, and its StorageClass {storage_class} does not exist",
+    "no class is named": "is not bound: it names no StorageClass, and no PersistentVolume is bound to it",
+    ClaimProblem.UNBOUND: (
+        "is not bound yet, and its StorageClass {storage_class} binds it before a node is chosen "
+        "(volumeBindingMode Immediate)"
+    ),
+    ClaimProblem.BINDING: "is not bound completely to its volume {volume} yet",
+    ClaimProblem.PROVISIONING: ("has no volume there yet; {creator} of StorageClass {storage_class} has to create it"),
 }
 
 
-def _must_differ(explanation: Explanation) -> list[str]:
-    """Return a sentence for each kind of reason that the facts do not explain, the first few."""
-    found = explanation.disagreement
-    kinds = () if found is None else tuple(part.kind.value for part in found.unexplained)
-    return list(dict.fromkeys(_differences(kinds, explanation)))[:_MOST_SENTENCES]
+def _constraint_words(constraint: TopologySpreadConstraint | SkewNow, *, is_default: bool) -> str:
+    """Return `its zone constraint (topology.kubernetes.io/zone, maxSkew 1)`."""
+    key = constraint.topology_key
+    own = "the cluster's default" if is_default else "its"
+    short = f" {_SHORT[key]}" if key in _SHORT else ""
+    return safe(f"{own}{short} constraint ({key}, maxSkew {constraint.max_skew})")
 
 
-def _differences(kinds: tuple[str, ...], explanation: Explanation) -> Iterator[str]:
-    for kind in sorted(kinds, key=lambda kind: kind not in _SPREAD):
-        if kind not in _SPREAD:
-            yield _BY_KIND.get(kind, _OTHER)
-        elif any(constraint.is_hard for constraint in explanation.pod.cls.constraints):
-            yield "It must count other pods or other domains than the facts show."
-        else:
-            own = "only soft constraints" if explanation.pod.cls.constraints else "no constraint"
-            if explanation.pod.cls.constraints:
-                yield f"The pod has {own}, so a hard constraint must have been added to it since."
-            else:
-                yield (
-                    f"The pod has {own} of its own, so the scheduler's configuration must have a hard default "
-                    f"constraint {_CONFIGURED}."
-                )
+def _clause(found: Cause, explanation: Explanation) -> str:
+    if not found.narrowing:
+        return f"every node is refused by {_reasons(found, is_alone=True)}"
+    if len(found.narrowing) == 1 and found.narrowing[0].position is not None:
+        reports = {report.constraint.position: report for report in explanation.constraints}
+        if found.narrowing[0].position in reports:
+            return _by_constraint(reports[found.narrowing[0].position], found)
+    if not found.decisive:
+        return _contradiction(found, explanation)
+    parts = [safe(item.text) for item in found.narrowing]
+    where = comma_list(found.decisive, most=_MOST_FEW)
+    left = f"{' and '.join(parts)} {'leaves' if len(parts) == 1 else 'leave'} only {where}"
+    if len(parts) == 1 and found.narrowing[0].key == _BY_NAME:
+        owner = explanation.pod.owner
+        is_daemon = owner is not None and owner.kind == "DaemonSet"
+        left = f"its {'DaemonSet created it for' if is_daemon else 'node affinity names only'} node {where}"
+    return f"{left}, {_refused(found)}"
+
+
+def _contradiction(found: Cause, explanation: Explanation) -> str:
+    parts = []
+    for item in found.narrowing:
+        left = [name for name, fits in zip(explanation.node_names, item.allowed.tolist(), strict=True) if fits]
+        parts.append(f"{safe(item.text)} leaves {f'only {comma_list(left, most=_MOST_FEW)}' if left else 'no node'}")
+    return f"no node meets all of these: {'; '.join(parts)}"
+
+
+def _refused(found: Cause) -> str:
+    """Return `which is refused by A (why) and by B`."""
+    return f"which {'is' if len(found.decisive) == 1 else 'are'} refused by {_reasons(found)}"
+
+
+def _reasons(found: Cause, *, is_alone: bool = False) -> str:
+    """Return every reason: `A (why) and by B (why)`. Add the number of nodes if it does not refuse all."""
+    if is_alone and len(found.refusals) == 1:
+        (only,) = found.refusals
+        return f"{safe(only.requirement.text)}{f': {safe(only.why)}' if only.why else ''}"
+    everywhere = [item for item in found.refusals if len(item.nodes) == len(found.decisive)]
+    somewhere = [item for item in found.refusals if len(item.nodes) < len(found.decisive)]
+    if not everywhere:
+        return _several(somewhere)
+    names = [_with_numbers(item) for item in everywhere[:_MOST_REFUSALS]]
+    left = max(1, _MOST_REFUSALS - len(names))
+    names += [f"{_with_numbers(item)} on {comma_list(item.nodes, most=_MOST_FEW)}" for item in somewhere[:left]]
+    more = len(found.refusals) - len(names)
+    return " and by ".join(names) + (f" and for {count_noun(more, 'more reason')}" if more else "")
+
+
+def _several(refusals: Sequence[UnmetRequirement]) -> str:
+    """Return reasons that refuse different nodes: `taint a:NoSchedule, taint b:NoSchedule`."""
+    more = len(refusals) - _MOST_REFUSALS
+    names = ", ".join(_with_numbers(item) for item in refusals[:_MOST_REFUSALS])
+    return names + (f" and {count_noun(more, 'more reason')}" if more > 0 else "")
+
+
+def _with_numbers(refusal: UnmetRequirement) -> str:
+    """Return `the cpu request (needs 2; n1 has 1 of 4 free)`, with the reason unless the name contains it."""
+    is_evident = not refusal.why or refusal.requirement.kind in _SELF_EVIDENT
+    return safe(refusal.requirement.text if is_evident else f"{refusal.requirement.text} ({refusal.why})")
+
+
+def _by_constraint(report: ConstraintReport, found: Cause) -> str:
+    words = _constraint_words(report.constraint, is_default=report.is_default)
+    if not report.domains:
+        return f"no node has the label {safe(report.constraint.topology_key)}, which {words} asks for"
+    open_to = [domain for domain in report.domains if domain.fits and found.decisive]
+    if not any(domain.eligible for domain in open_to):
+        return f"{words} lets it into no domain{_because_of_minimum(report)}{_uncounted(open_to, found)}"
+    text = f"{words} {_only(open_to, found)}"
+    lacking = report.without_key  # these nodes would fit if they had the label
+    if not lacking:
+        return text
+    verb = "lacks" if len(lacking) == 1 else "lack"
+    return f"{text}; {count_noun(len(lacking), 'node')} {verb} its label: {comma_list(lacking, most=_MOST_FEW)}"
+
+
+def _uncounted(open_to: Sequence[DomainReport], found: Cause) -> str:
+    """Return `. c does not count, and its only node c1 is refused by taint x` for domains that do not count."""
+    if not open_to:
+        return ""
+    verb, whose = ("does", "its") if len(open_to) == 1 else ("do", "their")
+    only = f"only node {safe(found.decisive[0])} is" if len(found.decisive) == 1 else "nodes are"
+    return f". {_domains(open_to)} {verb} not count, and {whose} {only} refused by {_reasons(found)}"
+
+
+def _domains(found: Sequence[DomainReport]) -> str:
+    """Return the names of a few domains, or the first ones and how many more there are."""
+    names = [safe(domain.value or '""') for domain in found]
+    return join_with_and(names) if len(names) <= _MOST_NAMES else comma_list(names, most=_MOST_NAMES)
+
+
+def _only(open_to: Sequence[DomainReport], found: Cause) -> str:
+    """Return `lets it only into c, whose only node c1 is refused by a cordon`."""
+    where = _domains(open_to)
+    if not found.refusals:
+        return f"lets it only into {where}, and the nodes there do not fit"
+    if all(domain.node_names == (domain.value,) for domain in open_to):
+        return f"lets it only onto {where}, {_refused(found)}"
+    if len(open_to) == 1 and open_to[0].nodes == 1:
+        only = safe(open_to[0].node_names[0])
+        return f"lets it only into {where}, whose only node {only} is refused by {_reasons(found)}"
+    return f"lets it only into {where}, and there every node is refused by {_reasons(found)}"
+
+
+def _because_of_minimum(report: ConstraintReport) -> str:
+    if not report.is_below_min_domains:
+        return "" if report.eligible_domains else ", because no domain is counted"
+    is_one = report.eligible_domains == 1
+    return (
+        f": there {'is' if is_one else 'are'} {count_noun(report.eligible_domains, 'domain')}, fewer than minDomains "
+        f"{report.min_domains}, so the minimum counts as 0, and {'it' if is_one else 'each of them'} has "
+        f"{report.constraint.max_skew} or more"
+    )
+
+
+CONFLICTS = "Conflicts (each of these alone keeps the pod Pending):"
+
+
+def refusal(conflict: Conflict) -> str:
+    """Return `every node is refused by A or by B`."""
+    texts = [safe(item.text) for item in conflict.requirements]
+    return f"every node is refused by {' or by '.join(texts)}"
+
+
+def conflict_lines(explanation: Explanation, *, width: Optional[int] = None) -> list[str]:
+    """Return the sets of requirements that leave no node, with the nodes that each requirement leaves, and why."""
+    out = wrap(CONFLICTS, width, hanging="  ")
+    for number, conflict in enumerate(explanation.conflicts[:_MOST_CONFLICTS], 1):
+        first = f"{number}."
+        arithmetic = conflict.arithmetic or ("",) * len(conflict.requirements)
+        for item, why in zip(conflict.requirements, arithmetic, strict=True):
+            sentence = f"{safe(item.text)} leaves {remaining_nodes(item, explanation.node_names)}"
+            head, *others = wrap(sentence, width, indent="     ")
+            out += [f"  {first:<3}{head[5:]}", *others]
+            out += wrap(why, width, indent="       ") if why else []
+            first = ""
+    more = len(explanation.conflicts[_MOST_CONFLICTS:]) + explanation.more_conflicts
+    rest = count_noun(more, "more conflict")
+    if not explanation.conflicts_are_complete:
+        return [*out, f"  and at least {rest}, as the search was stopped" if more else "  and others"]
+    return [*out, f"  and {rest}"] if more else out
+
+
+def remaining_nodes(requirement: Requirement, names: tuple[str, ...]) -> str:
+    """Return `only n1, n2`: the nodes that meet a requirement."""
+    left = np.flatnonzero(requirement.allowed).tolist()
+    if not left:
+        return "no node"
+    if len(left) > _MOST_NAMES:
+        return f"{len(left)} of {count_noun(len(names), 'node')}"
+    return f"only {comma_list((names[at] for at in left), most=_MOST_NAMES)}"

@@ -1,1 +1,0 @@
-"""Why no node fits, as text."""
