@@ -17,6 +17,8 @@ from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.scores import score_table, ScoreTable
 from kubectl_spread.objects.reading import read
+from kubectl_spread.report.documents import to_document
+from kubectl_spread.report.explain import document as document  # noqa: PLC0414 (the form of scores)
 from kubectl_spread.report.explain import scores as text
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
@@ -66,7 +68,7 @@ def test_the_table_is_that_of_the_real_scheduler() -> None:
     seen = 0
     for case in recorded():
         found = table(case["objects"], case["incoming"][0], all_nodes=True)
-        told = text.document(found)
+        told = to_document(found)
 
         assert case["expected"][0]["scores"] == told["scores"]
         assert case["expected"][0]["placed"] in found.hosts

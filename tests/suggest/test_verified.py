@@ -18,7 +18,9 @@ from kubectl_spread.advice.search import suggest
 from kubectl_spread.advice.suggestion import Suggestions
 from kubectl_spread.cluster.building.build import cluster_of
 from kubectl_spread.explain.explanation import explain
-from kubectl_spread.report.explain.suggestions import lines, suggestion_document
+from kubectl_spread.report.documents import to_document
+from kubectl_spread.report.explain import document as document  # noqa: PLC0414 (the form of suggestions)
+from kubectl_spread.report.explain.suggestions import lines
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from tests.naive.builders import decide_all
 from tests.suggest.applying import applied
@@ -80,7 +82,7 @@ def test_suggestions_can_be_told(case: Case) -> None:
     text = lines(found, colour=False, width=80)
     prose = [line for line in text if not line.startswith(("     ", "   $"))]
 
-    told = json.loads(json.dumps([suggestion_document(item) for item in found.items]))
+    told = json.loads(json.dumps([to_document(item) for item in found.items]))
     assert not [error.message for error in VALIDATOR.iter_errors(told)]
     assert all(len(line) <= 80 for line in prose if " " in line.strip()[20:])
     assert all(shlex.split(command)[0] == "kubectl" for item in found.items for command in item.commands)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.objects.keys import Range
@@ -67,32 +66,3 @@ def _skew(constraint: ConstraintForecast) -> str:
 
 def _text(pods: Range) -> str:
     return str(pods.least) if pods.is_single else f"{pods.least}-{pods.most}"
-
-
-def document(forecast: Forecast) -> dict[str, Any]:
-    """Return the JSON object `forecast`."""
-    return {
-        "workload": forecast.workload.key,
-        "replicas": forecast.replicas,
-        "placed": _range(forecast.placed),
-        "runs": forecast.runs,
-        "isExact": forecast.basis.is_exact,
-        "skipped": forecast.skipped,
-        "constraints": [
-            {
-                "index": constraint.position,
-                "origin": "scheduler" if constraint.is_default else "pod",
-                "topologyKey": constraint.topology_key,
-                "whenUnsatisfiable": "DoNotSchedule" if constraint.is_hard else "ScheduleAnyway",
-                "maxSkew": constraint.max_skew,
-                "domains": {value: _range(pods) for value, pods in constraint.domains.items()},
-                "skew": _range(constraint.skew),
-            }
-            for constraint in forecast.constraints
-        ],
-        "nodes": {name: _range(pods) for name, pods in forecast.nodes.items()},
-    }
-
-
-def _range(pods: Range) -> dict[str, int]:
-    return {"least": pods.least, "most": pods.most}

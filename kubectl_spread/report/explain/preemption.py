@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
-
 from kubectl_spread.explain.preemption import (
     Criterion,
     NoPreemptionReason,
@@ -97,53 +95,3 @@ def _other_node_sentence(found: OtherNodeEviction) -> str:
         f"domain, {safe(found.node)} would take the pod; "
         "the scheduler does not try that: it evicts only on the node where the pod is to go."
     )
-
-
-def document(found: PreemptionReport) -> dict[str, Any]:
-    """Return the JSON object `preemption`."""
-    return {
-        "notEligible": found.not_eligible,
-        "node": found.node,
-        "victims": [_victim_document(victim) for victim in found.victims],
-        "candidates": found.candidates,
-        "choices": [
-            {
-                "node": choice.node,
-                "budgetViolations": choice.violations,
-                "highestPriority": choice.highest,
-                "sumOfPriorities": choice.priorities,
-                "victims": choice.victims,
-                "earliestStart": choice.earliest,
-            }
-            for choice in found.choices
-        ],
-        "decidedBy": "" if found.criterion is None else found.criterion.name.lower(),
-        "unhelpful": [
-            {
-                "why": group.why.value,
-                "plugin": group.plugin,
-                "reasons": list(group.reasons),
-                "nodes": list(group.nodes),
-            }
-            for group in found.unhelpful
-        ],
-        "otherNode": _other_node_document(found.other_node),
-    }
-
-
-def _victim_document(victim: Victim) -> dict[str, Any]:
-    owner = victim.owner
-    return {
-        "pod": victim.pod.key,
-        "priority": victim.pod.cls.priority,
-        "owner": "" if owner is None else f"{owner.kind} {owner.namespace}/{owner.name}",
-        "isSibling": victim.is_sibling,
-        "countedBy": list(victim.counted_by),
-        "breaksBudget": victim.breaks_budget,
-    }
-
-
-def _other_node_document(found: Optional[OtherNodeEviction]) -> Optional[dict[str, Any]]:
-    if found is None:
-        return None
-    return {"node": found.node, "pod": found.pod.key, "podNode": found.pod.node_name, "countedBy": found.counted_by}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
-
 from kubectl_spread.explain.bound_pod import BoundPodReport, NodeToday, NotComparable, SkewNow, UnknownReason
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.explain.scores import (
@@ -227,86 +225,3 @@ def _skew(skew: SkewNow) -> str:
     sign = "<=" if skew.holds else ">"
     text = f"{name} ({skew.topology_key}): skew now {skew.skew} {sign} maxSkew {skew.max_skew} ({numbers})"
     return safe(text if skew.holds else f"{text}: the constraint is checked at scheduling time only")
-
-
-def document(scores: ScoreTable) -> dict[str, Any]:
-    """Return the parts of the JSON document: `scores`, `hosts`, `decision`, `softConstraints`, `scoreError`."""
-    return {
-        "scores": {
-            row.node: {**dict(zip(scores.plugins, row.points, strict=True)), "total": row.total} for row in scores.rows
-        },
-        "weights": dict(zip(scores.plugins, scores.weights, strict=True)),
-        "hosts": list(scores.hosts),
-        "nodesNotScored": 0 if scores.error else scores.feasible - len(scores.rows),
-        "scoreError": scores.error,
-        "decision": _decision_document(scores.decision),
-        "softConstraints": _soft_document(scores.soft),
-    }
-
-
-def _decision_document(decision: Optional[Decision]) -> Optional[dict[str, Any]]:
-    if decision is None:
-        return None
-    return {
-        "winner": decision.winner,
-        "runnerUp": decision.runner_up,
-        "margin": decision.margin,
-        "shares": [_share(share) for share in decision.shares],
-        "decidedBy": [list(plugins) for plugins in decision.decisive],
-    }
-
-
-def _share(share: Share) -> dict[str, Any]:
-    return {
-        "plugin": share.plugin,
-        "points": share.points,
-        "because": "" if share.because is None else because_words(share.because),
-    }
-
-
-def _soft_document(vote: Optional[SoftVote]) -> Optional[dict[str, Any]]:
-    if vote is None:
-        return None
-    return {
-        "favourites": list(vote.favourites),
-        "favourite": vote.favourite,
-        "margin": vote.margin,
-        "outvotedBy": [_share(share) for share in vote.outvoted_by],
-        "nodesWithoutKey": list(vote.unlabelled),
-        "constraints": [
-            {
-                "index": constraint.position,
-                "origin": "scheduler" if constraint.is_default else "pod",
-                "topologyKey": constraint.topology_key,
-                "domains": [
-                    {"value": domain.value, "matching": domain.matching, "raw": round(domain.raw, 6)}
-                    for domain in constraint.domains
-                ],
-            }
-            for constraint in vote.constraints
-        ],
-    }
-
-
-def bound_pod_document(bound: BoundPodReport) -> dict[str, Any]:
-    """Return the JSON object `boundPod`; its scores have their own place."""
-    return {
-        "ifScheduledNow": bound.again.value,
-        "unknown": "" if bound.unknown is None else unknown_words(bound.unknown),
-        "refusals": [{"plugin": status.plugin, "reasons": list(status.reasons)} for status in bound.refusals],
-        "skews": [
-            {
-                "index": skew.position,
-                "origin": "scheduler" if skew.is_default else "pod",
-                "topologyKey": skew.topology_key,
-                "maxSkew": skew.max_skew,
-                "skew": skew.skew,
-                "fullest": skew.fullest,
-                "most": skew.most,
-                "emptiest": skew.emptiest,
-                "least": skew.least,
-                "holds": skew.holds,
-            }
-            for skew in bound.skews
-        ],
-    }

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Optional
 
 from kubectl_spread.advice.search import ALL
 from kubectl_spread.advice.suggestion import (
-    Effect,
     Rollout,
     Setback,
     SpreadChange,
@@ -15,7 +13,6 @@ from kubectl_spread.advice.suggestion import (
     Suggestions,
     Why,
 )
-from kubectl_spread.advice.target import Manager
 from kubectl_spread.report.table import paint, wrap
 from kubectl_spread.text.wording import count_noun, join_with_and, safe
 
@@ -205,59 +202,3 @@ def _skew(spread: SpreadChange) -> str:
     """Return `1`, or `0-2` if outcomes differ."""
     least, most = spread.skews or (spread.skew_after, spread.skew_after)
     return str(least) if least == most else f"{least}-{most}"
-
-
-def suggestion_document(item: Suggestion) -> dict[str, Any]:
-    """Return an item of an Explanation's `suggestions`."""
-    return {
-        "title": item.title,
-        "verified": item.verified,
-        "complete": item.is_complete,
-        "certainty": item.certainty.value,
-        "manifest": item.is_of_manifest,
-        "changes": list(item.changes),
-        "lines": list(item.lines),
-        "commands": list(item.commands),
-        "effect": _effect_document(item.effect),
-        "rollout": {**_rollout_document(item.rollout), "text": effect_sentence(item)},
-        "managedBy": _manager_document(item.managed_by),
-        "givesUp": item.gives_up,
-        "notes": list(item.notes),
-    }
-
-
-def _rollout_document(rollout: Rollout) -> dict[str, Any]:
-    return {
-        "outcomes": rollout.outcomes,
-        "exhaustive": rollout.is_exact,
-        "restarts": rollout.restarts,
-        "underWay": rollout.under_way,
-        "notFollowed": list(rollout.not_followed),
-    }
-
-
-def _manager_document(manager: Optional[Manager]) -> Optional[dict[str, str]]:
-    if manager is None:
-        return None
-    return {"tool": manager.tool, "name": manager.name, "namespace": manager.namespace}
-
-
-def _effect_document(effect: Effect) -> dict[str, Any]:
-    return {
-        "node": effect.nodes[0] if effect.nodes else "",
-        "nodes": list(effect.nodes),
-        "placed": {"before": effect.placed_before, "after": effect.placed_after},
-        "pending": {"before": effect.pending_before, "after": effect.pending_after},
-        "domains": [
-            {
-                "topologyKey": spread.topology_key,
-                "before": spread.before,
-                "after": spread.after,
-                "skewBefore": spread.skew_before,
-                "skewAfter": spread.skew_after,
-                "skewRange": None if spread.skews is None else list(spread.skews),
-                "range": {value: list(ends) for value, ends in spread.ranges.items()},
-            }
-            for spread in effect.spreads
-        ],
-    }
