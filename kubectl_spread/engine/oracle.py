@@ -7,14 +7,13 @@ follow. An answer is cached by the pods on which it depends.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
-from typing import NamedTuple, Optional, Union
+from typing import NamedTuple, Optional
 
 import numpy as np
 
 from kubectl_spread.cluster.snapshot import DisruptionBudget
-from kubectl_spread.cluster.tables.columns import Int64s
 from kubectl_spread.engine import budgets
 from kubectl_spread.engine.claims import Made, storage_of
 from kubectl_spread.engine.search.questions import Questions
@@ -22,7 +21,7 @@ from kubectl_spread.engine.state import Deletion, forget_refusals, P, PENDING, S
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
-from kubectl_spread.scheduler.cycle import Scheduler
+from kubectl_spread.scheduler.cycle import Scheduler, Scores
 from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.preemption import dry_run, post_filter, preference
@@ -58,14 +57,6 @@ class SchedulerAnswer(NamedTuple):
     """The scheduler's answer for a pod: nodes of equal rank for it, or none."""
 
     hosts: tuple[int, ...]
-
-
-class ScoredNodes(NamedTuple):
-    """The feasible nodes for a pod with their scores; a single node is not scored."""
-
-    nodes: tuple[int, ...]
-    by_plugin: Mapping[str, Union[Int64s, int]] = {}
-    total: Int64s = np.zeros(0, np.int64)
 
 
 class Oracle:
@@ -137,23 +128,21 @@ class Oracle:
             return ()
         return kept.world_nodes(found.tolist())
 
-    def score(self, pod: P, state: State) -> ScoredNodes:
+    def score(self, pod: P, state: State) -> Scores:
         """Return the feasible nodes of a pending pod with their scores; none if it cannot be predicted.
 
         Raises:
             ScoreError: a plugin fails, and the scheduler would not place the pod.
         """
         if not self.is_predictable(pod):
-            return ScoredNodes(())
+            return Scores(np.zeros(0, np.intp))
         kept = self._kept(state)
         kept.show(_seen(state.pods), state.pods)
         api_pod = kept.pod(pod)
         filtered = kept.scheduler.filter(api_pod)
-        nodes = tuple(kept.world_node[at] for at in np.flatnonzero(filtered.feasible).tolist())
-        if len(nodes) < 2:
-            return ScoredNodes(nodes)
-        scores = kept.scheduler.score(api_pod, filtered)
-        return ScoredNodes(nodes, scores.by_plugin, scores.total)
+        feasible = np.flatnonzero(filtered.feasible)
+        scores = kept.scheduler.score(api_pod, filtered) if len(feasible) > 1 else Scores(feasible)
+        return scores._replace(nodes=np.array([kept.world_node[at] for at in feasible.tolist()], np.intp))
 
     def evictions(self, pod: P, state: State) -> tuple[PreemptionOption, ...]:
         """Return the ways in which preemption may make room for a pod that fits on no node, all equally good."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Optional
 
 from kubectl_spread.explain.messages import meaning as meanings
 from kubectl_spread.explain.messages.parse import Message, Part, Preemption
 from kubectl_spread.explain.messages.sentences import Component
 from kubectl_spread.objects.keys import Range
-from kubectl_spread.report.documents import API_VERSION
+from kubectl_spread.report.documents import API_VERSION, form, Plain, to_document
 from kubectl_spread.report.table import NARROWEST, paint, wrap
 from kubectl_spread.text.wording import count_noun, safe
 
@@ -30,9 +29,7 @@ def lines(message: Message, *, width: int, colour: bool) -> list[str]:
     out = [paint(line, "bold", colour=colour) for line in _wrapped(headline(message), width, "")]
     if lack := meanings.cut_sentence(message):
         out += [paint(line, "yellow", colour=colour) for line in _wrapped(lack, width, "")]
-    of_groups = message.form == "notScaled"
-    meanings_of_parts = [(part, meanings.meaning(part, of_groups=of_groups)) for part in message.parts]
-    out += _parts(meanings_of_parts, width, colour=colour)
+    out += _parts(_meanings(message), width, colour=colour)
     whole = meanings.meaning_of_whole(message)
     if whole and message.form != "unknown":  # then the headline says it
         out += ["", *_wrapped(whole, width, "")]
@@ -68,54 +65,42 @@ def headline(message: Message) -> str:
     return f"{who}: none of the {message.total} nodes takes the pod{seen}."
 
 
-def document(messages: Iterable[Message]) -> dict[str, Any]:
+def document(messages: Iterable[Message]) -> Plain:
     """Return a MessageExplanation."""
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "MessageExplanation",
-        "messages": [_document(message) for message in messages],
-    }
+    return {"apiVersion": API_VERSION, "kind": "MessageExplanation", "messages": list(map(to_document, messages))}
 
 
-def _document(message: Message) -> dict[str, Any]:
+def _part(part: Part, meaning: str) -> Plain:
+    return to_document(part, "count=number reason kind subject cut meaning", meaning=meaning)
+
+
+def _meanings(message: Message) -> list[tuple[Part, str]]:
     of_groups = message.form == "notScaled"
-    return {
-        "component": _COMPONENTS.get(message.component, message.component.value),
-        "form": message.form,
-        "text": message.text,
-        "nodes": message.total,
-        "parts": [_part(part, meanings.meaning(part, of_groups=of_groups)) for part in message.parts],
-        "postFilter": list(message.post_filter),
-        "preemption": None if message.preemption is None else _preemption(message.preemption),
-        "versions": None if message.era is None else [f"1.{message.era.least}", f"1.{message.era.most}"],
-        "details": dict(message.details),
-        "meaning": " ".join(filter(None, (meanings.cut_sentence(message), meanings.meaning_of_whole(message)))),
-        "doubt": meanings.inconsistency(message),
-        "times": message.times,
-        "cut": message.is_cut,
-        "notUnderstood": list(message.not_understood),
-        "next": list(meanings.commands(message)),
-    }
+    return [(part, meanings.meaning(part, of_groups=of_groups)) for part in message.parts]
 
 
-def _part(part: Part, meaning: str) -> dict[str, Any]:
-    return {
-        "count": part.number,
-        "reason": part.reason,
-        "kind": part.kind.value,
-        "subject": part.subject,
-        "cut": part.is_cut,
-        "meaning": meaning,
-    }
+def _meanings_in_clause(clause: Preemption) -> list[tuple[Part, str]]:
+    return [(part, meanings.meaning_in_preemption(part)) for part in clause.parts]
 
 
-def _preemption(clause: Preemption) -> dict[str, Any]:
-    return {
-        "nodes": clause.total,
-        "parts": [_part(part, meanings.meaning_in_preemption(part)) for part in clause.parts],
-        "verdict": clause.verdict,
-        "meaning": meanings.meaning_of_preemption(clause),
-    }
+form(
+    Message,
+    "component form text nodes=total parts postFilter preemption versions details meaning doubt times cut "
+    "notUnderstood next",
+    component=lambda item: _COMPONENTS.get(item.component, item.component.value),
+    parts=lambda item: [_part(*pair) for pair in _meanings(item)],
+    versions=lambda item: None if item.era is None else [f"1.{minor}" for minor in item.era],
+    details=lambda item: dict(item.details),
+    meaning=lambda item: " ".join(filter(None, (meanings.cut_sentence(item), meanings.meaning_of_whole(item)))),
+    doubt=meanings.inconsistency,
+    next=meanings.commands,
+)
+form(
+    Preemption,
+    "nodes=total parts verdict meaning",
+    parts=lambda item: [_part(*pair) for pair in _meanings_in_clause(item)],
+    meaning=meanings.meaning_of_preemption,
+)
 
 
 def releases(era: Range) -> str:
@@ -156,16 +141,16 @@ def _details(message: Message, width: int) -> list[str]:
 def _after(message: Message, width: int, *, colour: bool) -> list[str]:
     """Return the preemption clause, and the words before it."""
     out: list[str] = []
-    said = [meanings.meaning_of_words(words) for words in message.post_filter]
-    clause: Optional[Preemption] = message.preemption
+    clause = message.preemption
     if clause is not None:
         nodes = f", of {count_noun(clause.total, 'node')}" if clause.total is not None else ""
         out += ["", *_wrapped(f"Preemption, which evicts pods of lower priority{nodes}:", width, "")]
-        out += _parts([(part, meanings.meaning_in_preemption(part)) for part in clause.parts], width, colour=colour)
+        out += _parts(_meanings_in_clause(clause), width, colour=colour)
         if clause.verdict:
             out += _wrapped(clause.verdict, width, "  ")
         out += _wrapped(meanings.meaning_of_preemption(clause), width, "  ")
-    for words, meaning in zip(message.post_filter, said, strict=True):
+    for words in message.post_filter:
+        meaning = meanings.meaning_of_words(words)
         out += ["", *_wrapped(f"`{words}`: {meaning}" if meaning else words, width, "")]
     return out
 

@@ -26,15 +26,15 @@ _NO_NODE: Bools = np.zeros(0, np.bool_)
 
 
 class Scores(NamedTuple):
-    """The scores of the feasible nodes.
+    """The scores of the feasible nodes; without numbers if the nodes were not scored, as a single one.
 
     nodes: intp (F,). by_plugin: normalised and weighted, int64 (F,) each; a plugin that skipped is absent. total:
     int64 (F,).
     """
 
     nodes: NodeIndices
-    by_plugin: dict[str, Union[Int64s, int]]
-    total: Int64s
+    by_plugin: dict[str, Union[Int64s, int]] = {}  # noqa: RUF012 (never written to)
+    total: Int64s = np.zeros(0, np.int64)
 
     def hosts(self) -> NodeIndices:
         """Return the nodes with the highest total, in the cluster's order: the scheduler may take any of them."""

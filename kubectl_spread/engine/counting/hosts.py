@@ -16,11 +16,12 @@ from kubectl_spread.cluster.tables.columns import Int64s
 from kubectl_spread.engine.counting.control import NotCountable
 from kubectl_spread.engine.counting.kinds import PodKinds
 from kubectl_spread.engine.counting.places import Numbers, Places
-from kubectl_spread.engine.oracle import Oracle, ScoredNodes
+from kubectl_spread.engine.oracle import Oracle
 from kubectl_spread.engine.search.questions import Questions
 from kubectl_spread.engine.state import Deletion, ending, on_node, P, State
 from kubectl_spread.engine.world import World
 from kubectl_spread.objects.pod import PodClass
+from kubectl_spread.scheduler.cycle import Scores
 from kubectl_spread.scheduler.framework.plugin import ScoreError
 from kubectl_spread.scheduler.plugins import names
 
@@ -110,7 +111,7 @@ class Hosts:
         """Ask the scheduler, and compare its answers with different numbers of terminating pods on every node."""
         bound = self._kinds.bound_pods(contents, self._places.nodes)
         place_of = {node: place for place, node in enumerate(self._places.nodes)}
-        scores: list[ScoredNodes] = []
+        scores: list[Scores] = []
         for count in range(len(self._terminating) + 1):
             more = [on_node(pod, node) for pod in self._terminating[:count] for node in self._places.nodes]
             try:
@@ -138,26 +139,27 @@ def _resources(cls: PodClass) -> object:
     return cls.requests, cls.nonzero, cls.scored, cls.balanced, cls.older
 
 
-def _best(scores: Sequence[ScoredNodes]) -> tuple[int, ...]:
+def _best(scores: Sequence[Scores]) -> tuple[int, ...]:
     """Return the nodes with the highest score, if terminating pods cannot change which these are.
 
     Raises:
         NotCountable: they may.
     """
     first = scores[0]
-    if any(other.nodes != first.nodes for other in scores):
+    nodes = tuple(first.nodes.tolist())
+    if any(tuple(other.nodes.tolist()) != nodes for other in scores):
         raise NotCountable
-    if len(first.nodes) < 2:
-        return first.nodes
+    if len(nodes) < 2:
+        return nodes
     totals = np.array([_total(item, first) for item in scores])  # int64 (numbers of terminating pods, nodes)
     is_best = totals[0] == totals[0].max()
     rest = totals[:, ~is_best]
     if rest.size and rest.max() >= totals[:, is_best].min(axis=0).max():
         raise NotCountable
-    return tuple(node for node, best in zip(first.nodes, is_best.tolist(), strict=True) if best)
+    return tuple(node for node, best in zip(nodes, is_best.tolist(), strict=True) if best)
 
 
-def _total(item: ScoredNodes, first: ScoredNodes) -> Int64s:
+def _total(item: Scores, first: Scores) -> Int64s:
     """Return the total score of each node; scores across nodes must not depend on terminating pods."""
     for name, one in first.by_plugin.items():
         if name not in _BY_NODE and not np.array_equal(one, item.by_plugin[name]):

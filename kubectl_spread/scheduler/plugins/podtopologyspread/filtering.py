@@ -73,7 +73,6 @@ class DomainCounts:
         self._fits: Bools = self.topology.codes >= 0
         self._nodes_of: dict[int, NodeIndices] = {}
         # The minimum for which `_too_full` and `_fits` were computed; valid while `_at_min` is not 0.
-        self._most = 0  # the most matching pods that a domain may have
         self._min = 0
         self._at_min = 0  # domains that have no more than that
         self.sync()
@@ -125,7 +124,7 @@ class DomainCounts:
         self._match_num[domain] = match_num + 1
         if self._at_min:
             self._at_min -= match_num == self._min
-            if match_num + 1 > self._most and self.eligible[domain] and not self._too_full[domain]:
+            if match_num + 1 > self._most() and self.eligible[domain] and not self._too_full[domain]:
                 self._too_full[domain] = True
                 self._fits[self._nodes(domain)] = False
 
@@ -149,11 +148,19 @@ class DomainCounts:
             self._update_fits()
         return self._fits
 
+    def _most(self) -> int:
+        """Return the most matching pods that a domain may have for `_min`."""
+        # the criterion 'existing matching num' + 'if self-match' - 'global minimum' <= 'maxSkew', solved
+        global_minimum = 0 if self.is_below_min_domains else self._min
+        return self.constraint.max_skew - self.constraint.self_match_num + global_minimum
+
     def _update_fits(self) -> None:
         self._min = self.smallest_match_num
         self._at_min = int(np.count_nonzero(self._match_num == self._min))
-        self._most = self.constraint.max_skew - self.constraint.self_match_num + self.min_match_num
-        too_full = self._domains_too_full()
+        most = self._most()
+        too_full: Bools = self._match_num > most
+        if self.domains_num < len(self.eligible):
+            too_full = np.where(self.eligible, too_full, most < 0)  # a domain that does not count has 0 matching pods
         changed = np.flatnonzero(too_full != self._too_full)
         if len(changed) > _FEW:
             has_key = self.topology.codes >= 0
@@ -166,12 +173,6 @@ class DomainCounts:
     def violates(self) -> Bools:
         """Return bool (N,): nodes whose domain would be too full; False for nodes without the key."""
         return (self.topology.codes >= 0) & ~self.fits()
-
-    def _domains_too_full(self) -> Bools:
-        too_full: Bools = self._match_num > self._most
-        if self.domains_num < len(self.eligible):
-            too_full = np.where(self.eligible, too_full, self._most < 0)
-        return too_full
 
     def _nodes(self, domain: int) -> NodeIndices:
         found = self._nodes_of.get(domain)
@@ -190,6 +191,7 @@ class DomainCounts:
         least = self.min_match_num
         match_num = int(self._match_num[code]) if self.eligible[code] else 0
         self._match_num[code] -= change if counted else 0
+        # the criterion: 'existing matching num' + 'if self-match' - 'global minimum' <= 'maxSkew'
         return match_num + self.constraint.self_match_num - least > self.constraint.max_skew
 
 
