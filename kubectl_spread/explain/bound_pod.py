@@ -60,21 +60,9 @@ class SkewNow(NamedTuple):
     counts: ConstraintCounts
 
     @property
-    def fullest(self) -> str:
-        return self.counts.fullest
-
-    @property
-    def most(self) -> int:
-        return self.counts.most
-
-    @property
     def emptiest(self) -> str:
         """Return the first domain that holds the global minimum; empty if minDomains makes it 0."""
         return next(iter(self.counts.minimum_in), "")
-
-    @property
-    def least(self) -> int:
-        return self.counts.minimum
 
     @property
     def skew(self) -> int:
@@ -115,11 +103,17 @@ def bound_pod_report(
     at = scheduler.columns.index[pod.node_name]
     return BoundPodReport(
         again=_again(pod, scores),
-        refusals=() if filtered.feasible[at] else tuple(_refusals(filtered, at)),
+        refusals=_refusals(filtered, at),
         constraints=constraint_reports(
             unbound.cls, filtered, is_detailed=True, profile=profiles[pod.cls.scheduler_name]
         ),
-        skews=tuple(_skews(pod, filtered, at)),
+        skews=tuple(
+            _skew(counts, pod, at)
+            for verdict in filtered.plugin_results
+            if isinstance(verdict.state, PreFilterState)
+            for counts in verdict.state.counts
+            if counts.domains_num
+        ),
         scores=scores,
     )
 
@@ -146,15 +140,12 @@ def _again(pod: Pod, scores: Optional[ScoreTable]) -> NodeToday:
     return NodeToday.SAME_NODE if len(scores.hosts) == 1 else NodeToday.ANY_OF_SEVERAL
 
 
-def _refusals(filtered: FilterResult, at: int) -> list[Status]:
+def _refusals(filtered: FilterResult, at: int) -> tuple[Status, ...]:
+    if filtered.feasible[at]:
+        return ()
     if filtered.rejection is not None or not filtered.considered[at]:
-        return [filtered.diagnosis().status(filtered.columns.nodes[at].name)]
-    return filtered.failures(at)
-
-
-def _skews(pod: Pod, filtered: FilterResult, at: int) -> list[SkewNow]:
-    states = [verdict.state for verdict in filtered.plugin_results if isinstance(verdict.state, PreFilterState)]
-    return [_skew(counts, pod, at) for state in states for counts in state.counts if counts.domains_num]
+        return (filtered.diagnosis().status(filtered.columns.nodes[at].name),)
+    return tuple(filtered.failures(at))
 
 
 def _skew(counts: DomainCounts, pod: Pod, at: int) -> SkewNow:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import NamedTuple, Optional, TYPE_CHECKING
 
@@ -33,14 +33,11 @@ from kubectl_spread.scheduler.filter_result import FilterResult
 from kubectl_spread.scheduler.framework.diagnosis import Diagnosis
 from kubectl_spread.scheduler.framework.profile import Profile
 from kubectl_spread.scheduler.framework.status import Status
-from kubectl_spread.scheduler.preemption import post_filter, PostFilterResult
+from kubectl_spread.scheduler.preemption import post_filter
 from kubectl_spread.scheduler.unsupported import unsupported_features
 
 if TYPE_CHECKING:  # hundreds of regular expressions
     from kubectl_spread.explain.messages.compare import Disagreement
-
-
-_CLAIM = "PersistentVolumeClaim"
 
 
 class ClaimProblem(Enum):
@@ -77,8 +74,19 @@ def troubles(cls: PodClass, cluster: Cluster) -> tuple[ClaimTrouble, ...]:
         key = NamespacedName(cls.namespace, volume.claim)
         claim = cluster.storage.claims.get(key)
         problem = _problem(volume, claim, cluster) if volume.claim else None
-        if problem is not None:
-            found.setdefault(key, _trouble(problem, key, claim, cluster))
+        if problem is None or key in found:
+            continue
+        event = next(iter(cluster.events.get(ObjectKey("PersistentVolumeClaim", *key), ())), None)
+        storage_class = None if claim is None else cluster.storage.classes.get(claim.storage_class)
+        found[key] = ClaimTrouble(
+            problem,
+            key,
+            storage_class="" if claim is None else claim.storage_class,
+            provisioner="" if storage_class is None else storage_class.provisioner,
+            volume="" if claim is None else claim.volume_name,
+            selected_node="" if claim is None else claim.selected_node or "",
+            event=event,
+        )
     return tuple(found.values())
 
 
@@ -101,20 +109,6 @@ def _problem(volume: PodVolume, claim: Optional[Claim], cluster: Cluster) -> Opt
     if not storage_class.waits:
         return ClaimProblem.UNBOUND
     return ClaimProblem.PROVISIONING if claim.selected_node else None
-
-
-def _trouble(problem: ClaimProblem, key: NamespacedName, claim: Optional[Claim], cluster: Cluster) -> ClaimTrouble:
-    events = cluster.events.get(ObjectKey(_CLAIM, key.namespace, key.name), ())
-    trouble = ClaimTrouble(problem, key, event=events[0] if events else None)
-    if claim is None:
-        return trouble
-    storage_class = cluster.storage.classes.get(claim.storage_class)
-    return trouble._replace(
-        storage_class=claim.storage_class,
-        provisioner="" if storage_class is None else storage_class.provisioner,
-        volume=claim.volume_name,
-        selected_node=claim.selected_node or "",
-    )
 
 
 # The API server's message in the condition of a pod with gates.
@@ -260,37 +254,35 @@ def _bound(pod: Pod, cluster: Cluster, profiles: Mapping[str, Profile], *, all_n
     nothing = Diagnosis(len(cluster.nodes))
     if pod.terminating:
         return Explanation(pod, PodVerdict.TERMINATING, nothing)
-    has_node = any(node.name == pod.node_name for node in cluster.nodes)
     today = bound_pod_report(pod, cluster, profiles, all_nodes=all_nodes)
-    verdict = PodVerdict.RUNNING if has_node else PodVerdict.NODE_GONE
-    outage = _outage(pod.node_name, cluster)
-    return Explanation(pod, verdict, nothing, constraints=today.constraints, bound_pod=today, outage=outage)
-
-
-def _outage(node_name: str, cluster: Cluster) -> str:
-    """Return the key of the taint that marks a node as down; empty if the node is up."""
-    taints = [taint.key for node in cluster.nodes if node.name == node_name for taint in node.taints]
-    return next((key for key in taints if key in OUTAGES), "")
+    node = next((node for node in cluster.nodes if node.name == pod.node_name), None)
+    return Explanation(
+        pod,
+        PodVerdict.NODE_GONE if node is None else PodVerdict.RUNNING,
+        nothing,
+        constraints=today.constraints,
+        bound_pod=today,
+        outage=next((taint.key for taint in node.taints if taint.key in OUTAGES), "") if node is not None else "",
+    )
 
 
 def _awaiting(explanation: Explanation, filtered: FilterResult) -> Explanation:
     """Report the wait of a pod whose node is already chosen: for its volume, or for the end of evicted pods."""
+    pod = explanation.pod
     if explanation.verdict is PodVerdict.SCHEDULABLE:
-        making = _being_made(explanation, filtered.columns.cluster)
-        return explanation._replace(verdict=PodVerdict.WAITS_FOR_VOLUME, claims=making) if making else explanation
-    victims = _evicted(explanation.pod, filtered) if explanation.verdict is PodVerdict.PENDING else ()
+        claims = troubles(pod.cls, filtered.columns.cluster)
+        chosen = {item.selected_node for item in claims}
+        if not claims or any(item.problem is not ClaimProblem.PROVISIONING for item in claims):
+            return explanation
+        if not chosen <= set(explanation.diagnosis.feasible):
+            return explanation
+        return explanation._replace(verdict=PodVerdict.WAITS_FOR_VOLUME, claims=claims)
+    victims = _evicted(pod, filtered) if explanation.verdict is PodVerdict.PENDING else ()
     if not victims:
         return explanation
-    nominated = explanation.pod.nominated_node
-    return explanation._replace(verdict=PodVerdict.WAITS_FOR_PREEMPTION, nominated_node=nominated, victims=victims)
-
-
-def _being_made(explanation: Explanation, cluster: Cluster) -> tuple[ClaimTrouble, ...]:
-    """Return claims whose volumes are being created for the chosen node; none if there is another problem."""
-    found = troubles(explanation.pod.cls, cluster)
-    chosen = {item.selected_node for item in found if item.problem is ClaimProblem.PROVISIONING}
-    is_all = all(item.problem is ClaimProblem.PROVISIONING for item in found)
-    return found if is_all and chosen <= set(explanation.diagnosis.feasible) else ()
+    return explanation._replace(
+        verdict=PodVerdict.WAITS_FOR_PREEMPTION, nominated_node=pod.nominated_node, victims=victims
+    )
 
 
 def _evicted(pod: Pod, filtered: FilterResult) -> tuple[Pod, ...]:
@@ -322,87 +314,65 @@ def explain_filtered(
     `is_detailed`: with the counted pods, the arithmetic of each conflict, the scores and the candidates of
     preemption.
     """
-    diagnosis, nodes = filtered.diagnosis(), filtered.columns.nodes
-    profile = scheduler.profile_of(pod.cls)
-    beyond = unsupported_features(pod.cls, profile, scheduler.columns.cluster)
-    key = _domain_key(pod.cls)
+    diagnosis, nodes, cls = filtered.diagnosis(), filtered.columns.nodes, pod.cls
+    profile = scheduler.profile_of(cls)
+    beyond = unsupported_features(cls, profile, scheduler.columns.cluster)
+    key = next((item.topology_key for item in cls.constraints if item.topology_key != HOSTNAME), ZONE)
+    verdict = PodVerdict.SCHEDULABLE if diagnosis.feasible else PodVerdict.PENDING
     item = Explanation(
         pod=pod,
-        verdict=_verdict(is_predictable=not beyond, is_pending=not diagnosis.feasible),
+        verdict=PodVerdict.NOT_PREDICTABLE if beyond else verdict,
         diagnosis=diagnosis,
         reported=pod.message,
-        nodes=_nodes(diagnosis, filtered),
+        nodes=tuple(_node_reports(diagnosis, filtered)),
         node_names=tuple(node.name for node in nodes),
-        claims=troubles(pod.cls, scheduler.columns.cluster) if filtered.rejection is not None else (),
+        claims=troubles(cls, scheduler.columns.cluster) if filtered.rejection is not None else (),
         domain_key=key,
         domain_of=tuple(node.labels.get(key, "") for node in nodes),
         beyond=beyond,
-        ignored=IgnoredFields(f"1.{profile.minor}", ignored_fields(pod.cls.constraints, profile.minor)),
+        ignored=IgnoredFields(f"1.{profile.minor}", ignored_fields(cls.constraints, profile.minor)),
     )
-    item = _with_preemption(item, filtered, scheduler, is_detailed=is_detailed)
-    item = _with_requirements(item, filtered, is_detailed=is_detailed)
-    found = item.requirements if is_detailed else ()
-    reports = constraint_reports(
-        pod.cls, filtered, is_detailed=is_detailed, refusing=found, profile=profile if is_detailed else None
-    )
-    scores = score_table(pod, filtered, scheduler) if is_detailed else None
-    return item._replace(constraints=reports, scores=scores)
-
-
-def _with_preemption(
-    item: Explanation, filtered: FilterResult, scheduler: Scheduler, *, is_detailed: bool
-) -> Explanation:
-    """Return the explanation of a Pending pod with the result of preemption, which completes the message."""
-    if item.diagnosis.feasible or item.beyond:
-        return item
-    result = post_filter(item.pod, filtered, scheduler)
-    return item._replace(
-        message=item.diagnosis.message(result.message),
-        nominated_node=result.node,
-        victims=result.victims,
-        preemption=_preempting(item.pod, filtered, scheduler, result) if is_detailed else None,
-    )
-
-
-def _with_requirements(item: Explanation, filtered: FilterResult, *, is_detailed: bool) -> Explanation:
-    """Return the explanation with the pod's requirements, and their conflicts if no node fits."""
-    found = requirements(item.pod.cls, filtered)
+    if not diagnosis.feasible and not beyond:
+        item = _with_preemption(item, filtered, scheduler, is_detailed=is_detailed)
+    found = requirements(cls, filtered)
     of_causes = merge_causes(found)
-    sets = ConflictSets() if item.diagnosis.feasible else conflict_sets(of_causes, has_words=is_detailed)
+    sets = ConflictSets() if diagnosis.feasible else conflict_sets(of_causes, has_words=is_detailed)
     return item._replace(
         requirements=tuple(found),
         conflicts=sets.sets,
         more_conflicts=sets.more,
         conflicts_are_complete=sets.is_complete,
         causes=causes(of_causes, sets.sets, item.node_names, has_words=is_detailed),
+        constraints=constraint_reports(
+            cls,
+            filtered,
+            is_detailed=is_detailed,
+            refusing=found if is_detailed else (),
+            profile=profile if is_detailed else None,
+        ),
+        scores=score_table(pod, filtered, scheduler) if is_detailed else None,
     )
 
 
-def _domain_key(cls: PodClass) -> str:
-    keys = [item.topology_key for item in cls.constraints if item.topology_key != HOSTNAME]
-    return keys[0] if keys else ZONE
+def _with_preemption(
+    item: Explanation, filtered: FilterResult, scheduler: Scheduler, *, is_detailed: bool
+) -> Explanation:
+    """Return the explanation of a Pending pod with the result of preemption, which completes the message."""
+    result = post_filter(item.pod, filtered, scheduler)
+    report = None
+    if is_detailed and result.dry_run is not None:
+        report = preemption_report(item.pod, filtered, scheduler, result.dry_run)
+    return item._replace(
+        message=item.diagnosis.message(result.message),
+        nominated_node=result.node,
+        victims=result.victims,
+        preemption=report,
+    )
 
 
-def _preempting(
-    pod: Pod, filtered: FilterResult, scheduler: Scheduler, result: PostFilterResult
-) -> Optional[PreemptionReport]:
-    if result.dry_run is None:
-        return None
-    return preemption_report(pod, filtered, scheduler, result.dry_run)
-
-
-def _verdict(*, is_predictable: bool, is_pending: bool) -> PodVerdict:
-    if not is_predictable:
-        return PodVerdict.NOT_PREDICTABLE
-    return PodVerdict.PENDING if is_pending else PodVerdict.SCHEDULABLE
-
-
-def _nodes(diagnosis: Diagnosis, filtered: FilterResult) -> tuple[NodeReport, ...]:
-    reports = []
+def _node_reports(diagnosis: Diagnosis, filtered: FilterResult) -> Iterator[NodeReport]:
     for at, node in enumerate(filtered.columns.nodes):
-        if filtered.feasible[at]:
-            continue
-        recorded = diagnosis.status(node.name)
-        failing = filtered.failures(at)
-        reports.append(NodeReport(node.name, recorded, tuple(status for status in failing if status != recorded)))
-    return tuple(reports)
+        if not filtered.feasible[at]:
+            recorded = diagnosis.status(node.name)
+            also = tuple(status for status in filtered.failures(at) if status != recorded)
+            yield NodeReport(node.name, recorded, also)

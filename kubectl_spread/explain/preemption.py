@@ -17,10 +17,10 @@ from kubectl_spread.objects.keys import ObjectKey
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.filter_result import FilterResult
-from kubectl_spread.scheduler.framework.status import Code, Status
+from kubectl_spread.scheduler.framework.status import Code
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.scheduler.plugins.podtopologyspread.filtering import DomainCounts, PreFilterState
-from kubectl_spread.scheduler.preemption import Candidate, DryRun, NO_VICTIMS, NOW, preference
+from kubectl_spread.scheduler.preemption import Candidate, DryRun, NO_VICTIMS, preference
 
 _MOST_CANDIDATES = 10
 _MOST_NODES = 20  # nodes to examine for an obstructing pod on another node
@@ -50,17 +50,6 @@ class Criterion(Enum):
     VICTIMS = "fewer victims"
     START = "victims that started later"
     NAME = "nothing: the nodes are equal, and the scheduler may take either"
-
-
-class PreemptionCandidate(NamedTuple):
-    """A node that would take the pod, and the values to compare it by; `earliest` is empty if no start is known."""
-
-    node: str
-    victims: int
-    violations: int
-    highest: int
-    priorities: int
-    earliest: str
 
 
 class NoPreemptionReason(Enum):
@@ -100,7 +89,7 @@ class PreemptionReport(NamedTuple):
     not_eligible: str = ""
     node: str = ""
     victims: tuple[Victim, ...] = ()
-    choices: tuple[PreemptionCandidate, ...] = ()
+    choices: tuple[Candidate, ...] = ()
     candidates: int = 0
     criterion: Optional[Criterion] = None
     unhelpful: tuple[Unhelpful, ...] = ()
@@ -116,7 +105,7 @@ def preemption_report(pod: Pod, filtered: FilterResult, scheduler: Scheduler, fo
     return PreemptionReport(
         node="" if chosen is None else chosen.node,
         victims=() if chosen is None else tuple(_victims(pod, chosen, filtered, scheduler)),
-        choices=tuple(_choice(candidate) for candidate in ordered[:_MOST_CANDIDATES]),
+        choices=tuple(ordered[:_MOST_CANDIDATES]),
         candidates=len(ordered),
         criterion=_criterion(ordered[0], ordered[1]) if len(ordered) > 1 else None,
         unhelpful=tuple(_unhelpful(filtered, found)),
@@ -151,17 +140,6 @@ def _is_counted(other: Pod, counts: DomainCounts, pod: Pod) -> bool:
     return selector.matches(dict(other.cls.labels))
 
 
-def _choice(candidate: Candidate) -> PreemptionCandidate:
-    return PreemptionCandidate(
-        node=candidate.node,
-        victims=len(candidate.victims),
-        violations=candidate.violations,
-        highest=candidate.highest if candidate.victims else 0,
-        priorities=sum(victim.cls.priority for victim in candidate.victims),
-        earliest="" if candidate.earliest == NOW else candidate.earliest,
-    )
-
-
 def _criterion(best: Candidate, second: Candidate) -> Criterion:
     """Return the first criterion in which two candidates differ."""
     criteria = zip(Criterion, preference(best), preference(second), strict=False)
@@ -176,25 +154,21 @@ def _unhelpful(filtered: FilterResult, found: DryRun) -> list[Unhelpful]:
     """Return nodes by reason, the most frequent reason first."""
     diagnosis = filtered.diagnosis()
     groups: dict[tuple[NoPreemptionReason, str, tuple[str, ...]], list[str]] = {}
+    key: tuple[NoPreemptionReason, str, tuple[str, ...]]
     helpful = {candidate.node for candidate in found.candidates}
     for node in filtered.columns.nodes:
         if node.name in helpful:
             continue
         tried = found.refused.get(node.name)
-        why = _why_not(tried)
         status = diagnosis.status(node.name) if tried is None else tried
-        key = (why, "", ()) if why is NoPreemptionReason.NO_LOWER_PRIORITY else (why, status.plugin, status.reasons)
+        key = (NoPreemptionReason.REFUSED_EVEN_SO, status.plugin, status.reasons)
+        if tried is None:
+            key = (NoPreemptionReason.NO_EVICTION_CHANGES_IT, status.plugin, status.reasons)
+        elif tried.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE and tried.reasons == (NO_VICTIMS,):
+            key = (NoPreemptionReason.NO_LOWER_PRIORITY, "", ())
         groups.setdefault(key, []).append(node.name)
     ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
     return [Unhelpful(*key, tuple(nodes)) for key, nodes in ordered]
-
-
-def _why_not(tried: Optional[Status]) -> NoPreemptionReason:
-    if tried is None:
-        return NoPreemptionReason.NO_EVICTION_CHANGES_IT
-    if tried.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE and tried.reasons == (NO_VICTIMS,):
-        return NoPreemptionReason.NO_LOWER_PRIORITY
-    return NoPreemptionReason.REFUSED_EVEN_SO
 
 
 def _eviction_on_other_node(pod: Pod, filtered: FilterResult) -> Optional[OtherNodeEviction]:

@@ -175,7 +175,7 @@ def test_sums_of_priorities_decide() -> None:
     told = found([node("a1"), node("b1"), *pods], pod("web-1", priority=10))
 
     assert ("b1", "PRIORITIES") == (told.node, told.criterion.name if told.criterion else "")
-    assert [4, 5] == [choice.priorities for choice in told.choices]
+    assert [4, 5] == [text.priorities(choice) for choice in told.choices]
 
 
 nodes = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["100m", "1", "2"])), min_size=2, max_size=6)

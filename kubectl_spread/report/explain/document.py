@@ -18,7 +18,7 @@ from kubectl_spread.explain.constraints.report import (
 )
 from kubectl_spread.explain.explanation import ClaimTrouble, Explanation, NodeReport
 from kubectl_spread.explain.node_view import NodeView, Room, TaintAnswer
-from kubectl_spread.explain.preemption import OtherNodeEviction, PreemptionCandidate, PreemptionReport, Victim
+from kubectl_spread.explain.preemption import OtherNodeEviction, PreemptionReport, Victim
 from kubectl_spread.explain.requirements.decisive import Cause, Conflict, UnmetRequirement
 from kubectl_spread.explain.requirements.requirement import Requirement
 from kubectl_spread.explain.scores import Decision, ScoreTable, Share, SoftConstraint, SoftDomain, SoftVote
@@ -26,9 +26,10 @@ from kubectl_spread.explain.workload_state import CreationFailure, WorkloadState
 from kubectl_spread.lint.wording import node_reason, node_reasons
 from kubectl_spread.objects.keys import Range
 from kubectl_spread.report.documents import API_VERSION, form, origin, Plain, to_document
-from kubectl_spread.report.explain import constraints, reported_message, scores, suggestions, verdict
+from kubectl_spread.report.explain import constraints, preemption, reported_message, scores, suggestions, verdict
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.scheduler.framework.status import Status
+from kubectl_spread.scheduler.preemption import Candidate
 from kubectl_spread.simulate.forecast import ConstraintForecast, Forecast
 
 
@@ -230,16 +231,24 @@ form(
     "ifScheduledNow=again unknown refusals skews",
     unknown=lambda item: "" if item.unknown is None else scores.unknown_words(item.unknown),
 )
-form(SkewNow, "index=position origin topologyKey maxSkew skew fullest most emptiest least holds", origin=origin)
+form(
+    SkewNow,
+    "index=position origin topologyKey maxSkew skew fullest=counts.fullest most=counts.most "
+    "emptiest least=counts.minimum holds",
+    origin=origin,
+)
 form(
     PreemptionReport,
     "notEligible node victims candidates choices decidedBy unhelpful otherNode",
     decidedBy=lambda item: "" if item.criterion is None else item.criterion.name.lower(),
 )
 form(
-    PreemptionCandidate,
-    "node budgetViolations=violations highestPriority=highest sumOfPriorities=priorities victims "
-    "earliestStart=earliest",
+    Candidate,
+    "node budgetViolations=violations highestPriority sumOfPriorities victims earliestStart",
+    highestPriority=preemption.highest,
+    sumOfPriorities=preemption.priorities,
+    victims=lambda item: len(item.victims),
+    earliestStart=preemption.earliest,
 )
 form(
     Victim,

@@ -6,12 +6,12 @@ from kubectl_spread.explain.preemption import (
     Criterion,
     NoPreemptionReason,
     OtherNodeEviction,
-    PreemptionCandidate,
     PreemptionReport,
     Unhelpful,
     Victim,
 )
 from kubectl_spread.report.table import Block, lay_out, Rows
+from kubectl_spread.scheduler.preemption import Candidate, NOW
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 _MOST_NAMES = 6
@@ -64,17 +64,29 @@ def _choice(found: PreemptionReport) -> list[Block]:
         ]
     else:
         out = [f"  chosen among {found.candidates} nodes, preferred to {second} because of {found.criterion.value}:"]
-    rows = [("NODE", "PDB VIOLATIONS", "HIGHEST PRIORITY", "SUM", "VICTIMS", "EARLIEST START")]
-    rows += [_row(choice) for choice in found.choices]
+    rows: list[tuple[str, ...]] = [("NODE", "PDB VIOLATIONS", "HIGHEST PRIORITY", "SUM", "VICTIMS", "EARLIEST START")]
+    for choice in found.choices:
+        numbers = (choice.violations, highest(choice), priorities(choice), len(choice.victims))
+        rows.append((choice.node, *map(str, numbers), earliest(choice) or "-"))
     out.append(Rows(tuple(rows), "    "))
     if found.candidates > len(found.choices):
         out.append(f"    and {count_noun(found.candidates - len(found.choices), 'more node')}")
     return out
 
 
-def _row(choice: PreemptionCandidate) -> tuple[str, str, str, str, str, str]:
-    violations, highest = str(choice.violations), str(choice.highest)
-    return (choice.node, violations, highest, str(choice.priorities), str(choice.victims), choice.earliest or "-")
+def highest(choice: Candidate) -> int:
+    """Return the highest priority of the victims; 0 without any."""
+    return choice.highest if choice.victims else 0
+
+
+def priorities(choice: Candidate) -> int:
+    """Return the sum of the victims' priorities as they are."""
+    return sum(victim.cls.priority for victim in choice.victims)
+
+
+def earliest(choice: Candidate) -> str:
+    """Return when the earliest victim of the highest priority started; empty if no start is known."""
+    return "" if choice.earliest == NOW else choice.earliest
 
 
 def _unhelpful(group: Unhelpful) -> str:

@@ -220,8 +220,8 @@ def _or(hosts: tuple[str, ...]) -> str:
 
 def _skew(skew: SkewNow) -> str:
     name = constraint_name(skew.position, is_default=skew.is_default)
-    least = f"{skew.emptiest or chr(34) * 2} has {skew.least}" if skew.emptiest else f"the minimum is {skew.least}"
-    numbers = f"{skew.fullest or chr(34) * 2} has {skew.most}, {least}"
+    least = f"{skew.emptiest or 'the minimum'} {'has' if skew.emptiest else 'is'} {skew.counts.minimum}"
+    numbers = f"{skew.counts.fullest or chr(34) * 2} has {skew.counts.most}, {least}"
     sign = "<=" if skew.holds else ">"
     text = f"{name} ({skew.topology_key}): skew now {skew.skew} {sign} maxSkew {skew.max_skew} ({numbers})"
     return safe(text if skew.holds else f"{text}: the constraint is checked at scheduling time only")

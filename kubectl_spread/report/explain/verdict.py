@@ -143,10 +143,12 @@ def _broken_by_now(explanation: Explanation) -> str:
         return ""
     worst = max(broken, key=lambda skew: skew.skew - skew.max_skew)
     words = _constraint_words(worst, is_default=worst.is_default)
-    emptiest = f" {safe(worst.emptiest)}={worst.least}" if worst.emptiest else ""
+    domains = f"{safe(worst.counts.fullest)}={worst.counts.most}"
+    if worst.emptiest:
+        domains += f" {safe(worst.emptiest)}={worst.counts.minimum}"
     return (
-        f" {words[0].upper()}{words[1:]} is violated now: the skew is {worst.skew} ({safe(worst.fullest)}={worst.most}"
-        f"{emptiest}). The scheduler checks it only when it places a pod, and running pods are not moved."
+        f" {words[0].upper()}{words[1:]} is violated now: the skew is {worst.skew} ({domains}). "
+        "The scheduler checks it only when it places a pod, and running pods are not moved."
     )
 
 
