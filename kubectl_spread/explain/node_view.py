@@ -79,8 +79,11 @@ def node_view(name: str, examined: ExaminedPod) -> Optional[NodeView]:
         return None
     columns, at = filtered.columns, filtered.columns.index[name]
     node, cls = columns.nodes[at], explanation.pod.cls
-    why_not = None if filtered.considered[at] else _why_not_considered(examined)
-    asked = {PODS: 1, **dict(cls.requests)}
+    why_not = None if filtered.considered[at] else NotConsidered.NAMED_NODES
+    if why_not and filtered.rejection is not None:
+        why_not = NotConsidered.REFUSED_BEFORE
+    elif why_not and explanation.pod.nominated_node in explanation.diagnosis.feasible:
+        why_not = NotConsidered.CHOSEN_NODE
     return NodeView(
         node=node,
         is_considered=bool(filtered.considered[at]),
@@ -89,7 +92,9 @@ def node_view(name: str, examined: ExaminedPod) -> Optional[NodeView]:
             TaintAnswer(taint, any(toleration.tolerates(taint) for toleration in cls.tolerations))
             for taint in node.taints
         ),
-        rooms=tuple(_room(resource, wanted, columns, at) for resource, wanted in asked.items()),
+        rooms=tuple(
+            _room(resource, request, columns, at) for resource, request in {PODS: 1, **dict(cls.requests)}.items()
+        ),
         plugins=tuple(
             PluginAnswer(
                 verdict.plugin,
@@ -107,17 +112,10 @@ def node_view(name: str, examined: ExaminedPod) -> Optional[NodeView]:
     )
 
 
-def _why_not_considered(examined: ExaminedPod) -> NotConsidered:
-    if examined.filtered is None or examined.filtered.rejection is not None:
-        return NotConsidered.REFUSED_BEFORE
-    is_chosen = examined.explanation.pod.nominated_node in examined.explanation.diagnosis.feasible
-    return NotConsidered.CHOSEN_NODE if is_chosen else NotConsidered.NAMED_NODES
-
-
-def _room(resource: str, wanted: int, columns: Columns, at: int) -> Room:
+def _room(resource: str, request: int, columns: Columns, at: int) -> Room:
     allocatable = columns.nodes[at].allocatable.get(resource, 0)
     requested = int(columns.pod_count[at]) if resource == PODS else int(columns.requested_of(resource)[at])
-    return Room(resource, allocatable, requested, wanted)
+    return Room(resource, allocatable, requested, request)
 
 
 def _domain(report: ConstraintReport, node: Node) -> Optional[DomainReport]:

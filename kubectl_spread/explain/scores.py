@@ -155,7 +155,7 @@ def score_table(pod: Pod, filtered: FilterResult, scheduler: Scheduler) -> Optio
 
 
 class _Table:
-    """The scores of one pod as a matrix: int64 (plugins, F)."""
+    """The scores of one pod as a matrix: int64 (plugins, F). `order`: the best nodes first."""
 
     def __init__(self, cls: PodClass, scores: Scores, scheduler: Scheduler) -> None:
         self._cls = cls
@@ -168,38 +168,49 @@ class _Table:
             self._points[at] = points
         self._total = scores.total
         self._best = scores.total == scores.total.max()
+        # lexsort: the last key counts first
+        self._order: list[int] = np.lexsort((self._nodes, -self._total)).tolist()
 
     def table(self, feasible: int) -> ScoreTable:
-        # lexsort: the last key counts first
-        order = np.lexsort((self._nodes, -self._total)).tolist()
         weights = {weighted.plugin.name: weighted.weight for weighted in self._profile.score}
         return ScoreTable(
             plugins=self._plugins,
             weights=tuple(weights[plugin] for plugin in self._plugins),
             rows=tuple(
-                ScoreRow(self._name(at), tuple(self._points[:, at].tolist()), int(self._total[at])) for at in order
+                ScoreRow(self._name(at), tuple(self._points[:, at].tolist()), int(self._total[at]))
+                for at in self._order
             ),
-            hosts=tuple(self._name(at) for at in order if self._best[at]),
+            hosts=tuple(self._name(at) for at in self._order if self._best[at]),
             feasible=feasible,
-            decision=self._decision(order),
-            soft=self._soft(order),
+            decision=self._decision(),
+            soft=self._soft(),
         )
 
     def _name(self, at: int) -> str:
         node: int = self._nodes.item(at)
         return self._columns.nodes[node].name
 
-    def _decision(self, order: list[int]) -> Optional[Decision]:
-        winner = order[0]
-        runner_up = next((at for at in order if not self._best[at]), None)
+    def _decision(self) -> Optional[Decision]:
+        winner = self._order[0]
+        runner_up = next((at for at in self._order if not self._best[at]), None)
         if runner_up is None:
             return None
+        # The smallest sets of plugins without which another node is among the best.
+        matter = [at for at, points in enumerate(self._points) if points.min() != points.max()]
+        decisive: list[tuple[int, ...]] = []
+        for size in range(1, len(matter) + 1):
+            for left_out in combinations(matter, size):
+                without = self._total - self._points[list(left_out)].sum(axis=0)
+                if bool(((without == without.max()) & ~self._best).any()):
+                    decisive.append(left_out)
+            if decisive:
+                break
         return Decision(
             winner=self._name(winner),
             runner_up=self._name(runner_up),
             margin=int(self._total[winner] - self._total[runner_up]),
             shares=tuple(self._shares(winner, runner_up)),
-            decisive=tuple(self._decisive()),
+            decisive=tuple(tuple(self._plugins[at] for at in left_out) for left_out in decisive),
         )
 
     def _shares(self, one: int, other: int) -> Iterator[Share]:
@@ -212,57 +223,47 @@ class _Table:
                 because = self._because(self._plugins[at], better, worse)
                 yield Share(self._plugins[at], parts[at], of_one, of_other, because)
 
-    def _decisive(self) -> list[tuple[str, ...]]:
-        """Return the smallest sets of plugins without which another node is among the best."""
-        matter = [at for at, points in enumerate(self._points) if points.min() != points.max()]
-        for size in range(1, len(matter) + 1):
-            found = [left_out for left_out in combinations(matter, size) if self._depends_on(left_out)]
-            if found:
-                return [tuple(self._plugins[at] for at in left_out) for left_out in found]
-        return []
-
-    def _depends_on(self, plugins: tuple[int, ...]) -> bool:
-        without = self._total - self._points[list(plugins)].sum(axis=0)
-        return bool(((without == without.max()) & ~self._best).any())
-
     def _because(self, plugin: str, better: int, worse: int) -> Optional[Because]:
         """Return the fact about two nodes that makes a plugin score them differently."""
-        found = Because(self._name(better), self._name(worse))
+        one, other = (self._columns.nodes[self._nodes.item(at)] for at in (better, worse))
         if plugin == names.TAINT_TOLERATION:
-            taints = _preferred_against(self._cls, self._columns, int(self._nodes[worse]))
-            return found._replace(taints=tuple(taints)) if taints else None
+            # Of a taint with PreferNoSchedule, only tolerations of this effect or of all effects count.
+            tolerations = [item for item in self._cls.tolerations if item.effect in ("", PREFER_NO_SCHEDULE)]
+            taints = (taint for taint in other.taints if taint.effect == PREFER_NO_SCHEDULE)
+            untolerated = [str(taint) for taint in taints if not any(item.tolerates(taint) for item in tolerations)]
+            return Because(one.name, other.name, tuple(untolerated)) if untolerated else None
         if plugin == names.NODE_AFFINITY:
-            weight = _preferred_weight(self._cls, self._columns, int(self._nodes[better]))
-            lesser = _preferred_weight(self._cls, self._columns, int(self._nodes[worse]))
-            return found._replace(weights=(weight, lesser)) if weight != lesser else None
+            terms = [item for item in self._cls.node_affinity.preferred if item.weight and not item.term.is_empty]
+            weight, lesser = (
+                sum(item.weight for item in terms if item.term.matches(node.labels, node.name)) for node in (one, other)
+            )
+            return Because(one.name, other.name, weights=(weight, lesser)) if weight != lesser else None
         return None
 
-    def _soft(self, order: list[int]) -> Optional[SoftVote]:
+    def _soft(self) -> Optional[SoftVote]:
         """Return the soft constraints' preference; None without soft constraints, or if the plugin does not score."""
         plugin = next((item.plugin for item in self._profile.score if isinstance(item.plugin, PodTopologySpread)), None)
         if plugin is None or plugin.name not in self._plugins:
             return None
-        ordered: NodeIndices = self._nodes[order]
+        ordered: NodeIndices = self._nodes[self._order]
         keyed, raw = plugin.pre_score(self._cls, self._columns).raw(ordered)
         points = self._points[self._plugins.index(plugin.name)]
         # A favourite that is among the best comes first in the order, if there is one.
-        favourites = [at for at in order if points[at] == points.max()]
+        favourites = [at for at in self._order if points[at] == points.max()]
         vote = SoftVote(
             constraints=tuple(_soft_constraint(item, keyed, self._cls, self._columns) for item in raw),
             favourites=tuple(map(self._name, favourites)),
             unlabelled=tuple(self._columns.nodes[node].name for node in sorted(set(ordered) - set(keyed))),
         )
         favourite = favourites[0]
-        is_tied = bool(self._best[favourite])
-        rivals = [at for at in order if self._best[at] and points[at] < points[favourite]]
+        rivals = [at for at in self._order if self._best[at] and points[at] < points[favourite]]
         if not raw or not rivals:
             return vote
-        winner = rivals[0]
         return vote._replace(
-            is_tied=is_tied,
+            is_tied=bool(self._best[favourite]),
             favourite=self._name(favourite),
-            margin=int(points[favourite] - points[winner]),
-            outvoted_by=tuple(_enough(list(self._shares(winner, favourite)))),
+            margin=int(points[favourite] - points[rivals[0]]),
+            outvoted_by=tuple(_enough(list(self._shares(rivals[0], favourite)))),
         )
 
 
@@ -285,20 +286,3 @@ def _soft_constraint(raw: RawScore, nodes: NodeIndices, cls: PodClass, columns: 
             found[value] = SoftDomain(value, int(raw.matching[at]), float(raw.scores[at]))
     domains = sorted(found.values(), key=lambda domain: (domain.matching, domain.value))
     return SoftConstraint(raw.constraint.position, not cls.constraints, key, raw.constraint.max_skew, tuple(domains))
-
-
-def _preferred_against(cls: PodClass, columns: Columns, node: int) -> list[str]:
-    """Return the PreferNoSchedule taints of a node that a pod does not tolerate."""
-    tolerations = [item for item in cls.tolerations if item.effect in ("", PREFER_NO_SCHEDULE)]
-    return [
-        str(taint)
-        for taint in columns.nodes[node].taints
-        if taint.effect == PREFER_NO_SCHEDULE and not any(item.tolerates(taint) for item in tolerations)
-    ]
-
-
-def _preferred_weight(cls: PodClass, columns: Columns, node: int) -> int:
-    """Return the weight of the pod's preferred node affinity that a node matches; empty terms do not count."""
-    labels, name = columns.nodes[node].labels, columns.nodes[node].name
-    terms = (item for item in cls.node_affinity.preferred if item.weight and not item.term.is_empty)
-    return sum(item.weight for item in terms if item.term.matches(labels, name))
