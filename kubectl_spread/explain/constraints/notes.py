@@ -224,47 +224,30 @@ def notes(
     counts: DomainCounts, cls: PodClass, filtered: FilterResult, *, usable: Bools, why_not: NodeReasons, is_hard: bool
 ) -> Iterator[Note]:
     """Yield notes; usable: bool (N,), nodes that pass everything but the spread constraints."""
-    columns = filtered.columns
-    yield from _selector(counts, cls)
-    yield from _no_domains(counts, columns)
-    yield from _limits(counts, usable)
-    yield from _hidden(counts, columns, why_not)
-    yield from _only_domain(counts, is_hard=is_hard)
-    yield from _shared_hostnames(counts, columns)
-    yield from _empty_value(counts, columns)
-    yield from _case_variants(counts)
-    yield from _cordoned(counts, filtered)
-    yield from _outages(counts, columns, usable)
-    yield from _finished(counts, cls, columns)
-
-
-def _selector(counts: DomainCounts, cls: PodClass) -> Iterator[Note]:
-    constraint = counts.constraint
-    if constraint.selector.is_empty:
+    constraint, topology, columns = counts.constraint, counts.topology, filtered.columns
+    selects = not constraint.selector.is_empty
+    if not selects:
         yield Note(NoteKind.EMPTY_SELECTOR)
     elif constraint.selector.requirements is None:
         yield Note(NoteKind.NO_SELECTOR)
     elif not constraint.self_match_num:
         labels = tuple(f"{key}={value}" for key, value in cls.labels[:_MOST_LABELS])
         yield Note(NoteKind.NOT_SELF_MATCHING, values=labels)
-
-
-def _no_domains(counts: DomainCounts, columns: Columns) -> Iterator[Note]:
-    """Yield a note on a key that no node has: a hard constraint refuses every node, a soft one does nothing."""
-    key = counts.constraint.topology_key
-    if columns.n and not (counts.topology.codes >= 0).any():
-        yield Note(NoteKind.NO_DOMAINS, key, _near(key, columns))
-
-
-def _only_domain(counts: DomainCounts, *, is_hard: bool) -> Iterator[Note]:
-    """Yield a note if there is one domain; a soft constraint counts only domains that the pod fits into."""
-    constraint = counts.constraint
-    if not constraint.self_match_num or constraint.selector.is_empty or counts.is_below_min_domains:
-        return
-    if counts.domains_num == 1:
-        value = counts.topology.values[int(np.flatnonzero(counts.eligible)[0])]
-        is_alone = is_hard or len(counts.topology.values) == 1
+    # A key that no node has: a hard constraint refuses every node, a soft one does nothing.
+    if columns.n and not (topology.codes >= 0).any():
+        yield Note(NoteKind.NO_DOMAINS, constraint.topology_key, _near(constraint.topology_key, columns))
+    if constraint.self_match_num and selects and counts.domains_num:
+        yield from _limits(counts, usable)
+    yield from _hidden(counts, columns, why_not)
+    if constraint.self_match_num and selects and not counts.is_below_min_domains and counts.domains_num == 1:
+        value = topology.values[int(np.flatnonzero(counts.eligible)[0])]
+        # A soft constraint counts only domains that the pod fits into.
+        is_alone = is_hard or len(topology.values) == 1
         yield Note(NoteKind.ONLY_DOMAIN if is_alone else NoteKind.FITS_ONE_DOMAIN, values=(value,))
+    yield from _odd_values(counts, columns)
+    yield from _bad_nodes(counts, filtered, usable)
+    if selects and constraint.selector.requirements is not None:
+        yield from _finished(counts, cls, columns)
 
 
 def _near(key: str, columns: Columns) -> str:
@@ -276,46 +259,16 @@ def _near(key: str, columns: Columns) -> str:
     return next(iter(same or difflib.get_close_matches(key, labels, 1, cutoff=0.8)), "")
 
 
-def _case_variants(counts: DomainCounts) -> Iterator[Note]:
-    variants: dict[str, list[str]] = {}
-    for at, value in enumerate(counts.topology.values):
-        if counts.eligible[at]:
-            variants.setdefault(value.casefold(), []).append(value)
-    several = sorted(sorted(values) for values in variants.values() if len(values) > 1)
-    if several:
-        groups = tuple(tuple(values[:_MOST_ALIKE]) for values in several[:_MOST_ALIKE])
-        yield Note(NoteKind.CASE_VARIANTS, groups=groups)
-
-
-def _finished(counts: DomainCounts, cls: PodClass, columns: Columns) -> Iterator[Note]:
-    """Yield a note on matching pods that have finished: still listed, but not counted."""
-    selector = counts.constraint.selector
-    if selector.is_empty or selector.requirements is None:
-        return
-    pods = [
-        pod.name
-        for pod in columns.cluster.pods
-        if not pod.is_visible
-        and pod.node_name
-        and pod.namespace == cls.namespace
-        and selector.matches(dict(pod.cls.labels))
-    ]
-    if pods:
-        yield Note(NoteKind.FINISHED_PODS, names=tuple(pods[:_MOST_NAMES]), number=len(pods))
-
-
 def _limits(counts: DomainCounts, usable: Bools) -> Iterator[Note]:
     """Yield a note on the limit per domain that holds while the domains at the minimum cannot grow."""
     constraint, topology = counts.constraint, counts.topology
-    if not constraint.self_match_num or constraint.selector.is_empty or not counts.domains_num:
-        return
     minimum, max_skew = counts.min_match_num, constraint.max_skew
     if counts.is_below_min_domains:
         yield Note(NoteKind.BELOW_MIN_DOMAINS, number=constraint.min_domains, minimum=minimum, max_skew=max_skew)
         return
-    at_minimum = counts.eligible & (counts.match_num == counts.smallest_match_num)
     can_grow = np.zeros(len(topology.values) + 1, np.bool_)
     can_grow[topology.codes[usable]] = True
+    at_minimum = counts.eligible & (counts.match_num == counts.smallest_match_num)
     stuck = np.flatnonzero(at_minimum & ~can_grow[:-1])
     if len(stuck):
         values = tuple(sorted(topology.values[at] for at in stuck.tolist()))
@@ -335,60 +288,67 @@ def _hidden(counts: DomainCounts, columns: Columns, why_not: NodeReasons) -> Ite
             yield _of_nodes(Note(NoteKind.HIDDEN_DOMAINS, reason.key, values=tuple(values)), lacking, columns)
 
 
-def _shared_hostnames(counts: DomainCounts, columns: Columns) -> Iterator[Note]:
-    topology = counts.topology
-    if counts.constraint.topology_key != HOSTNAME or not len(topology.values):
-        return
-    sizes = np.bincount(topology.codes[topology.codes >= 0], minlength=len(topology.values))
-    shared = np.flatnonzero(sizes > 1)
-    for at in shared[:_MOST_SHARED].tolist():
-        note = Note(NoteKind.SHARED_HOSTNAME, HOSTNAME, values=(topology.values[at],))
-        yield _of_nodes(note, topology.codes == at, columns)
-    if len(shared) > _MOST_SHARED:
-        yield Note(NoteKind.MORE_SHARED_HOSTNAMES, HOSTNAME, number=len(shared) - _MOST_SHARED)
+def _odd_values(counts: DomainCounts, columns: Columns) -> Iterator[Note]:
+    """Yield notes on values of the key that are shared by nodes, empty, or differ in case only."""
+    topology, key = counts.topology, counts.constraint.topology_key
+    if key == HOSTNAME and topology.values:
+        sizes = np.bincount(topology.codes[topology.codes >= 0], minlength=len(topology.values))
+        shared = np.flatnonzero(sizes > 1)
+        for at in shared[:_MOST_SHARED].tolist():
+            note = Note(NoteKind.SHARED_HOSTNAME, HOSTNAME, values=(topology.values[at],))
+            yield _of_nodes(note, topology.codes == at, columns)
+        if len(shared) > _MOST_SHARED:
+            yield Note(NoteKind.MORE_SHARED_HOSTNAMES, HOSTNAME, number=len(shared) - _MOST_SHARED)
+    variants: dict[str, list[str]] = {}
+    for at, value in enumerate(topology.values):
+        if counts.eligible[at]:
+            variants.setdefault(value.casefold(), []).append(value)
+            if not value:
+                yield _of_nodes(Note(NoteKind.EMPTY_VALUE, key), counts.included & (topology.codes == at), columns)
+    alike = sorted(sorted(values) for values in variants.values() if len(values) > 1)
+    if alike:
+        groups = tuple(tuple(values[:_MOST_ALIKE]) for values in alike[:_MOST_ALIKE])
+        yield Note(NoteKind.CASE_VARIANTS, groups=groups)
 
 
-def _empty_value(counts: DomainCounts, columns: Columns) -> Iterator[Note]:
-    topology = counts.topology
-    if "" in topology.values and counts.eligible[topology.values.index("")]:
-        nodes = counts.included & (topology.codes == topology.values.index(""))
-        yield _of_nodes(Note(NoteKind.EMPTY_VALUE, counts.constraint.topology_key), nodes, columns)
-
-
-def _cordoned(counts: DomainCounts, filtered: FilterResult) -> Iterator[Note]:
-    """Yield a note on cordons without their taint: nodeTaintsPolicy looks at taints alone."""
-    if not counts.constraint.honors_taints:
-        return
+def _bad_nodes(counts: DomainCounts, filtered: FilterResult, usable: Bools) -> Iterator[Note]:
+    """Yield notes on nodes that count although they are cordoned, or are usable although they are down."""
+    columns = filtered.columns
     for verdict in filtered.plugin_results:
-        if verdict.plugin == names.NODE_UNSCHEDULABLE:
+        # nodeTaintsPolicy looks at taints alone, and these cordons have none.
+        if verdict.plugin == names.NODE_UNSCHEDULABLE and counts.constraint.honors_taints:
             nodes = counts.included & (verdict.bits != 0)
             if nodes.any():
-                yield _of_nodes(Note(NoteKind.CORDON_WITHOUT_TAINT), nodes, filtered.columns)
-
-
-def _outages(counts: DomainCounts, columns: Columns, usable: Bools) -> Iterator[Note]:
-    """Yield a note on nodes that are down and still take pods, because every pod tolerates that for a while."""
-    if not columns.has_taints:
-        return
-    down: dict[str, list[str]] = {}
-    for at in np.flatnonzero(counts.included & usable).tolist():
+                yield _of_nodes(Note(NoteKind.CORDON_WITHOUT_TAINT), nodes, columns)
+    # Every pod tolerates an outage for a while.
+    down: dict[str, list[int]] = {}
+    for at in np.flatnonzero(counts.included & usable).tolist() if columns.has_taints else ():
         for taint in columns.nodes[at].taints:
             if taint.effect == NO_EXECUTE and taint.key in OUTAGES:
-                down.setdefault(taint.key, []).append(columns.nodes[at].name)
-    for key, nodes in down.items():
-        yield Note(NoteKind.OUTAGE, key, names=tuple(nodes[:_MOST_NAMES]), number=len(nodes))
+                down.setdefault(taint.key, []).append(at)
+    for key, at_nodes in down.items():
+        first = tuple(columns.nodes[at].name for at in at_nodes[:_MOST_NAMES])
+        yield Note(NoteKind.OUTAGE, key, names=first, number=len(at_nodes))
+
+
+def _finished(counts: DomainCounts, cls: PodClass, columns: Columns) -> Iterator[Note]:
+    """Yield a note on matching pods that have finished: still listed, but not counted."""
+    pods = [
+        pod.name
+        for pod in columns.cluster.pods
+        if not pod.is_visible
+        and pod.node_name
+        and pod.namespace == cls.namespace
+        and counts.constraint.selector.matches(dict(pod.cls.labels))
+    ]
+    if pods:
+        yield Note(NoteKind.FINISHED_PODS, names=tuple(pods[:_MOST_NAMES]), number=len(pods))
 
 
 def _of_nodes(note: Note, mask: Bools, columns: Columns) -> Note:
     """Add some of the nodes of a mask (bool (N,)) to a note."""
     found = np.flatnonzero(mask)
     return note._replace(names=tuple(columns.nodes[at].name for at in found[:_MOST_NAMES].tolist()), number=len(found))
-
-
-# Fields of a constraint that are compared with the template's, and their defaults.
-_FIELDS = {"maxSkew": None, "minDomains": None, "nodeAffinityPolicy": "Honor", "nodeTaintsPolicy": "Ignore"}
-
-Plain = dict[str, Any]
 
 
 class OriginKind(Enum):
@@ -446,7 +406,8 @@ def _of_pod(constraint: TopologySpreadConstraint, cls: PodClass, columns: Column
     owner = owner_of(cls, columns.cluster)
     if owner is None:
         return Origin(OriginKind.POD)
-    template = _template(cls, columns)
+    controller = columns.cluster.controllers.get(owner)
+    template = None if controller is None else controller.workload.template
     if template is None:
         return Origin(OriginKind.POD_OF_OWNER, owner)
     key = (constraint.topology_key, constraint.when_unsatisfiable)
@@ -454,26 +415,14 @@ def _of_pod(constraint: TopologySpreadConstraint, cls: PodClass, columns: Column
     written = next((item for item in items if (item.get("topologyKey"), item.get("whenUnsatisfiable")) == key), None)
     if written is None:
         return Origin(OriginKind.FORMER_TEMPLATE, owner)
-    changed = _changed(constraint, written)
-    return Origin(OriginKind.CHANGED_TEMPLATE if changed else OriginKind.TEMPLATE, owner, changed)
-
-
-def _template(cls: PodClass, columns: Columns) -> Optional[Plain]:
-    """Return the pod template of the owner, if the cluster facts have it."""
-    owner = owner_of(cls, columns.cluster)
-    controller = None if owner is None else columns.cluster.controllers.get(owner)
-    return None if controller is None else controller.workload.template
-
-
-def _changed(constraint: TopologySpreadConstraint, written: Plain) -> tuple[tuple[str, Any], ...]:
-    own = {
-        "maxSkew": constraint.max_skew,
-        "minDomains": constraint.min_domains,
-        "nodeAffinityPolicy": constraint.node_affinity_policy,
-        "nodeTaintsPolicy": constraint.node_taints_policy,
-    }
-    return tuple(
-        (field, written.get(field) or default)
-        for field, default in _FIELDS.items()
-        if (written.get(field) or default) != (own[field] or default)
-    )
+    changed = []
+    for field, own, default in (
+        ("maxSkew", constraint.max_skew, None),
+        ("minDomains", constraint.min_domains, None),
+        ("nodeAffinityPolicy", constraint.node_affinity_policy, "Honor"),
+        ("nodeTaintsPolicy", constraint.node_taints_policy, "Ignore"),
+    ):
+        now = written.get(field) or default
+        if now != (own or default):
+            changed.append((field, now))
+    return Origin(OriginKind.CHANGED_TEMPLATE if changed else OriginKind.TEMPLATE, owner, tuple(changed))
