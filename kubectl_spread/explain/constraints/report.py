@@ -231,7 +231,8 @@ def constraint_reports(
     if filtered.rejection is not None:
         return ()
     hard = next((v.state.counts for v in filtered.plugin_results if isinstance(v.state, PreFilterState)), ())
-    plugin = _spreading(profile) if profile is not None and filtered.feasible.any() else None
+    scoring = profile.score if profile is not None and filtered.feasible.any() else ()
+    plugin = next((item.plugin for item in scoring if isinstance(item.plugin, PodTopologySpread)), None)
     is_built_in = plugin is not None and plugin.configured_defaults is None
     soft = soft_counts(
         cls,
@@ -258,11 +259,6 @@ def _of_action(constraints: Sequence[DomainCounts], group: _Group) -> list[Const
     return [_constraint(counts, group) for counts in constraints]
 
 
-def _spreading(profile: Profile) -> Optional[PodTopologySpread]:
-    """Return the plugin that scores by spread constraints."""
-    return next((item.plugin for item in profile.score if isinstance(item.plugin, PodTopologySpread)), None)
-
-
 def passes_all_but_spread(filtered: FilterResult) -> Bools:
     """Return the nodes that would take the pod if it had no spread constraints: bool (N,)."""
     passes: Bools = filtered.considered.copy()
@@ -273,39 +269,31 @@ def passes_all_but_spread(filtered: FilterResult) -> Bools:
 
 
 def _constraint(counts: DomainCounts, group: _Group) -> ConstraintReport:
-    columns, topology = group.filtered.columns, counts.topology
-    why_not = reasons_for_not_counting(counts.constraint, group.missing, group.nodes, columns)
-    found = _NO_PODS
-    if group.is_detailed:
-        found = _matching_pods(counts, group.cls, columns, why_not)
+    cls, columns, constraint = group.cls, group.filtered.columns, counts.constraint
+    why_not = reasons_for_not_counting(constraint, group.missing, group.nodes, columns)
+    found = _matching_pods(counts, cls, columns, why_not) if group.is_detailed else _NO_PODS
     domains, now = _shared_domains(counts, group, why_not, found)
     report = ConstraintReport(
-        constraint=_written(counts.constraint, group.cls, is_hard=group.is_hard),
-        is_default=not group.cls.constraints,
-        selector=counts.constraint.selector,
-        self_match=bool(counts.constraint.self_match_num),
-        min_domains=counts.constraint.min_domains,
+        constraint=_written(constraint, cls, is_hard=group.is_hard),
+        is_default=not cls.constraints,
+        selector=constraint.selector,
+        self_match=bool(constraint.self_match_num),
+        min_domains=constraint.min_domains,
         counts=now,
-        without_key=tuple(columns.nodes[at].name for at in np.flatnonzero(topology.codes < 0)),
+        without_key=tuple(columns.nodes[at].name for at in np.flatnonzero(counts.topology.codes < 0)),
         ignored_pods=int(counts.on_nodes[~counts.included].sum()),
         domains=domains,
     )
-    return _detailed(report, counts, group, why_not, found) if group.is_detailed else report
-
-
-def _detailed(
-    report: ConstraintReport, counts: DomainCounts, group: _Group, why_not: NodeReasons, found: _MatchingPods
-) -> ConstraintReport:
+    if not group.is_detailed:
+        return report
     return report._replace(
         held_by=_holders(report),
-        origin=origin_of(report.constraint, group.cls, group.filtered.columns, is_built_in=group.is_built_in),
+        origin=origin_of(report.constraint, cls, columns, is_built_in=group.is_built_in),
         ignored=found.ignored,
         other_namespaces=found.other_namespaces,
-        revision=revision_of(group.cls),
-        namespace=group.cls.namespace,
-        notes=tuple(
-            notes(counts, group.cls, group.filtered, usable=group.usable, why_not=why_not, is_hard=group.is_hard)
-        ),
+        revision=revision_of(cls),
+        namespace=cls.namespace,
+        notes=tuple(notes(counts, cls, group.filtered, usable=group.usable, why_not=why_not, is_hard=group.is_hard)),
     )
 
 
@@ -330,16 +318,16 @@ def _holders(report: ConstraintReport) -> tuple[Holder, ...]:
 def _written(constraint: Constraint, cls: PodClass, *, is_hard: bool) -> TopologySpreadConstraint:
     """Return the pod's constraint, or the scheduler's default in the same form, with the effective policies."""
     if cls.constraints:
-        return cls.constraints[constraint.position]._replace(
-            node_affinity_policy=HONOR if constraint.honors_affinity else IGNORE,
-            node_taints_policy=HONOR if constraint.honors_taints else IGNORE,
+        written = cls.constraints[constraint.position]
+    else:
+        written = TopologySpreadConstraint(
+            position=constraint.position,
+            max_skew=constraint.max_skew,
+            topology_key=constraint.topology_key,
+            when_unsatisfiable=DO_NOT_SCHEDULE if is_hard else SCHEDULE_ANYWAY,
+            min_domains=constraint.min_domains,
         )
-    return TopologySpreadConstraint(
-        position=constraint.position,
-        max_skew=constraint.max_skew,
-        topology_key=constraint.topology_key,
-        when_unsatisfiable=DO_NOT_SCHEDULE if is_hard else SCHEDULE_ANYWAY,
-        min_domains=constraint.min_domains,
+    return written._replace(
         node_affinity_policy=HONOR if constraint.honors_affinity else IGNORE,
         node_taints_policy=HONOR if constraint.honors_taints else IGNORE,
     )
@@ -389,23 +377,15 @@ def _domains(counts: DomainCounts, group: _Group, why_not: NodeReasons, found: _
         )
     )
     if group.is_detailed:
-        domains = _with_pods(domains, _node_names(topology.codes, size, group.filtered.columns), found)
+        names_of = _node_names(topology.codes, size, group.filtered.columns)
+        domains = [
+            domain._replace(
+                node_names=names_of[at], pods=found.counted.get(at, ()), terminating=found.terminating.get(at, ())
+            )
+            for at, domain in enumerate(domains)
+        ]
     domains.sort(key=_VALUE)  # no two have the same
     return tuple(domains), counts.now()
-
-
-def _with_pods(
-    domains: Sequence[DomainReport], node_names: Sequence[tuple[str, ...]], found: _MatchingPods
-) -> list[DomainReport]:
-    """Add the fields of a detailed report."""
-    return [
-        domain._replace(
-            node_names=node_names[at],
-            pods=found.counted.get(at, ()),
-            terminating=found.terminating.get(at, ()),
-        )
-        for at, domain in enumerate(domains)
-    ]
 
 
 def _node_names(codes: Int32s, size: int, columns: Columns) -> list[tuple[str, ...]]:
