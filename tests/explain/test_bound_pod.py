@@ -17,8 +17,15 @@ from kubectl_spread.objects.workloads.workload import Workload
 from kubectl_spread.report.explain import scores as text
 from kubectl_spread.report.explain.document import explanation
 from kubectl_spread.report.explain.pod_report import PodReport
+from kubectl_spread.report.table import lay_out
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.simulate.forecast import forecast
+
+
+def lines(*args: Any, **options: Any) -> list[str]:
+    """The text of the blocks."""
+    return lay_out(text.bound_pod_blocks(*args, **options))
+
 
 Plain = dict[str, Any]
 
@@ -67,7 +74,7 @@ def test_a_zone_came_back() -> None:
         ),
         "",
         "Both nodes score 454, so the scheduler may choose either of them: b1, c1.",
-    ] == text.bound_pod_lines(stands(cluster), "a1")
+    ] == lines(stands(cluster), "a1")
 
 
 def test_a_pod_where_it_belongs() -> None:
@@ -81,16 +88,14 @@ def test_a_pod_where_it_belongs() -> None:
         "topologySpreadConstraints[0] (topology.kubernetes.io/zone): skew now 0 <= maxSkew 1 (a has 1, a has 1)",
         "",
         "a1 is the only node that fits, so it is chosen without scoring.",
-    ] == text.bound_pod_lines(found, "a1")
+    ] == lines(found, "a1")
 
 
 def test_a_pod_that_might_be_elsewhere() -> None:
     found = stands(cluster_of([node("a1", "a"), node("b1", "b"), pod("web-1", "b1")]))
 
     assert NodeToday.ANY_OF_SEVERAL is found.again
-    assert "If it were scheduled now, its node would be one of several with the highest score." in text.bound_pod_lines(
-        found, "b1"
-    )
+    assert "If it were scheduled now, its node would be one of several with the highest score." in lines(found, "b1")
 
 
 def test_a_pod_that_would_find_no_node() -> None:
@@ -102,7 +107,7 @@ def test_a_pod_that_would_find_no_node() -> None:
         SAID,
         "If it were scheduled now, it would find no node.",
         "  a1 would refuse it now, TaintToleration: node(s) had untolerated taint(s)",
-    ] == text.bound_pod_lines(found, "a1")
+    ] == lines(found, "a1")
 
 
 def test_too_few_domains_have_no_emptiest() -> None:
@@ -111,7 +116,7 @@ def test_too_few_domains_have_no_emptiest() -> None:
     (skew,) = stands(cluster).skews
 
     assert (2, "", 0, False) == (skew.skew, skew.emptiest, skew.least, skew.holds)
-    assert "(a has 2, the minimum is 0)" in text.bound_pod_lines(stands(cluster), "a1")[3]
+    assert "(a has 2, the minimum is 0)" in lines(stands(cluster), "a1")[3]
 
 
 def test_a_nomination_of_the_past_does_not_matter() -> None:
@@ -132,7 +137,7 @@ def test_what_nobody_can_know() -> None:
         ["Why the pod is on this node is not known: it is a static pod of its node, which no scheduler places."],
         ["Why the pod is on this node is not known: the scheduler mine is not one of the known profiles."],
         ["Why the pod is on this node is not known: its node gone is not in the cluster facts."],
-    ] == [text.bound_pod_lines(stands(cluster, at), "a1") for at in range(3)]
+    ] == [lines(stands(cluster, at), "a1") for at in range(3)]
 
 
 def test_the_document_has_it_all() -> None:

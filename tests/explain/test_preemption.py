@@ -13,9 +13,16 @@ from kubectl_spread.cluster.tables.columns import Columns
 from kubectl_spread.explain.preemption import preemption_report, PreemptionReport
 from kubectl_spread.objects.reading import read
 from kubectl_spread.report.explain import preemption as text
+from kubectl_spread.report.table import lay_out
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
 from kubectl_spread.scheduler.preemption import post_filter
+
+
+def lines(*args: Any, **options: Any) -> list[str]:
+    """The text of the blocks."""
+    return lay_out(text.blocks(*args, **options))
+
 
 Plain = dict[str, Any]
 
@@ -68,7 +75,7 @@ def test_a_pod_evicts_its_own_sibling() -> None:
             "counted by topologySpreadConstraints[0]: the count there drops by one"
         ),
         "  the only node where preemption helps",
-    ] == text.lines(told)
+    ] == lines(told)
 
 
 def test_a_pod_elsewhere_is_in_the_way() -> None:
@@ -90,7 +97,7 @@ def test_a_pod_elsewhere_is_in_the_way() -> None:
             "Without default/web-1 on a2, which topologySpreadConstraints[0] counts in the same domain, a1 would take "
             "the pod; the scheduler does not try that: it evicts only on the node where the pod is to go."
         ),
-    ] == text.lines(told)
+    ] == lines(told)
 
 
 def test_evicting_all_is_not_enough() -> None:
@@ -110,13 +117,13 @@ def test_evicting_all_is_not_enough() -> None:
             "(node(s) didn't match pod topology spread constraints): a1"
         ),
         "  evicting pods would not help on 1 node (node(s) were unschedulable): b1",
-    ] == text.lines(told)
+    ] == lines(told)
 
 
 def test_a_pod_that_may_not_preempt() -> None:
     told = found([node("a1"), pod("db-1", "a1")], pod("web-1", priority=10, preemptionPolicy="Never"))
 
-    assert ["Preemption: not eligible due to preemptionPolicy=Never."] == text.lines(told)
+    assert ["Preemption: not eligible due to preemptionPolicy=Never."] == lines(told)
 
 
 def test_the_lower_priority_is_evicted() -> None:
@@ -134,7 +141,7 @@ def test_the_lower_priority_is_evicted() -> None:
         "    NODE   PDB VIOLATIONS   HIGHEST PRIORITY   SUM   VICTIMS   EARLIEST START",
         "    b1     0                1                  1     1         -",
         "    a1     0                5                  5     1         2026-01-01T00:00:00Z",
-    ] == text.lines(found(objects, pod("web-1", priority=10)))
+    ] == lines(found(objects, pod("web-1", priority=10)))
 
 
 def test_what_decides_between_nodes() -> None:
@@ -162,7 +169,7 @@ def test_what_decides_between_nodes() -> None:
     ]
     assert ["b1", "b1", "b1", "b1", "a1"] == [item.node for item in told]
     assert "its eviction breaks a PodDisruptionBudget" in "".join(
-        text.lines(found([node("a1"), budget, pod("db-1", "a1")], pod("web-1", priority=10)))
+        lines(found([node("a1"), budget, pod("db-1", "a1")], pod("web-1", priority=10)))
     )
 
 
@@ -221,4 +228,4 @@ def test_thousands_of_nodes_are_summarised() -> None:
             "  evicting pods would not help on 2000 nodes (Insufficient cpu): "
             "n0000, n0001, n0002, n0003, n0004, n0005 and 1994 more"
         ),
-    ] == text.lines(told)
+    ] == lines(told)

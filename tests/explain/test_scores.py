@@ -20,8 +20,15 @@ from kubectl_spread.objects.reading import read
 from kubectl_spread.report.documents import to_document
 from kubectl_spread.report.explain import document as document  # noqa: PLC0414 (the form of scores)
 from kubectl_spread.report.explain import scores as text
+from kubectl_spread.report.table import lay_out
 from kubectl_spread.scheduler.configuration.profiles import profiles
 from kubectl_spread.scheduler.cycle import Scheduler
+
+
+def lines(*args: Any, **options: Any) -> list[str]:
+    """The text of the blocks."""
+    return lay_out(text.blocks(*args, **options))
+
 
 Plain = dict[str, Any]
 
@@ -177,7 +184,7 @@ def test_a_taint_outvotes_the_zones() -> None:
             "(raw score, the lower the better) c=0 (0.00), b=1 (1.61), a=2 (3.22)"
         ),
         "  without the label of a constraint, so that PodTopologySpread gives 0: x1",
-    ] == text.lines(found, width=80)
+    ] == lines(found, width=80)
 
 
 def test_a_preferred_affinity_decides() -> None:
@@ -200,19 +207,19 @@ def test_a_preferred_affinity_decides() -> None:
         "a1 wins by 197 points over b1: NodeAffinity +200, NodeResourcesBalancedAllocation -4, NodeResourcesFit +1.",
         "Without NodeAffinity, another node would be among the best.",
         "  NodeAffinity: a1 matches preferred node affinity with weight 50; b1 matches none",
-    ] == text.lines(found)
+    ] == lines(found)
 
 
 def test_all_nodes_alike() -> None:
     found = table([node("a1"), node("b1")], pod("web-1"))
 
-    assert ["Both nodes score 454, so the scheduler may choose either of them: a1, b1."] == text.lines(found)
+    assert ["Both nodes score 454, so the scheduler may choose either of them: a1, b1."] == lines(found)
 
 
 def test_one_node_is_not_scored() -> None:
     found = table([node("a1"), node("b1", unschedulable=True)], pod("web-1"))
 
-    assert ["a1 is the only node that fits, so it is chosen without scoring."] == text.lines(found)
+    assert ["a1 is the only node that fits, so it is chosen without scoring."] == lines(found)
 
 
 def test_no_node_has_no_scores() -> None:
@@ -233,7 +240,7 @@ def test_scoring_may_fail() -> None:
             "Scoring fails, and the scheduler does not place the pod: "
             'running PreScore plugin "NodeAffinity": a preferred term does not parse'
         )
-    ] == text.lines(found)
+    ] == lines(found)
 
 
 def test_a_large_cluster_is_looked_at_in_part() -> None:
@@ -253,20 +260,20 @@ def test_a_long_table_is_cut() -> None:
     """The pod's own node is shown wherever it stands."""
     objects = [node(f"n{at:02}", cpu=str(4 + at)) for at in range(14)]
     found = table(objects, pod("web-1"))
-    shown = [line.split()[0] for line in text.lines(found, own="n00")[2:13]]
+    shown = [line.split()[0] for line in lines(found, own="n00")[2:13]]
 
     best = ["n11", "n12", "n13", "n09", "n10", "n08", "n06", "n07", "n05", "n04"]
 
     assert [*best, "n00"] == shown
-    assert "  and 3 more nodes" in text.lines(found, own="n00")
-    assert "  and 4 more nodes" in text.lines(found)
-    assert len(text.lines(found, wide=True)) == len(text.lines(found)) + 3
+    assert "  and 3 more nodes" in lines(found, own="n00")
+    assert "  and 4 more nodes" in lines(found)
+    assert len(lines(found, wide=True)) == len(lines(found)) + 3
 
 
 def test_soft_constraints_that_do_not_tell_the_nodes_apart() -> None:
     found = table([node("a1", "a"), node("b1", "b", cpu="8")], pod("web-1", topologySpreadConstraints=[soft()]))
 
-    assert "The ScheduleAnyway constraint gives all these nodes the same score." in text.lines(found)
+    assert "The ScheduleAnyway constraint gives all these nodes the same score." in lines(found)
 
 
 def test_a_soft_constraint_that_another_plugin_balances_is_named() -> None:
@@ -285,4 +292,4 @@ def test_a_soft_constraint_that_another_plugin_balances_is_named() -> None:
     assert (
         "The ScheduleAnyway constraint prefers b1 by 200 points, and does not decide: NodeAffinity, 200 to 0 "
         "(a1 matches preferred node affinity with weight 1; b1 matches none)."
-    ) in text.lines(found)
+    ) in lines(found)

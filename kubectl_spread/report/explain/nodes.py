@@ -85,11 +85,6 @@ def which(names: tuple[str, ...], explanation: Explanation, style: Style) -> str
     return f"{explanation.domain_key}: {' '.join(parts[:_MOST_DOMAINS])}{more}{without}"
 
 
-def one_node_lines(found: NodeView, style: Style) -> list[str]:
-    """Return `one_node_blocks` as text."""
-    return table.lay_out(one_node_blocks(found), style.width)
-
-
 def one_node_blocks(found: NodeView) -> list[Block]:
     """Return the verdict on one node, its taints and domains, the plugins' reasons, and its resources."""
     if found.fits:

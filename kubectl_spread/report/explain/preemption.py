@@ -10,18 +10,13 @@ from kubectl_spread.explain.preemption import (
     Unhelpful,
     Victim,
 )
-from kubectl_spread.report.table import Block, lay_out, Rows
+from kubectl_spread.report.table import Block, Rows
 from kubectl_spread.scheduler.preemption import Candidate, NOW
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 _MOST_NAMES = 6
 _MOST_REASONS = 8
 _MOST_VICTIMS = 10
-
-
-def lines(found: PreemptionReport) -> list[str]:
-    """Return `blocks` as text."""
-    return lay_out(blocks(found))
 
 
 def blocks(found: PreemptionReport) -> list[Block]:

@@ -14,7 +14,7 @@ from kubectl_spread.explain.scores import (
     SoftDomain,
     SoftVote,
 )
-from kubectl_spread.report.table import Block, lay_out, Rows, table
+from kubectl_spread.report.table import Block, Rows, table
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
@@ -48,11 +48,6 @@ def blocks(scores: ScoreTable, *, own: str = "", width: int = 120, wide: bool = 
     if scores.soft is not None:
         out += _soft(scores.soft, len(scores.rows))
     return out
-
-
-def lines(scores: ScoreTable, *, own: str = "", width: int = 120, wide: bool = False) -> list[str]:
-    """Return `blocks` as text."""
-    return lay_out(blocks(scores, own=own, width=width, wide=wide))
 
 
 def _title(scores: ScoreTable) -> str:
@@ -163,11 +158,6 @@ _AGAIN = {
     NodeToday.ANY_OF_SEVERAL: "If it were scheduled now, its node would be one of several with the highest score.",
     NodeToday.NOWHERE: "If it were scheduled now, it would find no node.",
 }
-
-
-def bound_pod_lines(bound: BoundPodReport, node: str, *, width: int = 120, wide: bool = False) -> list[str]:
-    """Return `bound_pod_blocks` as text."""
-    return lay_out(bound_pod_blocks(bound, node, width=width, wide=wide))
 
 
 def bound_pod_blocks(bound: BoundPodReport, node: str, *, width: int = 120, wide: bool = False) -> list[Block]:

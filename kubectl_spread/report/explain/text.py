@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from enum import IntEnum
 
 from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
-from kubectl_spread.explain.reported_message import MessageComparison, MessageStatus, ReportedMessage
+from kubectl_spread.explain.reported_message import MessageStatus
 from kubectl_spread.explain.workload_state import WorkloadState
 from kubectl_spread.report import table
 from kubectl_spread.report.check import workloads
@@ -27,6 +28,17 @@ from kubectl_spread.text.wording import comma_list, count_noun, safe
 _MOST_NAMES = 6
 _MOST_FAILURES = 3
 _MOST_NOTICES = 4
+
+
+class Level(IntEnum):
+    """How soon a reader needs a section of an answer."""
+
+    ANSWER = 0  # what happens to the pod, and why
+    CHANGE = 1  # what to do
+    EVIDENCE = 2  # the counts behind the answer
+    DETAIL = 3  # what repeats the answer, or is true of other nodes and pods
+
+
 _WITH_NODES = (
     PodVerdict.PENDING,
     PodVerdict.SCHEDULABLE,
@@ -48,7 +60,7 @@ def text(reports: Iterable[PodReport], style: Style) -> str:
         head: list[str] = []
         if state is not None and state.key not in headed:
             headed.add(state.key)
-            head = _headline(state, style)
+            head = [*table.lay_out(workload_lines(state), style.width), ""]
         elif placement is not None and placement.pending and placement.workload.key not in headed:
             headed.add(placement.workload.key)
             head = [*table.wrap(headline(report), style.width), ""]
@@ -65,43 +77,44 @@ def others_sentence(explanation: Explanation) -> str:
     return f"{others} {why}: {comma_list(explanation.others, most=_MOST_NAMES)}."
 
 
-def lines(report: PodReport, style: Style) -> list[str]:
-    """Return the text about one pod, from the verdict to the evidence."""
+def lines(report: PodReport, style: Style, *, most: Level = Level.DETAIL) -> list[str]:
+    """Return the text about one pod, from the verdict to the evidence; `most`: the last level that is shown."""
     explanation = report.explanation
-    sentence = table.wrap(verdict.sentence(explanation), style.width)
-    out = [paint(line, "bold", colour=style.colour) for line in sentence]
+    out = [paint(line, "bold", colour=style.colour) for line in table.wrap(verdict.sentence(explanation), style.width)]
     if explanation.others:
         out += table.wrap(others_sentence(explanation), style.width)
     if explanation.verdict is PodVerdict.NOT_PREDICTABLE:
         needs = " and ".join(explanation.beyond)
-        what = f"It depends on {needs}, which this program does not evaluate."
-        out += table.wrap(what, style.width)
+        out += table.wrap(f"It depends on {needs}, which this program does not evaluate.", style.width)
     if explanation.ignored.fields:
         out.append(verdict.ignored_sentence(explanation.ignored))
-    for part in (*_parts(report, style), _not_reported(report.not_reported, style)):
-        if part:
-            out += ["", paint(part[0], "cyan", colour=style.colour), *part[1:]]
+    for level, section in _sections(report, style):
+        if section and level <= most:
+            out += ["", paint(section[0], "cyan", colour=style.colour), *section[1:]]
     return out
 
 
-def _parts(report: PodReport, style: Style) -> Iterable[list[str]]:
-    """Yield the evidence, each part with its heading."""
-    explanation = report.explanation
+def _sections(report: PodReport, style: Style) -> Iterator[tuple[Level, list[str]]]:
+    """Yield the sections after the answer, each with its level; the first line is the heading."""
+    explanation, comparison = report.explanation, report.comparison
     if report.node is not None:
-        yield nodes.one_node_lines(report.node, style)
-        return
-    yield _message(report, style)
-    if shows_nodes(explanation):
-        yield nodes.lines(explanation, style)
-    for account in explanation.constraints:
-        yield constraints.lines(account, width=style.width)
-    for section in detail_sections(report, style):
-        yield table.lay_out(section, style.width)
-    if explanation.conflicts:
-        yield verdict.conflict_lines(explanation, width=style.width)
-    if report.suggestions is not None:
-        yield suggestions.lines(report.suggestions, colour=style.colour, width=style.width)
-    yield _notices(report.other_events, style)
+        yield Level.EVIDENCE, table.lay_out(nodes.one_node_blocks(report.node), style.width)
+    else:
+        is_known = comparison is not None and comparison.status is MessageStatus.SAME
+        yield Level.DETAIL if is_known else Level.EVIDENCE, _message(report, style)
+        if shows_nodes(explanation):
+            yield Level.DETAIL, nodes.lines(explanation, style)
+        for constraint in explanation.constraints:
+            yield Level.EVIDENCE, constraints.lines(constraint, width=style.width)
+        for section in detail_sections(report, style):
+            yield Level.DETAIL, table.lay_out(section, style.width)
+        if explanation.conflicts:
+            yield Level.DETAIL, verdict.conflict_lines(explanation, width=style.width)
+        if report.suggestions is not None:
+            yield Level.CHANGE, suggestions.lines(report.suggestions, colour=style.colour, width=style.width)
+        yield Level.DETAIL, _notices(report.other_events, style)
+    if report.not_reported:
+        yield Level.ANSWER, table.wrap(not_reported_sentence(report.not_reported), style.width)
 
 
 def shows_nodes(explanation: Explanation) -> bool:
@@ -109,16 +122,12 @@ def shows_nodes(explanation: Explanation) -> bool:
     return explanation.verdict in _WITH_NODES and bool(explanation.node_names)
 
 
-def _not_reported(names: tuple[str, ...], style: Style) -> list[str]:
-    return table.wrap(not_reported_sentence(names), style.width) if names else []
-
-
 def not_reported_sentence(names: tuple[str, ...]) -> str:
     """Return how many Pending pods of the workload are not explained."""
-    what = (
-        f"{count_noun(len(names), 'more Pending pod')} of the workload differ from these in labels or volumes, and are"
+    return (
+        f"{count_noun(len(names), 'more Pending pod')} of the workload differ from these in labels or volumes, and are "
+        f"not explained: {comma_list(names, most=_MOST_NAMES)}. To explain a pod, name it."
     )
-    return f"{what} not explained: {comma_list(names, most=_MOST_NAMES)}. To explain a pod, name it."
 
 
 def detail_sections(report: PodReport, style: Style) -> Iterator[list[Block]]:
@@ -178,10 +187,6 @@ def _from_to(least: int, most: int) -> str:
     return str(least) if least == most else f"{least} to {most}"
 
 
-def _headline(state: WorkloadState, style: Style) -> list[str]:
-    return [*table.lay_out(workload_lines(state), style.width), ""]
-
-
 def workload_lines(state: WorkloadState) -> list[str]:
     """Return the counts of a workload's pods, and why pods are missing; the first line is the headline."""
     out = [safe(_counts(state))]
@@ -213,24 +218,16 @@ def _meaning(message: str) -> str:
 
 
 def _message(report: PodReport, style: Style) -> list[str]:
-    explanation = report.explanation
-    if not explanation.message and report.comparison is None:
+    """Return the present message, and how the reported one compares with it."""
+    message, comparison = report.explanation.message, report.comparison
+    if not message and comparison is None:
         return []
-    out = ["Message:"]
-    if explanation.message:
-        out += table.wrap(explanation.message, style.width, indent="  ")
-    if report.comparison is not None:
-        out += _reported(report.reported, report.comparison, style)
-    return out
-
-
-def _reported(reported: ReportedMessage, comparison: MessageComparison, style: Style) -> list[str]:
-    """Return the reported message, compared with the present one."""
-    out = []
-    for line in reported_message.sentences(reported, comparison):
-        out += table.wrap(line, style.width)
-    if comparison.status is not MessageStatus.SAME:
-        out += table.wrap(reported.message, style.width, indent="  ")
+    out = ["Message:", *(table.wrap(message, style.width, indent="  ") if message else ())]
+    if comparison is not None:
+        for line in reported_message.sentences(report.reported, comparison):
+            out += table.wrap(line, style.width)
+        if comparison.status is not MessageStatus.SAME:
+            out += table.wrap(report.reported.message, style.width, indent="  ")
     return out
 
 
