@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Optional, TYPE_CHECKING
 
 import click
@@ -33,6 +34,7 @@ if TYPE_CHECKING:  # these load numpy
     from kubectl_spread.operations.explain import ExplainResult
 
 _WIDTH = 120  # if the width of the output is unknown
+_MESSAGE_WIDTH = 80  # the same, for sentences about a message
 
 
 @click.command(cls=SectionedCommand)
@@ -122,11 +124,9 @@ def command(
       kubectl get events -n shop --field-selector reason=FailedScheduling | kubectl spread explain --message -
     """  # noqa: D301
     if message is not None:
-        from kubectl_spread.cli.message import explain_message
-
         is_alone = not (targets or filename or kustomize or node or facts.is_given)
         with redirect_output(output):
-            return explain_message(message, output.format, colour=wants_colour(color), is_alone=is_alone)
+            return _explain_message(message, output.format, colour=wants_colour(color), is_alone=is_alone)
     request_fields = (
         tuple(_named(targets, ctx)),
         filename,
@@ -191,3 +191,55 @@ def _print(found: ExplainResult, output: str, *, colour: bool, is_wide: bool) ->
     text = explain_text.text(found.reports, Style(terminal.width(_WIDTH), colour, is_wide))
     if text:
         click.echo(text, color=True)
+
+
+def _explain_message(text: str, output: str, *, colour: bool, is_alone: bool) -> int:
+    """Print the meaning of a message; `-` reads it from standard input.
+
+    Returns:
+        1 if parts were not understood, else 0.
+
+    Raises:
+        click.UsageError: there is no text, HTML is requested, or a pod, a manifest or a cluster is named, too.
+    """
+    if not is_alone:
+        raise click.UsageError(
+            "--message cannot be combined with a pod, a node, a manifest or a cluster", click.get_current_context()
+        )
+    if output == "html":
+        raise click.UsageError("--message supports -o text and json only", click.get_current_context())
+    from kubectl_spread.explain.messages.parse import parse_all
+    from kubectl_spread.report import messages as report
+
+    if text == "-":
+        text = _standard_input()
+    if not text.strip():
+        raise click.UsageError("the message is empty", click.get_current_context())
+    found = parse_all(text)
+    if output == "json":
+        from kubectl_spread.report.documents import dumps
+
+        click.echo(dumps(report.document(found)))
+    else:
+        blocks = [
+            "\n".join(report.lines(item, width=terminal.table_width() or _MESSAGE_WIDTH, colour=colour))
+            for item in found
+        ]
+        click.echo("\n\n".join(blocks), color=True)
+    missed = sum(len(item.not_understood) for item in found)
+    if not missed:
+        return Exit.CLEAN
+    flush()
+    print_error(
+        "one part of the text was not understood" if missed == 1 else f"{missed} parts of the text were not understood"
+    )
+    return Exit.FINDINGS
+
+
+def _standard_input() -> str:
+    """Return standard input as text, also if it is UTF-16 from a Windows shell."""
+    if sys.stdin is None:  # it is closed
+        return ""
+    raw = sys.stdin.buffer.read()
+    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+    return raw.decode(encoding, "replace")

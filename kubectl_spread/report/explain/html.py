@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kubectl_spread.advice.suggestion import Suggestion
 from kubectl_spread.explain.constraints.report import ConstraintReport
-from kubectl_spread.explain.requirements.decisive import Conflict
 from kubectl_spread.report.explain import constraints, nodes, reported_message, suggestions, text, verdict
 from kubectl_spread.report.explain import document as explain_document
 from kubectl_spread.report.explain.pod_report import PodReport
@@ -29,7 +29,7 @@ def render(reports: Sequence[PodReport], source: PageSource) -> str:
 
 def _page(report: PodReport) -> dict[str, Any]:
     explanation, document = report.explanation, explain_document.explanation(report)
-    found = nodes.groups(explanation)
+    found, searched = nodes.groups(explanation), report.suggestions
     return {
         "document": document,
         "others": text.others_sentence(explanation),
@@ -37,7 +37,9 @@ def _page(report: PodReport) -> dict[str, Any]:
         "workload": [] if report.workload is None else text.workload_lines(report.workload),
         "is_about_a_node": report.node is not None,
         "node": [] if report.node is None else list(map(_block, nodes.one_node_blocks(report.node))),
-        "last_message": _last_message(report),
+        "last_message": (
+            [] if report.comparison is None else reported_message.sentences(report.reported, report.comparison)
+        ),
         "shows_nodes": text.shows_nodes(explanation),
         "total": len(explanation.node_names),
         "groups": [
@@ -45,12 +47,18 @@ def _page(report: PodReport) -> dict[str, Any]:
         ],
         "more_groups": len(found) - _MOST_GROUPS,
         "constraints": list(map(_constraint, explanation.constraints, document["constraints"])),
-        "conflicts": [_conflict(item, explanation.node_names) for item in explanation.conflicts[:_MOST_CONFLICTS]],
+        "conflicts": [
+            [
+                {"text": item.text, "why": why, "left": verdict.remaining_nodes(item, explanation.node_names)}
+                for item, why in zip(conflict.requirements, conflict.arithmetic, strict=True)
+            ]
+            for conflict in explanation.conflicts[:_MOST_CONFLICTS]
+        ],
         "conflicts_heading": verdict.CONFLICTS,
         "sections": [[_block(block) for block in section] for section in text.detail_sections(report, _WIDE)],
-        "suggestions": _suggestions(report),
+        "suggestions": [] if searched is None else list(map(_suggestion, searched.items)),
         "suggestions_heading": suggestions.VERIFIED,
-        "no_suggestions": _without_suggestions(report),
+        "no_suggestions": suggestions.none_lines(searched) if searched is not None and not searched.items else [],
         "events": [
             f"{event.reason}{reported_message.times_text(event.last, event.times)}: {event.message}"
             for event in report.other_events[:_MOST_EVENTS]
@@ -60,32 +68,15 @@ def _page(report: PodReport) -> dict[str, Any]:
 
 
 def _constraint(report: ConstraintReport, document: dict[str, Any]) -> dict[str, Any]:
-    """Return the parts of a constraint's section, with its JSON document."""
+    """Return the parts of a constraint's section, with its JSON document and the domains that are worth a line."""
+    by_value = {domain["value"]: domain for domain in document["domains"]}
     return {
         "heading": constraints.heading(report),
         "document": document,
         "facts": list(constraints.facts(report)),
         "details": list(constraints.details(report)),
-        "domains": _shown(report, document),
+        "domains": [by_value[domain.value] for domain in constraints.domains_to_show(report.domains)],
     }
-
-
-def _conflict(conflict: Conflict, node_names: tuple[str, ...]) -> list[dict[str, Any]]:
-    return [
-        {"text": item.text, "why": why, "left": verdict.remaining_nodes(item, node_names)}
-        for item, why in zip(conflict.requirements, conflict.arithmetic, strict=True)
-    ]
-
-
-def _last_message(report: PodReport) -> list[str]:
-    found = report.comparison
-    return [] if found is None else reported_message.sentences(report.reported, found)
-
-
-def _without_suggestions(report: PodReport) -> list[str]:
-    """Return the lines that say that nothing helps; empty if there are suggestions, or none were searched."""
-    found = report.suggestions
-    return suggestions.none_lines(found) if found is not None and not found.items else []
 
 
 def _block(block: Block) -> dict[str, Any]:
@@ -95,22 +86,13 @@ def _block(block: Block) -> dict[str, Any]:
     return {"text": block.strip(), "indent": (len(block) - len(block.lstrip())) // 2}
 
 
-def _shown(report: ConstraintReport, document: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the documents of the domains that are worth a line."""
-    by_value = {domain["value"]: domain for domain in document["domains"]}
-    return [by_value[domain.value] for domain in constraints.domains_to_show(report.domains)]
-
-
-def _suggestions(report: PodReport) -> list[dict[str, Any]]:
-    return [
-        {
-            "title": suggestions.title(item),
-            "lines": item.lines,
-            "effect": suggestions.effect_sentence(item),
-            "spreads": [suggestions.spread_sentence(spread) for spread in item.effect.spreads],
-            "gives_up": item.gives_up,
-            "notes": (*item.notes, *filter(None, [suggestions.managed_sentence(item)])),
-            "commands": item.commands,
-        }
-        for item in (report.suggestions.items if report.suggestions is not None else ())
-    ]
+def _suggestion(item: Suggestion) -> dict[str, Any]:
+    return {
+        "title": suggestions.title(item),
+        "lines": item.lines,
+        "effect": suggestions.effect_sentence(item),
+        "spreads": [suggestions.spread_sentence(spread) for spread in item.effect.spreads],
+        "gives_up": item.gives_up,
+        "notes": (*item.notes, *filter(None, [suggestions.managed_sentence(item)])),
+        "commands": item.commands,
+    }
