@@ -8,7 +8,7 @@ from kubectl_spread.cluster.building.build import admitted_workload
 from kubectl_spread.cluster.ownership import OwnedPods
 from kubectl_spread.cluster.snapshot import Cluster, Controller
 from kubectl_spread.engine.refusals import lasting_refusal, usage_at_start
-from kubectl_spread.objects.keys import ObjectKey
+from kubectl_spread.objects.keys import ObjectKey, Range
 from kubectl_spread.objects.pod import Pod
 from kubectl_spread.objects.workloads.workload import replica_name
 
@@ -40,7 +40,7 @@ class WorkloadState(NamedTuple):
     is_paused: bool = False  # and pods are missing
     is_suspended: bool = False
     lost: tuple[Pod, ...] = ()  # of those running, on nodes that do not exist
-    finding: Optional[tuple[int, int]] = None  # how many Pending pods find a node, at least and at most, if known
+    finding: Optional[Range] = None  # how many Pending pods find a node, if known
 
     @property
     def missing(self) -> int:

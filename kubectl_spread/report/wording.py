@@ -19,6 +19,11 @@ def pods(number: Range) -> str:
     return f"{number} pod" if number == Range(1, 1) else f"{number} pods"
 
 
+def dashed(numbers: Range) -> str:
+    """Return `2`, or `1-2` if outcomes differ."""
+    return str(numbers.least) if numbers.is_single else f"{numbers.least}-{numbers.most}"
+
+
 def name(key: Optional[ObjectKey]) -> str:
     """Return `Deployment shop/web`."""
     return "" if key is None else f"{key.kind} {key.namespace}/{key.name}"

@@ -28,6 +28,7 @@ from kubectl_spread.objects.keys import Range
 from kubectl_spread.report.documents import API_VERSION, form, origin, Plain, to_document
 from kubectl_spread.report.explain import constraints, preemption, reported_message, scores, suggestions, verdict
 from kubectl_spread.report.explain.pod_report import PodReport
+from kubectl_spread.report.wording import name
 from kubectl_spread.scheduler.framework.status import Status
 from kubectl_spread.scheduler.preemption import Candidate
 from kubectl_spread.simulate.forecast import ConstraintForecast, Forecast
@@ -149,7 +150,7 @@ form(
     running=lambda item: len(item.running),
     onMissingNodes=lambda item: [pod.name for pod in item.lost],
     pending=lambda item: [to_document(pod, "pod=name message since?=refused_since") for pod in item.pending],
-    schedulable=lambda item: None if item.finding is None else _range(Range(*item.finding)),
+    schedulable=lambda item: None if item.finding is None else _range(item.finding),
     terminating=lambda item: len(item.terminating),
     waitsFor=lambda item: "" if item.waiting is None else item.waiting.name,
 )
@@ -253,7 +254,7 @@ form(
 form(
     Victim,
     "pod=pod.key priority=pod.cls.priority owner isSibling countedBy breaksBudget",
-    owner=lambda item: "" if item.owner is None else f"{item.owner.kind} {item.owner.namespace}/{item.owner.name}",
+    owner=lambda item: name(item.owner),
 )
 form(OtherNodeEviction, "node pod=pod.key podNode=pod.node_name countedBy")
 form(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.objects.keys import Range
+from kubectl_spread.report.wording import dashed, pods_by_domain
 from kubectl_spread.simulate.forecast import ConstraintForecast, Forecast
 from kubectl_spread.text.wording import count_noun, safe
 
@@ -20,7 +22,7 @@ def lines(forecast: Forecast) -> list[str]:
         return [f"{where} is not forecast: {safe(forecast.skipped)}."]
     out = [f"{where}, {_basis(forecast)}:"]
     if forecast.placed != Range(forecast.replicas, forecast.replicas):
-        out.append(f"  placed: {_text(forecast.placed)} of {forecast.replicas}")
+        out.append(f"  placed: {dashed(forecast.placed)} of {forecast.replicas}")
     for constraint in forecast.constraints:
         out += [f"  {line}" for line in _constraint(constraint)]
     if forecast.nodes:
@@ -49,20 +51,15 @@ def _constraint(constraint: ConstraintForecast) -> list[str]:
 
 def _counts(ranges: Mapping[str, Range], *, most: int) -> str:
     """Return `a=3 b=1-2`."""
-    parts = [f"{safe(name) or chr(34) * 2}={_text(pods)}" for name, pods in ranges.items()]
-    more = f" and {len(parts) - most} more" if len(parts) > most else ""
-    return " ".join(parts[:most]) + more
+    first = {name: dashed(pods) for name, pods in itertools.islice(ranges.items(), most)}
+    return pods_by_domain(first) + (f" and {len(ranges) - most} more" if len(ranges) > most else "")
 
 
 def _skew(constraint: ConstraintForecast) -> str:
     """Return the final skew, compared with maxSkew."""
     skew, most = constraint.skew, constraint.max_skew
     if skew.most <= most:
-        return f"skew {_text(skew)}, within maxSkew {most}"
+        return f"skew {dashed(skew)}, within maxSkew {most}"
     soft = "" if constraint.is_hard else ": ScheduleAnyway does not prevent it"
     how = "exceeds" if skew.least > most else "may exceed"
-    return f"skew {_text(skew)}, {how} maxSkew {most}{soft}"
-
-
-def _text(pods: Range) -> str:
-    return str(pods.least) if pods.is_single else f"{pods.least}-{pods.most}"
+    return f"skew {dashed(skew)}, {how} maxSkew {most}{soft}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_spread.explain.reported_message import Doubt, MessageComparison, MessageStatus, ReportedMessage
 from kubectl_spread.objects.keys import Range
-from kubectl_spread.text.wording import safe
+from kubectl_spread.text.wording import count_noun, safe
 
 if TYPE_CHECKING:  # hundreds of regular expressions
     from kubectl_spread.explain.messages.compare import Comparison, CountChange
@@ -93,25 +93,21 @@ def counts(found: Comparison) -> str:
         return "the same as now, as another release writes it"
     if found.outcome is ComparisonResult.INCOMPARABLE:
         return "not comparable"
-    then, now = found.total_then, found.total_now
+    then, now = found.total_then or 0, found.total_now or 0
     if not found.changes:
         if then != now:
-            return f"the same reasons; then {_nodes(then)}, now {_nodes(now)}"
+            return f"the same reasons; then {count_noun(then, 'node')}, now {count_noun(now, 'node')}"
         if not found.preemption:
             return "the same reasons for the nodes, but another result of preemption"
         return f"the same reasons; of preemption {_listed(found.preemption)}"
     if len(found.changes) == 1:
         only = found.changes[0]
-        return f"then {only.then} {only.reason} of {_nodes(then)}; now {only.now} of {now}"
-    return f"{_nodes(then)} then, {now} now: {_listed(found.changes)}"
+        return f"then {only.then} {only.reason} of {count_noun(then, 'node')}; now {only.now} of {now}"
+    return f"{count_noun(then, 'node')} then, {now} now: {_listed(found.changes)}"
 
 
 def _listed(changes: tuple[CountChange, ...]) -> str:
     return "; ".join(f"{item.reason}: {item.then} then, {item.now} now" for item in changes)
-
-
-def _nodes(total: int | None) -> str:
-    return "1 node" if total == 1 else f"{total} nodes"
 
 
 def _wording(era: Range) -> str:

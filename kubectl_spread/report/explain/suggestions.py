@@ -13,14 +13,15 @@ from kubectl_spread.advice.suggestion import (
     Suggestions,
     Why,
 )
+from kubectl_spread.objects.keys import Range
 from kubectl_spread.report.table import paint, wrap
+from kubectl_spread.report.wording import dashed, pods_by_domain
 from kubectl_spread.text.wording import count_noun, join_with_and, safe
 
 WIDTH = 120
 _MOST_DOMAINS = 8
 _MOST_NODES = 4  # that a sentence names
 _INDENT = "   "
-_EMPTY = '""'  # a label without a value
 
 
 def lines(suggestions: Suggestions, *, colour: bool, width: int = WIDTH) -> list[str]:
@@ -185,20 +186,8 @@ def spread_sentence(spread: SpreadChange) -> str:
     fullest = sorted(spread.after.items(), key=lambda entry: (-entry[1], entry[0]))
     few = len(fullest) <= _MOST_DOMAINS
     shown = sorted(spread.after.items()) if few else [*fullest[:2], *fullest[-2:]]
-    counts = " ".join(f"{safe(value) or _EMPTY}={_range(spread, value, count)}" for value, count in shown)
+    counts = pods_by_domain({value: dashed(Range(*spread.ranges.get(value, (count, count)))) for value, count in shown})
     more = "" if few else f" ({len(fullest)} domains in all)"
-    before, after = spread.skew_before, _skew(spread)
+    before, after = spread.skew_before, dashed(Range(*(spread.skews or (spread.skew_after, spread.skew_after))))
     change = after if before is None or str(before) == after else f"{before} -> {after}"
     return f"{key}: {counts}{more}, skew {change}"
-
-
-def _range(spread: SpreadChange, value: str, count: int) -> str:
-    """Return `2`, or `1-2` if outcomes differ."""
-    least, most = spread.ranges.get(value, (count, count))
-    return str(least) if least == most else f"{least}-{most}"
-
-
-def _skew(spread: SpreadChange) -> str:
-    """Return `1`, or `0-2` if outcomes differ."""
-    least, most = spread.skews or (spread.skew_after, spread.skew_after)
-    return str(least) if least == most else f"{least}-{most}"

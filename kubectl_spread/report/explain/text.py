@@ -9,6 +9,7 @@ from kubectl_spread.cluster.snapshot import ClusterEvent
 from kubectl_spread.explain.explanation import Explanation, PodVerdict
 from kubectl_spread.explain.reported_message import MessageStatus
 from kubectl_spread.explain.workload_state import WorkloadState
+from kubectl_spread.objects.keys import Range
 from kubectl_spread.report import table
 from kubectl_spread.report.check import workloads
 from kubectl_spread.report.explain import (
@@ -23,6 +24,7 @@ from kubectl_spread.report.explain import (
 )
 from kubectl_spread.report.explain.pod_report import PodReport
 from kubectl_spread.report.table import Block, paint, Style
+from kubectl_spread.report.wording import name
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
 _MOST_NAMES = 6
@@ -154,7 +156,6 @@ def headline(report: PodReport) -> str:
 
 
 def _counts(state: WorkloadState) -> str:
-    key = f"{state.key.kind} {state.key.namespace}/{state.key.name}"
     running, pending, terminating = len(state.running), len(state.pending), len(state.terminating)
     number = str(running) if state.wanted is not None else count_noun(running, "pod")
     parts = [
@@ -164,7 +165,7 @@ def _counts(state: WorkloadState) -> str:
         f"{state.missing} {_are(state.missing)} not created" if state.missing else "",
     ]
     wanted = f" wants {count_noun(state.wanted, 'pod')}" if state.wanted is not None else ""
-    return f"{key}{wanted}: {', '.join(part for part in parts if part)}."
+    return f"{name(state.key)}{wanted}: {', '.join(part for part in parts if part)}."
 
 
 def _are(number: int) -> str:
@@ -173,18 +174,13 @@ def _are(number: int) -> str:
 
 def _finding(state: WorkloadState) -> str:
     """Return `, of which 3 find a node and 1 stays Pending`; empty if all or none find a node."""
-    waiting = len(state.pending)
-    if state.finding is None or state.finding[1] == 0 or state.finding[0] == waiting:
+    waiting, finding = len(state.pending), state.finding
+    if finding is None or finding.most == 0 or finding.least == waiting:
         return ""
-    least, most = state.finding
-    find = "finds" if least == most == 1 else "find"
-    stay = "stays" if waiting - most == waiting - least == 1 else "stay"
-    staying = _from_to(waiting - most, waiting - least)
-    return f", of which {_from_to(least, most)} {find} a node and {staying} {stay} Pending"
-
-
-def _from_to(least: int, most: int) -> str:
-    return str(least) if least == most else f"{least} to {most}"
+    staying = Range(waiting - finding.most, waiting - finding.least)
+    find = "finds" if finding == Range(1, 1) else "find"
+    stay = "stays" if staying == Range(1, 1) else "stay"
+    return f", of which {finding} {find} a node and {staying} {stay} Pending"
 
 
 def workload_lines(state: WorkloadState) -> list[str]:
