@@ -107,6 +107,16 @@ def test_a_cut_sentence_says_so(text: str, form: str) -> None:
     assert (form, True, "The text is cut off.") == (message.form, message.is_cut, cut_sentence(message))
 
 
+def test_a_text_that_is_cut_in_its_second_part_says_so() -> None:
+    """The beginning of a part is not understood, and the text ends with an ellipsis."""
+    message = parse(
+        'incompatible with nodepool "default", daemonset overhead={"cpu":"675m","pods":"6"}, incompatible requ...'
+    )
+
+    assert ("karpenterPool", "The text is cut off.") == (message.form, cut_sentence(message))
+    assert ("incompatible requ...",) == message.not_understood
+
+
 def test_kubectl_ends_its_own_sentence_with_an_ellipsis() -> None:
     text = 'Waiting for deployment "web" rollout to finish: 1 out of 3 new replicas have been updated...'
 

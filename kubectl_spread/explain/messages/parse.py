@@ -21,6 +21,7 @@ from kubectl_spread.explain.messages.pasted_text import (
     line_start,
     message_places,
     MOST_CHARACTERS,
+    number_in,
     pasted_text,
     PastedText,
     PREEMPTION,
@@ -29,9 +30,8 @@ from kubectl_spread.explain.messages.pasted_text import (
 )
 from kubectl_spread.explain.messages.reasons import (
     begins_longer_wording,
-    FIRST_MINOR,
+    EVERY_MINOR,
     kind_beginning,
-    LAST_MINOR,
     match,
     OF_AUTOSCALER,
     without_space,
@@ -153,6 +153,8 @@ def _all(text: str) -> tuple[Message, ...]:
     found[0] = first._replace(not_understood=(*before, *first.not_understood))
     if _OF_PROVISIONERS.search(text) and "nodepool" not in text.lower():
         found = [item._replace(of_provisioners=item.component is Component.KARPENTER) for item in found]
+    if found[-1].not_understood and found[-1].not_understood[-1].endswith(_ELLIPSES):
+        found[-1] = found[-1]._replace(is_cut=True)
     if len(text) > MOST_CHARACTERS:
         unread = f"(what follows the first {MOST_CHARACTERS} characters was not read)"
         found[-1] = found[-1]._replace(not_understood=(*found[-1].not_understood, unread))
@@ -188,15 +190,14 @@ def _message(pasted: PastedText, place: MessageStart, following: int) -> Message
     words, preemption = reader.post_filter() if place.kind != "notScaled" else ((), None)
     text = pasted.quote(place.start, place.end + reader.at)
     reader.take(_DOTS)
-    is_cut = reader.is_cut or bool(dots and dots.group().strip() in ("...", "…"))
+    is_cut = reader.is_cut or bool(dots and dots.group().strip() in _ELLIPSES)
     header = pasted.plain[place.start : place.end].lower()
     is_cut |= bool(place.total) and not parts and "available" not in header
-    is_cut |= pasted.plain[: place.start].rstrip(" ]").endswith(("...", "…"))
+    is_cut |= pasted.plain[: place.start].rstrip(" ]").endswith(_ELLIPSES)
     rest = _past_quotation(pasted.plain, place.start, place.end + reader.at)
     component = _COMPONENTS[place.kind]
     if parts and all(part.kind in OF_AUTOSCALER for part in parts):
         component = Component.CLUSTER_AUTOSCALER
-    era = Range(reader.first, reader.last) if component is Component.SCHEDULER and _tells(reader) else None
     return Message(
         component=component,
         form="notScaled" if component is Component.CLUSTER_AUTOSCALER else "nodes",
@@ -206,7 +207,7 @@ def _message(pasted: PastedText, place: MessageStart, following: int) -> Message
         parts=parts,
         post_filter=words,
         preemption=preemption,
-        era=era,
+        era=reader.era if component is Component.SCHEDULER and reader.era != EVERY_MINOR else None,
         times=times_seen(pasted.plain, place.start),
         is_cut=is_cut,
         not_understood=(*reader.not_understood, *unread_lines(pasted, min(rest, end), end)),
@@ -215,7 +216,7 @@ def _message(pasted: PastedText, place: MessageStart, following: int) -> Message
 
 def _is_cut_sentence(plain: str, place: MessageStart) -> bool:
     """Return whether a sentence ends with an ellipsis. `kubectl rollout status` ends its own with one."""
-    return bool(place.details) and plain[place.start : place.end].rstrip("\"'`)]} ").endswith(("...", "…"))
+    return bool(place.details) and plain[place.start : place.end].rstrip("\"'`)]} ").endswith(_ELLIPSES)
 
 
 def _past_quotation(plain: str, start: int, at: int) -> int:
@@ -232,10 +233,6 @@ _COMPONENTS = {
     "volcano": Component.VOLCANO,
     "notScaled": Component.CLUSTER_AUTOSCALER,
 }
-
-
-def _tells(reader: _Reader) -> bool:
-    return (reader.first, reader.last) != (FIRST_MINOR, LAST_MINOR)
 
 
 def _once(found: list[Message]) -> tuple[Message, ...]:
@@ -260,7 +257,7 @@ class _Reader:
         self.written = pasted.written[at:end]
         self.at = 0
         self.end = end - at
-        self.first, self.last = FIRST_MINOR, LAST_MINOR
+        self.era = EVERY_MINOR
         self.is_cut = False
         self.not_understood: list[str] = []
 
@@ -281,9 +278,9 @@ class _Reader:
 
     def wrote(self, since: int, until: int) -> None:
         """Narrow down the releases; ignore contradictions, because feature gates can be switched off."""
-        first, last = max(self.first, since), min(self.last, until)
+        first, last = max(self.era.least, since), min(self.era.most, until)
         if first <= last:
-            self.first, self.last = first, last
+            self.era = Range(first, last)
 
     def parts(self) -> tuple[Part, ...]:
         """Read `2 Insufficient cpu, 1 Too many pods`, or a reason without a count; skip an ellipsis between reasons."""
@@ -293,7 +290,7 @@ class _Reader:
             is_elided = self._skip_ellipsis()
             start = self.at
             counted = self.take(_COUNT)
-            number = int(counted.group(1)[:9]) if counted else None
+            number = number_in(counted, 1)
             is_alone = not out if not is_elided else match(self.text, self.at) is not None
             if not counted and (not is_alone or self.is_over(self.at)):
                 self.at = start
@@ -325,7 +322,7 @@ class _Reader:
         self.at = found.end
         repeated = self.take(_REPEATED)
         if repeated:
-            self.wrote(FIRST_MINOR, 21)
+            self.wrote(EVERY_MINOR.least, 21)
         reason = self.quote(start, self.at)
         wording = found.wording
         kind = Kind.TOO_MANY_PODS if (wording.kind, found.subject) == (Kind.RESOURCES, "pods") else wording.kind
@@ -336,7 +333,7 @@ class _Reader:
         if not is_cut:
             self.wrote(wording.since, wording.until)
             if wording.is_of_pod and count is not None:
-                self.wrote(FIRST_MINOR, 25)
+                self.wrote(EVERY_MINOR.least, 25)
         may_go_on = kind is Kind.SPREAD and not is_cut and _ENDS_OPEN.match(self.text, self.at) is not None
         return Part(count, reason, kind, found.subject, is_cut, may_go_on)
 
@@ -383,11 +380,11 @@ class _Reader:
                     self.wrote(24, 33)
                 return tuple(words), self._preemption()
             if self.take(_STATE):
-                self.wrote(34, LAST_MINOR)
+                self.wrote(34, EVERY_MINOR.most)
                 return (*words, STATE_NOT_FOUND), None
             if not self.take(_POST_FILTER):
                 return tuple(words), self._begun()
-            self.wrote(34, LAST_MINOR)
+            self.wrote(34, EVERY_MINOR.most)
             words.append(self.quote(start, self.at))
             self.take(_COMMA)
 
@@ -403,15 +400,15 @@ class _Reader:
     def _preemption(self) -> Preemption:
         header = self.take(HEADER)
         if header:
-            total = header.group("total")
+            total = number_in(header, "total")
             if "available" not in header.group().lower():
                 self.is_cut = True
-                return Preemption(int(total[:9]) if total else None, is_cut=True)
+                return Preemption(total, is_cut=True)
             parts = self.parts()
             dots = self.take(_DOTS)
             if dots and dots.group().strip() == ".." and self.is_over(self.at):
                 self.wrote(26, 28)
-            return Preemption(int(total[:9]) if total else None, parts, is_cut=self.is_cut)
+            return Preemption(total, parts, is_cut=self.is_cut)
         start = self.at
         if self.take(_VERDICT):
             verdict = self.quote(start, self.at)
@@ -428,6 +425,7 @@ class _Reader:
         return Preemption(verdict=verdict)
 
 
+_ELLIPSES = ("...", "…")
 _MISSING_LABEL = "(missingrequiredlabel)"
 _LABEL_BEGUN = re.compile(r"\s*(\([a-z ]{0,30})(?:\.{2,}|…)?[\"'`]*\s*\Z", re.IGNORECASE)
 _ENDS_OPEN = re.compile(r"[\s\"'`)\]}]*\Z")

@@ -10,7 +10,7 @@ import bisect
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Union
 
 from kubectl_spread.explain.messages import sentences
 from kubectl_spread.explain.messages.sentences import MessageStart
@@ -154,11 +154,11 @@ def message_places(plain: str) -> list[MessageStart]:
     for header in HEADER.finditer(plain):
         if _IN_CLAUSE.search(plain, max(0, header.start() - 40), header.start()):
             continue
-        total, free = header.group("total"), int(header.group("free") or 0)
+        free = number_in(header, "free") or 0
         if free and not header.group().rstrip().endswith(":"):
             continue  # no list follows: a sentence about nodes that are available
         kind = "volcano" if header.group("un") or header.group("un2") else "nodes"
-        places.append(MessageStart(header.start(), header.end(), kind, int(total[:9]) if total else None, free))
+        places.append(MessageStart(header.start(), header.end(), kind, number_in(header, "total"), free))
     places += [MessageStart(at.start(), at.end(), "notScaled") for at in sentences.NOT_SCALED.finditer(plain)]
     lists = sorted(place.start for place in places)
     breaks = [at for at, char in enumerate(plain) if char == "\n"]
@@ -172,6 +172,12 @@ def message_places(plain: str) -> list[MessageStart]:
         if bare:
             places.append(MessageStart(bare.start(), bare.start(), "bare"))
     return sorted(places, key=lambda place: place.start)
+
+
+def number_in(found: Optional[re.Match[str]], group: Union[int, str]) -> Optional[int]:
+    """Return the number that a group of a match has, up to nine digits; None without one."""
+    digits = found.group(group) if found else None
+    return int(digits[:9]) if digits else None
 
 
 def _is_in_a_list(lists: list[int], breaks: list[int], at: int) -> bool:
@@ -190,7 +196,7 @@ def line_start(plain: str, at: int, since: int = 0) -> int:
 def times_seen(plain: str, at: int) -> int:
     """Return how often an event was seen, according to the columns before it."""
     seen = _SEEN.search(plain[line_start(plain, at, max(0, at - _MOST_BEFORE)) : at])
-    return int(seen.group(1)[:9]) if seen else 1
+    return number_in(seen, 1) or 1
 
 
 _AGE = r"(?:<?(?:unknown|invalid)>?|(?:\d+(?:\.\d+)?(?:ms|[smhdy]))+)"

@@ -12,8 +12,9 @@ import re
 from enum import Enum
 from typing import NamedTuple, Optional
 
-FIRST_MINOR = 16
-LAST_MINOR = 36
+from kubectl_spread.objects.keys import Range
+
+EVERY_MINOR = Range(16, 36)
 
 
 EXPLAIN = "kubectl spread explain pod NAME -n NAMESPACE"
@@ -166,8 +167,8 @@ class Wording(NamedTuple):
 
     text: str
     kind: Kind
-    since: int = FIRST_MINOR
-    until: int = LAST_MINOR
+    since: int = EVERY_MINOR.least
+    until: int = EVERY_MINOR.most
     is_of_pod: bool = False
     start: str = ""
 
