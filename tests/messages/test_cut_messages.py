@@ -44,6 +44,12 @@ CUT = (
     (f"0/5 nodes are available: 2 Insufficient cpu, 3 {SKEW} (truncated)", "2 resource cpu, 3 constraint ...", "it may lack reasons."),
     (f"Message:               0/5 nodes are available: 5 {SKEW} (missing requ", "5 constraintLabelMissing ...", "it may lack reasons."),
     ("`0/1 nodes are available: 1 node(s)...`", "1 cut ...", "it gives no reason for at least 1 node."),
+    ("…odes are available: 2 Insufficient cpu, 1 node(s) had untolerated taint {a: b}.", "2 resource cpu, 1 taint {a: b}", "it may lack reasons."),
+    ("0/5 nodes are available: 3 node(s) had untolerated taint {a: b}, 2 Insufficient mem…", "3 taint {a: b}, 2 resource mem ...", "it may lack reasons."),
+    ("0/5 nodes are available: 5 Insufficient cpu...", "5 resource cpu", "it may lack reasons."),
+    ("0/4 nodes are available: 4 node(s) had volume node affinity conflict <truncated>", "4 volumeNodeAffinity", "it may lack reasons."),
+    ("0/2 nodes are available: 2 node(s) didn't satisfy plugin(s) [NodeAff...", "2 narrowed ...", "it may lack reasons."),
+    ("NAME   REASON             MESSAGE\nweb-0  FailedScheduling   0/3 nodes are available: 1 node(s) had untolerated tai...\n", "1 taint ...", "it gives no reason for at least 2 nodes."),
     # after a comma
     (f"Warning  FailedScheduling  73s   \ndefault-scheduler  0/2 nodes are available:\n1 {SKEW},\n", "1 constraint", "it gives no reason for at least 1 node."),
 )  # fmt: skip

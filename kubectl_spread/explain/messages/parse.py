@@ -193,7 +193,8 @@ def _message(pasted: PastedText, place: MessageStart, following: int) -> Message
     is_cut = reader.is_cut or bool(dots and dots.group().strip() in _ELLIPSES)
     header = pasted.plain[place.start : place.end].lower()
     is_cut |= bool(place.total) and not parts and "available" not in header
-    is_cut |= pasted.plain[: place.start].rstrip(" ]").endswith(_ELLIPSES)
+    before = pasted.plain[line_start(pasted.plain, place.start) : place.start].strip(" []")
+    is_cut |= before.startswith(_ELLIPSES) or before.endswith(_ELLIPSES)
     rest = _past_quotation(pasted.plain, place.start, place.end + reader.at)
     component = _COMPONENTS[place.kind]
     if parts and all(part.kind in OF_AUTOSCALER for part in parts):
@@ -216,7 +217,7 @@ def _message(pasted: PastedText, place: MessageStart, following: int) -> Message
 
 def _is_cut_sentence(plain: str, place: MessageStart) -> bool:
     """Return whether a sentence ends with an ellipsis. `kubectl rollout status` ends its own with one."""
-    return bool(place.details) and plain[place.start : place.end].rstrip("\"'`)]} ").endswith(_ELLIPSES)
+    return plain[place.start : place.end].rstrip("\"'`)]} ").endswith(_ELLIPSES)
 
 
 def _past_quotation(plain: str, start: int, at: int) -> int:
@@ -326,7 +327,8 @@ class _Reader:
         reason = self.quote(start, self.at)
         wording = found.wording
         kind = Kind.TOO_MANY_PODS if (wording.kind, found.subject) == (Kind.RESOURCES, "pods") else wording.kind
-        is_cut = self._is_elided() and begins_longer_wording(self.text[start : found.end])
+        is_name_cut = kind is Kind.RESOURCES and found.subject not in _COMMON_RESOURCES
+        is_cut = self._is_elided() and (is_name_cut or begins_longer_wording(self.text[start : found.end]))
         if not is_cut and kind is Kind.SPREAD and self._begins_label():
             is_cut, kind = True, Kind.SPREAD_LABEL
         self.is_cut |= is_cut
@@ -425,6 +427,7 @@ class _Reader:
         return Preemption(verdict=verdict)
 
 
+_COMMON_RESOURCES = ("cpu", "memory", "ephemeral-storage")
 _ELLIPSES = ("...", "…")
 _MISSING_LABEL = "(missingrequiredlabel)"
 _LABEL_BEGUN = re.compile(r"\s*(\([a-z ]{0,30})(?:\.{2,}|…)?[\"'`]*\s*\Z", re.IGNORECASE)
@@ -443,7 +446,7 @@ _REASON_END = re.compile(
 _FULL_STOP = re.compile(r"\.(?![.…])")
 _REPEATED = re.compile(r"\s*\(repeated\s+\d+\s+times\)")
 _ELLIPSIS = re.compile(
-    r"\s*,?\s*(?:\[?(?:\.{3,}|…)\]?|\betc\b\.?|[\[(]truncated[\])])(?:\s*(?:and\s+)?\(?\d{1,9}\s+more\b\)?)?\s*,?\s*",
+    r"\s*,?\s*(?:\[?(?:\.{3,}|…)\]?|\betc\b\.?|[\[(<]truncated[\])>])(?:\s*(?:and\s+)?\(?\d{1,9}\s+more\b\)?)?\s*,?\s*",
     re.IGNORECASE,
 )
 _OPEN_END = re.compile(r"\s*,[\s\"'`]*\Z")  # the text stops after a comma

@@ -225,12 +225,17 @@ _CONNECTORS = re.compile(r"[\s\"'`.,;:)\]}(\[{]*(?:(?:and|then|or)[\s\"'`.,;:)\]
 
 
 def unread_lines(pasted: PastedText, start: int, end: int) -> tuple[str, ...]:
-    """Return the lines that are neither a message nor known surroundings of one."""
+    """Return the lines that are neither a message nor known surroundings of one, such as heads of columns."""
     out = []
     for number, line in enumerate(pasted.plain[start:end].split("\n")):
         text = line.strip()
         is_new_line = number > 0 or not start or pasted.plain[start - 1] == "\n"
-        if _AROUND.fullmatch(text) or _CONNECTORS.fullmatch(text) or (is_new_line and _KEY.fullmatch(text)):
+        if (
+            text.isupper()
+            or _AROUND.fullmatch(text)
+            or _CONNECTORS.fullmatch(text)
+            or (is_new_line and _KEY.fullmatch(text))
+        ):
             continue
         out.append(" ".join(text.split()))
     return tuple(out)

@@ -278,7 +278,7 @@ _PATTERNS = (
     Wording(r"node\(s\) had untolerated taints? (?P<subject>\{[^{}]*\})", Kind.TAINT,
             since=24, until=34, start="node(s) had untolerated taint {"),
     Wording(r"node\(s\) didn't satisfy plugins?(?:\(s\))? (?P<subject>\[[^\[\]]*\](?: simultaneously)?|\w+)",
-            Kind.NARROWED, since=24, start="node(s) didn't satisfy plugin"),
+            Kind.NARROWED, since=24, start="node(s) didn't satisfy plugin(s) ["),
     Wording(rf"persistentvolumeclaim {_NAME} not found", Kind.CLAIM_NOT_FOUND,
             is_of_pod=True, start='persistentvolumeclaim "'),
     Wording(rf"persistentvolumeclaim {_NAME} bound to non-existent persistentvolume \"?[^\s\",]*\"?", Kind.CLAIM_LOST,
@@ -369,7 +369,7 @@ def kind_beginning(text: str) -> Optional[Kind]:
     if not start:
         return Kind.CUT
     begun = [
-        pair for pair in _STARTS if pair[0].startswith(start) or (start.startswith(pair[0]) and pair[0][-1] in '{"')
+        pair for pair in _STARTS if pair[0].startswith(start) or (start.startswith(pair[0]) and pair[0][-1] in '{["')
     ]
     if not begun:
         return None
