@@ -135,6 +135,12 @@ def test_only_a_list_of_nodes_begins_with_other_numbers() -> None:
     assert parse("rook: 3/3 nodes are available").form == "unknown"
 
 
+def test_a_cut_name_is_an_ellipsis() -> None:
+    (part,) = parse("0/2 nodes are available: 2 node(s) didn't satisfy plugin(s) [NodeAff").parts
+
+    assert "because ... limits which nodes are considered" in meaning(part)
+
+
 def test_groups_without_a_reason_are_not_explained() -> None:
     message = parse("pod didn't trigger scale-up: 2 ...")
 

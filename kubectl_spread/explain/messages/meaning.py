@@ -225,7 +225,7 @@ def _words(part: Part, *, of_groups: bool) -> dict[str, str]:
         "were": "was" if one else "were",
         "do": "does" if one else "do",
         "run": "runs" if one else "run",
-        "subject": part.subject,
+        "subject": part.subject or "...",
         "resource": part.subject or "of a resource",
         "named": f": {part.subject}" if part.subject else "",
         "reason": part.reason,
