@@ -314,7 +314,7 @@ def test_every_kind_has_a_meaning_and_every_form_can_be_told() -> None:
     assert all(kind.meaning for kind in ReasonKind)
     assert [] == [part for part in parts if "{" in meaning.meaning(part) or len(meaning.meaning(part)) < 20]
     for form in sentences.FORMS:
-        bare = sentences.fill_template(form.meaning, {})
+        bare = meaning.fill_template(form.meaning, {})
         assert "{" not in bare
         assert not re.search(r"\wit gave no reason", bare), form.name
 

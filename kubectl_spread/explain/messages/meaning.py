@@ -130,9 +130,7 @@ def meaning_of_whole(message: Message) -> str:
             ": the autoscaler runs the scheduler's checks on an empty node of each group." if limits == 0 else "."
         )
     if not message.is_of_nodes:
-        return sentences.fill_template(
-            _form(message).meaning, dict(message.details), of_provisioners=message.of_provisioners
-        )
+        return fill_template(_form(message).meaning, dict(message.details), of_provisioners=message.of_provisioners)
     if any(part.number is not None for part in message.parts):
         return _COUNTS
     if not message.parts:
@@ -187,7 +185,7 @@ def commands(message: Message) -> tuple[str, ...]:
     """Return the commands to run next, the most useful first."""
     if message.form not in ("nodes", "notScaled", "unknown"):
         return tuple(
-            sentences.fill_template(text, dict(message.details), of_provisioners=message.of_provisioners)
+            fill_template(text, dict(message.details), of_provisioners=message.of_provisioners)
             for text in _form(message).commands
         )
     parts = sorted(message.parts, key=lambda part: part.kind not in (ReasonKind.SPREAD, ReasonKind.SPREAD_LABEL))
@@ -230,3 +228,54 @@ def _words(part: Part, *, of_groups: bool) -> dict[str, str]:
         "named": f": {part.subject}" if part.subject else "",
         "reason": part.reason,
     }
+
+
+def fill_template(template: str, details: dict[str, str], *, of_provisioners: bool = False) -> str:
+    """Fill a template with the details of a sentence; missing details get a general name.
+
+    `{nodepool}` and similar names are what Karpenter called them then.
+    """
+    return template.format_map(_Details({**(_PROVISIONERS if of_provisioners else _NODE_POOLS), **details}))
+
+
+class _Details(dict[str, str]):
+    def __missing__(self, key: str) -> str:
+        if key == "resource":  # `ec2nodeclasses` of EC2NodeClass
+            kind = self["kind"].lower()
+            return f"{kind}es" if kind.endswith("s") else f"{kind}s"
+        return _UNNAMED.get(key, "")
+
+
+_NODE_POOLS = {
+    "nodepools": "nodepools",
+    "nodepool": "nodepool",
+    "NodePool": "NodePool",
+    "NodePools": "NodePools",
+    "nodeclaims": "nodeclaims",
+    "taints": ".spec.template.spec.taints",
+    "limits": ".spec.limits",
+}
+_PROVISIONERS = {
+    "nodepools": "provisioners",
+    "nodepool": "provisioner",
+    "NodePool": "Provisioner",
+    "NodePools": "Provisioners",
+    "nodeclaims": "machines",
+    "taints": ".spec.taints",
+    "limits": ".spec.limits.resources",
+}
+_UNNAMED = {
+    "key": "its topology key",
+    "node": "its node",
+    "pod": "the pod",
+    "why": "it gave no reason",
+    "owner": "NAME",
+    "what": "topology constraint",
+    "claim": "NAME",
+    "file": "the file",
+    "zones": "its zones",
+    "object": "the object",
+    "plugin": "a check",
+    "kind": "a node class",
+    "until": "later",
+}
