@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kubectl_spread.explain.bound_pod import BoundPodReport, NodeToday, NotComparable, SkewNow, UnknownReason
 from kubectl_spread.explain.requirements.collect import constraint_name
 from kubectl_spread.explain.scores import (
     Because,
     Decision,
-    ScoreRow,
     ScoreTable,
-    Share,
-    SoftConstraint,
-    SoftDomain,
     SoftVote,
 )
-from kubectl_spread.report.table import Block, Rows, table
+from kubectl_spread.report.table import Block, lay_out, Rows
 from kubectl_spread.scheduler.plugins import names
 from kubectl_spread.text.wording import comma_list, count_noun, safe
 
@@ -36,27 +34,28 @@ def blocks(scores: ScoreTable, *, own: str = "", width: int = 120, wide: bool = 
         return [f"Scoring fails, and the scheduler does not place the pod: {safe(scores.error)}"]
     if scores.feasible == 1:
         return [f"{safe(scores.hosts[0])} is the only node that fits, so it is chosen without scoring."]
+    hosts, number = comma_list(scores.hosts, most=_MOST_NAMES), len(scores.rows)
+    out: list[Block] = []
     if scores.decision is None:
-        hosts = comma_list(scores.hosts, most=_MOST_NAMES)
-        all_of, any_of = ("Both", "either") if len(scores.rows) == 2 else (f"All {len(scores.rows)}", "any")
-        out: list[Block] = [
+        all_of, any_of = ("Both", "either") if number == 2 else (f"All {number}", "any")
+        out.append(
             f"{all_of} nodes score {scores.rows[0].total}, so the scheduler may choose {any_of} of them: {hosts}."
-        ]
+        )
     else:
-        out = [_title(scores), *_table(scores, own=own, width=width, wide=wide), *_tied(scores)]
+        which = f"{count_noun(number, 'node')} fit"
+        if scores.is_sampled:
+            which = (
+                f"{number} of {scores.feasible} nodes that fit: in a cluster of this size the scheduler stops when it "
+                "has enough nodes; which ones depends on where its last search ended"
+            )
+        out += [f"Scores ({which}):", *_table(scores, own=own, width=width, wide=wide)]
+        if len(scores.hosts) > 1:
+            best = f"{len(scores.hosts)} nodes have the highest score"
+            out.append(f"{best}, and the scheduler may choose any of them: {hosts}.")
         out += _decision(scores.decision)
-    if scores.soft is not None:
-        out += _soft(scores.soft, len(scores.rows))
+    if scores.soft is not None and scores.soft.constraints:
+        out += _soft(scores.soft, number)
     return out
-
-
-def _title(scores: ScoreTable) -> str:
-    if not scores.is_sampled:
-        return f"Scores ({count_noun(len(scores.rows), 'node')} fit):"
-    return (
-        f"Scores ({len(scores.rows)} of {scores.feasible} nodes that fit: in a cluster of this size the scheduler "
-        "stops when it has enough nodes; which ones depends on where its last search ended):"
-    )
 
 
 def _table(scores: ScoreTable, *, own: str, width: int, wide: bool) -> list[Block]:
@@ -64,39 +63,26 @@ def _table(scores: ScoreTable, *, own: str, width: int, wide: bool) -> list[Bloc
     shown += [row for row in scores.rows[len(shown) :] if row.node == own]
     equal = [at for at in range(len(scores.plugins)) if len({row.points[at] for row in scores.rows}) == 1]
     differing = {at: plugin for at, plugin in enumerate(scores.plugins) if at not in equal}
-    rows = _rows(scores, shown, list(differing), list(differing.values()))
-    out: list[Block] = [Rows(tuple(rows), "  ")]
-    if max(map(len, table(rows, indent="  "))) > width:
-        initials = [_initials(plugin) for plugin in differing.values()]
-        legend = ", ".join(map("{} = {}".format, initials, differing.values()))
-        out = [Rows(tuple(_rows(scores, shown, list(differing), initials)), "  "), f"  {legend}"]
+    best = scores.rows[0].total
+
+    def rows(heads: Iterable[str]) -> Rows:
+        numbers = []
+        for row in shown:
+            total = f"{row.total}{' (best)' if row.total == best else ''}"
+            numbers.append((row.node, total, *(str(row.points[at]) for at in differing)))
+        return Rows((("NODE", "TOTAL", *heads), *numbers), "  ")
+
+    out: list[Block] = [rows(differing.values())]
+    if max(map(len, lay_out(out))) > width:
+        # The capitals of a name: `NRF` for `NodeResourcesFit`.
+        initials = ["".join(filter(str.isupper, plugin)) or plugin for plugin in differing.values()]
+        out = [rows(initials), f"  {', '.join(map('{} = {}'.format, initials, differing.values()))}"]
     if len(shown) < len(scores.rows):
         out.append(f"  and {count_noun(len(scores.rows) - len(shown), 'more node')}")
     if equal:
         same = ", ".join(f"{scores.plugins[at]} {scores.rows[0].points[at]}" for at in equal)
         out.append(f"  the same for every node: {safe(same)}")
     return out
-
-
-def _rows(scores: ScoreTable, shown: list[ScoreRow], columns: list[int], heads: list[str]) -> list[tuple[str, ...]]:
-    rows = [("NODE", "TOTAL", *heads)]
-    best = scores.rows[0].total
-    for row in shown:
-        total = f"{row.total} (best)" if row.total == best else str(row.total)
-        rows.append((row.node, total, *(str(row.points[at]) for at in columns)))
-    return rows
-
-
-def _initials(plugin: str) -> str:
-    """Return the capitals of a name: `NRF` for `NodeResourcesFit`."""
-    return "".join(char for char in plugin if char.isupper()) or plugin
-
-
-def _tied(scores: ScoreTable) -> list[str]:
-    if len(scores.hosts) == 1:
-        return []
-    hosts = comma_list(scores.hosts, most=_MOST_NAMES)
-    return [f"{len(scores.hosts)} nodes have the highest score, and the scheduler may choose any of them: {hosts}."]
 
 
 def _decision(decision: Decision) -> list[str]:
@@ -112,44 +98,31 @@ def _decision(decision: Decision) -> list[str]:
 
 
 def _soft(vote: SoftVote, scored: int) -> list[str]:
-    if not vote.constraints:
-        return []
-    noun = "ScheduleAnyway constraint prefers" if len(vote.constraints) == 1 else "ScheduleAnyway constraints prefer"
+    is_one = len(vote.constraints) == 1
+    noun = "The ScheduleAnyway constraint" if is_one else "The ScheduleAnyway constraints"
+    prefer = f"{noun} {'prefers' if is_one else 'prefer'}"
     if 1 < len(vote.favourites) == scored:
-        gives = "constraint gives" if len(vote.constraints) == 1 else "constraints give"
-        out = [f"The ScheduleAnyway {gives} all these nodes the same score."]
+        out = [f"{noun} {'gives' if is_one else 'give'} all these nodes the same score."]
     elif vote.is_outvoted:
-        against = ", ".join(_outvoting(share) for share in vote.outvoted_by)
-        preference = f"{safe(vote.favourite)} by {count_noun(vote.margin, 'point')}"
-        one = len(vote.constraints) == 1
-        fate = "and does not decide" if one else "and do not decide"
-        if not vote.is_tied:
-            fate = f"and {'is' if one else 'are'} outvoted"
-        out = [f"The {noun} {preference}, {fate}: {against}."]
+        against = []
+        for share in vote.outvoted_by:
+            because = f" ({because_words(share.because)})" if share.because else ""
+            against.append(safe(f"{share.plugin}, {share.one} to {share.other}{because}"))
+        fate = f"{'does' if is_one else 'do'} not decide" if vote.is_tied else f"{'is' if is_one else 'are'} outvoted"
+        lead = count_noun(vote.margin, "point")
+        out = [f"{prefer} {safe(vote.favourite)} by {lead}, and {fate}: {', '.join(against)}."]
     else:
-        out = [f"The {noun} {comma_list(vote.favourites, most=_MOST_NAMES)}."]
-    out += [f"  {_constraint(constraint)}" for constraint in vote.constraints]
+        out = [f"{prefer} {comma_list(vote.favourites, most=_MOST_NAMES)}."]
+    for constraint in vote.constraints:
+        name = constraint_name(constraint.position, is_default=constraint.is_default)
+        texts = (f"{item.value or chr(34) * 2}={item.matching} ({item.raw:.2f})" for item in constraint.domains)
+        domains = comma_list(texts, most=_MOST_NAMES)
+        key = safe(constraint.topology_key)
+        out.append(f"  {name} ({key}): matching pods (raw score, the lower the better) {domains}")
     if vote.unlabelled:
         nodes = comma_list(vote.unlabelled, most=_MOST_NAMES)
         out.append(f"  without the label of a constraint, so that {names.POD_TOPOLOGY_SPREAD} gives 0: {nodes}")
     return out
-
-
-def _outvoting(share: Share) -> str:
-    """Return `TaintToleration, 300 to 0 (c1 has the taint spot:PreferNoSchedule)`."""
-    because = f" ({because_words(share.because)})" if share.because else ""
-    return safe(f"{share.plugin}, {share.one} to {share.other}{because}")
-
-
-def _constraint(constraint: SoftConstraint) -> str:
-    """Return the domains of a soft constraint with their matching pods and raw scores; lower scores are better."""
-    name = constraint_name(constraint.position, is_default=constraint.is_default)
-    domains = comma_list((_domain(domain) for domain in constraint.domains), most=_MOST_NAMES)
-    return f"{name} ({safe(constraint.topology_key)}): matching pods (raw score, the lower the better) {domains}"
-
-
-def _domain(domain: SoftDomain) -> str:
-    return f"{domain.value or chr(34) * 2}={domain.matching} ({domain.raw:.2f})"
 
 
 _TODAY = "This is the cluster as it is now, without this pod. Its state at the time of scheduling is not recorded."
@@ -200,12 +173,9 @@ def _again(bound: BoundPodReport) -> str:
     if bound.scores is not None and bound.scores.error:
         return "If it were scheduled now, it would not be placed: scoring fails."
     if bound.again is NodeToday.ANOTHER_NODE and bound.scores is not None:
-        return f"If it were scheduled now, it would go to {_or(bound.scores.hosts)}."
+        hosts = comma_list(bound.scores.hosts, most=_MOST_NAMES)
+        return f"If it were scheduled now, it would go to {'any of ' if len(bound.scores.hosts) > 1 else ''}{hosts}."
     return _AGAIN[bound.again]
-
-
-def _or(hosts: tuple[str, ...]) -> str:
-    return safe(hosts[0]) if len(hosts) == 1 else f"any of {comma_list(hosts, most=_MOST_NAMES)}"
 
 
 def _skew(skew: SkewNow) -> str:
